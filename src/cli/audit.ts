@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
-import type { WriteView } from '../operator/explain/read-audit.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderChange } from './render-plan.ts';
-import { listedFilter, renderListed } from './table.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import type { WriteView } from '../operator/writes.ts';
+import { readWrites } from '../operator/writes.ts';
+import { audit } from '../store/audit.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { listedFilter, printJson, renderChange, renderListed } from './print.ts';
 
-export function addAudit(program: Command): void {
-  const command = program
-    .command('audit')
+export function defineAudit(command: Command): void {
+  command
     .description(
       'List every write at the partner and in the HR system with old and new value, latest first. Fields that the ' +
         'mapping calls sensitive are masked.',
@@ -35,10 +33,6 @@ interface AuditOptions {
 }
 
 async function runAudit(tenantId: string, options: AuditOptions, command: Command): Promise<void> {
-  const [{ readWrites }, { audit }] = await Promise.all([
-    import('../operator/explain/read-audit.ts'),
-    import('../store/audit.ts'),
-  ]);
   const { mapping, record, run, reveal = false } = options;
   const filter = {
     ...listedFilter({ tenant: tenantId, ...(options.json === undefined ? {} : { json: options.json }) }),

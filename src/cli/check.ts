@@ -1,14 +1,14 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { CheckLine } from '../operator/checks/check-line.ts';
-import { EXIT } from './exit-codes.ts';
+import type { CheckLine } from '../operator/check-tenant.ts';
+import { checkTenant } from '../operator/check-tenant.ts';
+import { EXIT } from './exit.ts';
+import { withOwnTenant } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { withOwnTenant } from './with-own-tenant.ts';
+import { printJson } from './print.ts';
 
-export function addCheck(program: Command): void {
-  program
-    .command('check')
+export function defineCheck(command: Command): void {
+  command
     .description(
       'Ask both sides of a tenant whether they work and fit its files: key, company, onboarding flow, custom fields, ' +
         'clock, HR system and its fields, rate limit, webhooks. ' +
@@ -21,7 +21,6 @@ export function addCheck(program: Command): void {
 }
 
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { checkTenant } = await import('../operator/checks/check-tenant.ts');
   const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
   else process.stdout.write(found.map(renderLine).join(''));

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import type { ConflictView } from '../operator/streams/read-conflicts.ts';
+import type { ConflictView } from '../operator/conflicts.ts';
+import { readConflicts } from '../operator/conflicts.ts';
+import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { listedFilter, renderListed } from './table.ts';
-import { withStore } from './with-store.ts';
+import { listedFilter, printJson, renderListed } from './print.ts';
 
-export function addConflicts(program: Command): void {
-  program
-    .command('conflicts')
+export function defineConflicts(command: Command): void {
+  command
     .description(
       'List fields where the hiring platform and the HR system differed, latest first: those that wait for a person, ' +
         'are reported or cannot be written, with --all also those that were decided. Sensitive values are masked.',
@@ -25,7 +24,6 @@ interface ConflictOptions {
 }
 
 async function runConflicts(tenantId: string, options: ConflictOptions, command: Command): Promise<void> {
-  const { readConflicts } = await import('../operator/streams/read-conflicts.ts');
   const { all = false, json = false } = options;
   const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
   const found = await withStore(await placesOf(command), (store) => readConflicts(store, filter), {

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { startConsole } from '../console/console.ts';
+import { ConnectorError } from '../errors.ts';
+import { createLogger } from '../log.ts';
 import type { Store } from '../store/open-store.ts';
-import { announce } from './announce.ts';
-import { example, placesOf, port } from './options.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { stopSignal, whenStopped } from './until-stopped.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
-import { withStore } from './with-store.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+import { withClient, withStore } from './open.ts';
+import { asOption, byOf, example, placesOf, port } from './options.ts';
+import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface ConsoleFlags {
   port?: number;
@@ -14,9 +16,8 @@ interface ConsoleFlags {
   as?: string;
 }
 
-export function addConsole(program: Command): void {
-  const command = program
-    .command('console')
+export function defineConsole(command: Command): void {
+  command
     .description(
       "Serve the operator's pages on loopback: what needs a person, hires and their story, holds to answer, " +
         'deliveries and streams. A page does what the command of its name does.',
@@ -31,12 +32,6 @@ export function addConsole(program: Command): void {
 async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> {
   const stop = stopSignal();
   const places = await placesOf(command);
-  const [{ startConsole }, { readConfig }, { createLogger }, { withClient }] = await Promise.all([
-    import('../console/console.ts'),
-    import('../config.ts'),
-    import('../log.ts'),
-    import('./with-client.ts'),
-  ]);
   const { HIREBRIDGE_CONSOLE_PORT: usualPort, HIREBRIDGE_CONSOLE_TOKEN: ref } = readConfig();
   const token = ref === undefined ? randomBytes(32).toString('base64url') : await keptToken(ref);
   const serve = async (store: Store): Promise<void> => {
@@ -48,10 +43,7 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
       readOnly: flags.readOnly === true,
       port: flags.port ?? usualPort,
       log: createLogger('console'),
-      act: async (use) => {
-        await useEmbeddedTemporal(places.dataDir);
-        return withClient(places, use);
-      },
+      act: (use) => withClient(places, use),
     });
     announce({ console: running.url });
     // A token of a setting is known to whoever set it, and is shown nowhere.
@@ -66,10 +58,6 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
 const LEAST_TOKEN = 20;
 
 async function keptToken(ref: string): Promise<string> {
-  const [{ resolveSecret }, { ConnectorError }] = await Promise.all([
-    import('../tenants/secrets.ts'),
-    import('../errors.ts'),
-  ]);
   const token = resolveSecret(ref);
   if (token.length >= LEAST_TOKEN) return token;
   throw new ConnectorError({

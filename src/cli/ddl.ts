@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
+import { pulledStream } from '../operator/streams.ts';
+import { setupStatements } from '../tenants/open-hris.ts';
+import { withOwnTenant } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { withOwnTenant } from './with-own-tenant.ts';
+import { printJson } from './print.ts';
 
-export function addDdl(program: Command): void {
-  program
-    .command('ddl')
+export function defineDdl(command: Command): void {
+  command
     .description(
       "Print the statements that a tenant's HR database still needs for its files: tables, columns, triggers, rights " +
         'and landing tables. Reads only; run them yourself.',
@@ -23,10 +24,6 @@ async function runDdl(
   { stream, json }: { stream?: string; json?: boolean },
   command: Command,
 ): Promise<void> {
-  const [{ setupStatements }, { pulledStream }] = await Promise.all([
-    import('../tenants/open-hris.ts'),
-    import('../operator/streams/assert-known-stream.ts'),
-  ]);
   const more = stream === undefined ? [] : [pulledStream(stream)];
   const places = await placesOf(command);
   const all = await withOwnTenant(places, tenantId, async (tenant) => {

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
+import { readLastDay } from '../operator/status.ts';
 import type { Digest } from '../store/digests.ts';
+import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
-import { withStore } from './with-store.ts';
+import { printJson, renderTable } from './print.ts';
 
-export function addDigest(program: Command): void {
-  program
-    .command('digest')
+export function defineDigest(command: Command): void {
+  command
     .description("Show a tenant's last 24 hours: hires, holds and why, alarms. `notify.digest` sends it once a day.")
     .argument('<tenant>', 'tenant to show')
     .option('--json', 'print JSON')
@@ -17,7 +16,6 @@ export function addDigest(program: Command): void {
 
 async function runDigest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const places = await placesOf(command);
-  const { readLastDay } = await import('../operator/status/read-digest.ts');
   const digest = await withStore(places, (store) => readLastDay(store, places.tenantsDir, tenantId), {
     mustExist: true,
   });

@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
-import type { Discovered } from '../operator/mappings/discover.ts';
+import { applyMissingDefinitions, type Discovered, discover } from '../operator/discover.ts';
+import { openPartner } from '../operator/open-tenant.ts';
+import { type WrittenIds, writeIds } from '../operator/write-ids.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { acknowledgeFields } from '../store/fields.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withOwnTenant } from './with-own-tenant.ts';
-import { withStore } from './with-store.ts';
-import { runWriteIds } from './write-ids.ts';
+import { withOwnTenant, withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderTable } from './print.ts';
 
-export function addDiscover(program: Command): void {
-  const command = program
-    .command('discover')
+export function defineDiscover(command: Command): void {
+  command
     .description(
       'Show what both sides of a tenant have that its files may name: custom fields with their options, stages, ' +
         'onboarding flows, users, fields of the HR system.',
@@ -22,7 +20,7 @@ export function addDiscover(program: Command): void {
     .option('--apply', 'create at the hiring platform what the mappings name and it lacks: custom fields and options')
     .option('--acknowledge', 'take the custom fields as they are now: ends alarms about what was changed of them')
     .addOption(
-      program
+      command
         .createOption('--write', 'put ids, and labels as comments, where the tenant file names things by label')
         .conflicts(['apply', 'acknowledge']),
     )
@@ -43,10 +41,7 @@ interface Options {
 async function runDiscover(tenantId: string, options: Options, command: Command): Promise<void> {
   if (options.write === true) return runWriteIds((await placesOf(command)).tenantsDir, tenantId, options);
   if (options.acknowledge === true) await acknowledge(tenantId, options, command);
-  const [{ discover }, { openPartner }] = await Promise.all([
-    import('../operator/mappings/discover.ts'),
-    import('../operator/open-partner.ts'),
-  ]);
+
   await withOwnTenant(await placesOf(command), tenantId, async (tenant, store) => {
     const partner = openPartner(tenant);
     try {
@@ -62,7 +57,6 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
 
 /** What is made is said apart from what is then found, so that `--json` stays JSON. */
 async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<void> {
-  const { applyMissingDefinitions } = await import('../operator/mappings/apply-missing-definitions.ts');
   for (const one of await applyMissingDefinitions(tenant, partner, store))
     process.stderr.write(
       one.what === 'field'
@@ -72,7 +66,6 @@ async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store
 }
 
 async function acknowledge(tenantId: string, options: Options, command: Command): Promise<void> {
-  const { acknowledgeFields } = await import('../store/fields.ts');
   const act = { tenantId, by: byOf(options) };
   await withStore(await placesOf(command), (store) => acknowledgeFields(store, act), { mustExist: true });
 }
@@ -144,4 +137,17 @@ function shown(field: Discovered['customFields'][number] | undefined): string {
 
 function section(title: string, head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   return rows.length === 0 ? '' : `${title}\n${renderTable(head, rows)}\n`;
+}
+
+/** `discover --write`: what was changed in the tenant's file, line by line. */
+async function runWriteIds(tenantsDir: string, tenantId: string, options: { json?: boolean }): Promise<void> {
+  const written = await writeIds(tenantsDir, tenantId);
+  if (options.json === true) printJson(written);
+  else process.stdout.write(renderWritten(written));
+}
+
+function renderWritten({ file, changes }: WrittenIds): string {
+  if (changes.length === 0) return `${file}: ids and labels are all in place. Nothing is written.\n`;
+  const lines = changes.flatMap(({ line, before, after }) => [`${line} - ${before}`, `${line} + ${after}`]);
+  return `${file}\n${lines.join('\n')}\nWritten. What was applied stays until: hirebridge tenant apply\n`;
 }

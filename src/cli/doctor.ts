@@ -1,13 +1,12 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { AssumptionRow } from '../operator/checks/assumption-rows.ts';
-import type { Finding } from '../operator/checks/examine.ts';
-import { EXIT } from './exit-codes.ts';
+import type { AssumptionRow, Finding } from '../operator/examine.ts';
+import { assumptionRows, examine, isOpen } from '../operator/examine.ts';
+import { EXIT } from './exit.ts';
 import { example, placesOf } from './options.ts';
 
-export function addDoctor(program: Command): void {
-  program
-    .command('doctor')
+export function defineDoctor(command: Command): void {
+  command
     .description(
       'Check this installation, and list the assumptions about the partner that answers contradict or have not shown ' +
         'yet, or that tenants override.',
@@ -19,10 +18,6 @@ export function addDoctor(program: Command): void {
 }
 
 async function runDoctor(options: { all?: boolean; json?: boolean }, command: Command): Promise<void> {
-  const [{ examine }, { assumptionRows, isOpen }] = await Promise.all([
-    import('../operator/checks/examine.ts'),
-    import('../operator/checks/assumption-rows.ts'),
-  ]);
   const { findings, tenants, evidence } = await examine(await placesOf(command));
   const made = assumptionRows(tenants, evidence);
   const assumptions = options.all === true ? made : made.filter(isOpen);

@@ -1,16 +1,18 @@
 import { relative } from 'node:path';
 import type { Command } from 'commander';
-import type { Explained, ExplainedField, WrittenField } from '../operator/explain/explained.ts';
-import type { WriteView } from '../operator/explain/read-audit.ts';
+import type { Explained, ExplainedField, WrittenField } from '../operator/explain.ts';
+import { explainLanded, explainRecord, maskSensitive } from '../operator/explain.ts';
 import type { OpenTenant } from '../operator/open-tenant.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import { withTenant } from '../operator/open-tenant.ts';
+import { streamsToPlan } from '../operator/stream-pages.ts';
+import type { WriteView } from '../operator/writes.ts';
+import { audit } from '../store/audit.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson } from './print.ts';
 
-export function addExplain(program: Command): void {
-  const command = program
-    .command('explain')
+export function defineExplain(command: Command): void {
+  command
     .description(
       'Explain every field of a hire, or of a record that a stream lands: source value, rule with file and line, ' +
         'each step, what was planned and written, when and by whom, and what the HR system holds. Reads both sides; ' +
@@ -35,7 +37,6 @@ interface ExplainOptions {
 
 async function runExplain(tenantId: string, id: string, options: ExplainOptions, command: Command): Promise<void> {
   const places = await placesOf(command);
-  const { withTenant } = await import('../operator/open-tenant.ts');
   const explained = await withStore(
     places,
     (store) => withTenant({ store, places, tenantId }, (open) => explain(open, id, options)),
@@ -47,13 +48,6 @@ async function runExplain(tenantId: string, id: string, options: ExplainOptions,
 
 async function explain(open: OpenTenant, id: string, options: ExplainOptions): Promise<Explained> {
   const { stream, reveal = false } = options;
-  const [{ explainRecord }, { explainLanded }, { maskSensitive }, { audit }, { streamsToPlan }] = await Promise.all([
-    import('../operator/explain/explain-record.ts'),
-    import('../operator/explain/explain-landed.ts'),
-    import('../operator/explain/explained.ts'),
-    import('../store/audit.ts'),
-    import('../operator/plans/stream-pages.ts'),
-  ]);
   const [landed] = stream === undefined ? [] : streamsToPlan(open.connection, stream);
   const explained =
     landed === undefined

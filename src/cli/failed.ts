@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
-import { byOf } from './tenant/by.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
-import { withStore } from './with-store.ts';
+import { readFailed, retryFailed } from '../operator/failed.ts';
+import { EXIT } from './exit.ts';
+import { withClient, withStore } from './open.ts';
+import { byOf, example, placesOf } from './options.ts';
+import { printJson, renderTable } from './print.ts';
 
 /** Longest reason in the table; --json has them whole. */
 const MOST_TEXT = 100;
 
-export function addFailed(program: Command): void {
-  program
-    .command('failed')
+export function defineFailed(command: Command): void {
+  command
     .description(
       'List what did not get through: streams that stand still, records left out, deliveries given up. ' +
         'Exit code 3: there is something.',
@@ -22,9 +20,8 @@ export function addFailed(program: Command): void {
     .action(runFailed);
 }
 
-export function addRetry(program: Command): void {
-  program
-    .command('retry')
+export function defineRetry(command: Command): void {
+  command
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
     .argument('[stream]', 'the records of one stream alone')
@@ -34,10 +31,6 @@ export function addRetry(program: Command): void {
 }
 
 async function runFailed(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const [{ readFailed }, { EXIT }] = await Promise.all([
-    import('../operator/streams/read-failed.ts'),
-    import('./exit-codes.ts'),
-  ]);
   const failed = await withStore(await placesOf(command), (store) => readFailed(store, tenantId), {
     mustExist: true,
     tenantId,
@@ -57,11 +50,6 @@ async function runRetry(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  await useEmbeddedTemporal(places.dataDir);
-  const [{ retryFailed }, { withClient }] = await Promise.all([
-    import('../operator/streams/retry-failed.ts'),
-    import('./with-client.ts'),
-  ]);
   const { records, deliveries } = await withClient(places, (parts) =>
     retryFailed(parts, { tenantId, stream, by: byOf(who) }),
   );

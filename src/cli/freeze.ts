@@ -1,36 +1,35 @@
 import type { Command } from 'commander';
-import type { FreezeAct } from '../operator/tenants/freeze-writes.ts';
-import { example, placesOf } from './options.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import type { FreezeAct } from '../operator/tenants.ts';
+import { freezeWrites, thawWrites } from '../operator/tenants.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
 
 interface FreezeOptions {
   all?: boolean;
   as?: string;
 }
 
-export function addFreeze(program: Command): void {
-  command(program, 'freeze')
+export function defineFreeze(command: Command): void {
+  whose(command)
     .description('Stop every write to partner and HR system at once; reads and webhooks go on. Needs no Temporal.')
     .addHelpText('after', example('hirebridge freeze acme', 'hirebridge freeze --all'))
     .action(runFreeze);
 }
 
-export function addThaw(program: Command): void {
-  command(program, 'thaw')
+export function defineThaw(command: Command): void {
+  whose(command)
     .description('Let the writes that `freeze` stopped go on.')
     .addHelpText('after', example('hirebridge thaw acme', 'hirebridge thaw --all'))
     .action(runThaw);
 }
 
-function command(program: Command, name: string): Command {
-  const one = program.command(name).argument('[tenant]', 'one tenant; the fleet with --all');
-  return asOption(one.option('--all', 'the whole fleet'));
+function whose(command: Command): Command {
+  command.argument('[tenant]', 'one tenant; the fleet with --all');
+  return asOption(command.option('--all', 'the whole fleet'));
 }
 
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
-  const { freezeWrites } = await import('../operator/tenants/freeze-writes.ts');
   const done = await withStore(await placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
   const whose = nameOf(act);
   process.stdout.write(
@@ -42,7 +41,6 @@ async function runFreeze(tenantId: string | undefined, options: FreezeOptions, c
 
 async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
-  const { thawWrites } = await import('../operator/tenants/freeze-writes.ts');
   const done = await withStore(await placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
   process.stdout.write(
     done ? `${nameOf(act)} thawed by ${act.by}: writes go on within seconds.\n` : `${nameOf(act)} not frozen.\n`,

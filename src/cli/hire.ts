@@ -1,17 +1,15 @@
 import { type Command, Option } from 'commander';
 import { hireStates } from '../hire/hire-state.ts';
 import { describeObserved } from '../hire/observed.ts';
-import type { HireView } from '../operator/hires/read-hires.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { listedFilter, renderListed } from './table.ts';
-import { byOf } from './tenant/by.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
-import { withStore } from './with-store.ts';
+import type { HireView } from '../operator/hires.ts';
+import { listHires, readHire, startHire } from '../operator/hires.ts';
+import { withClient, withStore } from './open.ts';
+import { byOf, example, placesOf } from './options.ts';
+import { listedFilter, printJson, renderListed } from './print.ts';
 
-export function addHire(program: Command): void {
-  const hire = program.command('hire').description('List, show and start hires.');
-  hire
+export function defineHire(command: Command): void {
+  command.description('List, show and start hires.');
+  command
     .command('list')
     .description('List hires, those that changed last first. Needs no Temporal.')
     .option('--tenant <tenant>', 'only those of one tenant')
@@ -19,7 +17,7 @@ export function addHire(program: Command): void {
     .option('--json', 'print JSON, without a limit')
     .addHelpText('after', example('hirebridge hire list --tenant acme --state open'))
     .action(runList);
-  hire
+  command
     .command('show')
     .description('Show how one hire stands and what happened to it, with times. Writes nothing and needs no Temporal.')
     .argument('<tenant>', 'tenant of the hire')
@@ -27,7 +25,7 @@ export function addHire(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hire show acme 5012'))
     .action(runShow);
-  hire
+  command
     .command('start')
     .description('Start one hire by hand. One that is under way or over stays as it is.')
     .argument('<tenant>', 'tenant of the hire')
@@ -47,7 +45,6 @@ interface ListOptions {
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
-  const { listHires } = await import('../operator/hires/read-hires.ts');
   const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
   const hires = await withStore(await placesOf(command), (store) => listHires(store, filter), {
     mustExist: true,
@@ -78,7 +75,6 @@ async function runShow(
   options: { json?: boolean },
   command: Command,
 ): Promise<void> {
-  const { readHire } = await import('../operator/hires/read-hires.ts');
   const read = withStore(await placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), {
     mustExist: true,
     tenantId,
@@ -107,11 +103,6 @@ async function runStart(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  await useEmbeddedTemporal(places.dataDir);
-  const [{ startHire }, { withClient }] = await Promise.all([
-    import('../operator/hires/start-hire.ts'),
-    import('./with-client.ts'),
-  ]);
   const request = { tenantId, jobCandidateId, adopt: options.adopt === true, by: byOf(options) };
   const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request));
   if (options.json === true) return printJson({ workflowId, started, hire });

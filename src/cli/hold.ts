@@ -1,16 +1,15 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { age } from '../operator/ages.ts';
-import type { HoldGroup, HoldView } from '../operator/holds/read-holds.ts';
+import type { HoldGroup, HoldView } from '../operator/holds.ts';
+import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
+import { age } from '../operator/status.ts';
+import { withClient, withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
-import { withStore } from './with-store.ts';
+import { printJson, renderTable } from './print.ts';
 
-export function addHold(program: Command): void {
-  const hold = program.command('hold').description('List, show and answer what waits for a person.');
-  hold
+export function defineHold(command: Command): void {
+  command.description('List, show and answer what waits for a person.');
+  command
     .command('list')
     .description('List open holds; those with the same reason are counted together.')
     .option('--tenant <tenant>', 'only those of one tenant')
@@ -22,14 +21,14 @@ export function addHold(program: Command): void {
       example('hirebridge hold list --tenant acme', 'hirebridge hold list --code MAPPING_INCOMPLETE'),
     )
     .action(runList);
-  hold
+  command
     .command('show')
     .description('Show one hold: why it waits, since when, and the answers it accepts.')
     .argument('<hold>', 'id of the hold')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hold show 1f2e3d4c'))
     .action(runShow);
-  hold
+  command
     .command('answer')
     .description(
       'Answer a hold, or with --all every open hold of one reason; their hires read and plan again and continue.',
@@ -61,7 +60,6 @@ interface ListOptions {
 const MOST_OF_ONE = 3;
 
 async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
-  const { groupHolds, listHolds } = await import('../operator/holds/read-holds.ts');
   const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
   const found = await withStore(await placesOf(command), (store) => listHolds(store, filter), {
     mustExist: true,
@@ -106,7 +104,6 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
 }
 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { readHold } = await import('../operator/holds/read-holds.ts');
   const hold = await withStore(await placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
   else process.stdout.write(renderHold(hold));
@@ -152,12 +149,6 @@ async function runAnswer(
   if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant goes with --all');
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is of one hold, not of --all');
-  await useEmbeddedTemporal(places.dataDir);
-  const [{ answerHold, answerHolds }, { answeredText }, { withClient }] = await Promise.all([
-    import('../operator/holds/answer-hold.ts'),
-    import('../operator/holds/answer-text.ts'),
-    import('./with-client.ts'),
-  ]);
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
   const answered = await withClient(places, async (parts) => {
     if (options.all === true) return `${await answerHolds(parts, which, { answer, by })} holds of ${hold}`;

@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { DeliveryView } from '../operator/deliveries/retry-deliveries.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { listedFilter, renderListed } from './table.ts';
-import { byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import { duration } from '../hris/duration.ts';
+import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
+import { leftStates } from '../store/inbox-tables.ts';
+import { withStore } from './open.ts';
+import { byOf, example, placesOf } from './options.ts';
+import { listedFilter, printJson, renderListed } from './print.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 
-export function addInbox(program: Command): void {
-  const inbox = program.command('inbox').description('List webhook deliveries, and relay again what was left.');
-  inbox
+export function defineInbox(command: Command): void {
+  command.description('List webhook deliveries, and relay again what was left.');
+  command
     .command('list')
     .description('List what nothing acts upon: undeliverable, of another company, or of an unknown event.')
     .option('--tenant <tenant>', 'only those of one tenant')
@@ -18,7 +18,7 @@ export function addInbox(program: Command): void {
     .option('--json', 'print JSON, without a limit')
     .addHelpText('after', example('hirebridge inbox list', 'hirebridge inbox list --state waiting --tenant acme'))
     .action(runList);
-  inbox
+  command
     .command('retry')
     .description('Relay one delivery again, or with --all every undeliverable one.')
     .argument('[delivery]', 'id of the delivery, as `inbox list` shows it')
@@ -37,10 +37,6 @@ interface ListOptions {
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
-  const [{ listDeliveries }, { leftStates }] = await Promise.all([
-    import('../operator/deliveries/retry-deliveries.ts'),
-    import('../store/inbox-tables.ts'),
-  ]);
   const filter = {
     states: state === undefined ? leftStates : [state],
     ...listedFilter(options),
@@ -72,7 +68,7 @@ async function runRetry(
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (options.all !== true)) command.error('error: name one delivery, or write --all');
-  const { retryDeliveries } = await import('../operator/deliveries/retry-deliveries.ts');
+
   const request = {
     by: byOf(options),
     ...(delivery === undefined ? {} : { delivery }),
@@ -83,4 +79,50 @@ async function runRetry(
     tenantId: options.tenant,
   });
   process.stdout.write(`${count} given to the relay again. Follow with: hirebridge inbox list\n`);
+}
+
+export function defineReplay(command: Command): void {
+  command
+    .description(
+      'Have stored webhooks acted upon once more, one or all of a window: what they hint at is read again. What is ' +
+        'done already stays as it is. Needs no Temporal.',
+    )
+    .argument('<tenant>', 'tenant whose deliveries to replay')
+    .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')
+    .option('--since <duration>', 'those received in the last 2h, 3d, ...')
+    .option('--until <duration>', 'with --since: but not in the last 30m, ...')
+    .option('--as <name>', 'who does it; by default the user of this system')
+    .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
+    .action(runReplay);
+}
+
+interface Flags {
+  since?: string;
+  until?: string;
+  as?: string;
+}
+
+async function runReplay(
+  tenantId: string,
+  delivery: string | undefined,
+  { since, until = '0s', ...who }: Flags,
+  command: Command,
+): Promise<void> {
+  if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
+
+  const ageOf = (text: string): number => {
+    const parsed = duration.safeParse(text);
+    return parsed.success ? parsed.data : command.error(`error: '${text}': ${parsed.error.issues[0]?.message}`);
+  };
+  const replay = {
+    tenantId,
+    by: byOf(who),
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(since === undefined ? {} : { window: { sinceMs: ageOf(since), untilMs: ageOf(until) } }),
+  };
+  const count = await withStore(await placesOf(command), (store) => replayDeliveries(store, replay), {
+    mustExist: true,
+    tenantId,
+  });
+  process.stdout.write(`${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`);
 }

@@ -1,10 +1,20 @@
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
-import type { PartnerAccess } from '../operator/checks/see-partner.ts';
-import type { NewFile } from '../operator/tenants/tenant-texts.ts';
+import {
+  assertAbsent,
+  defineDateField,
+  type NewFile,
+  type PartnerAccess,
+  type SeenPartner,
+  sameLabel,
+  seePartner,
+  tenantTexts,
+  writeNewFiles,
+} from '../operator/new-tenant.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { example, placesOf } from './options.ts';
-import { ask, askSecret, canAsk } from './prompt.ts';
+import { ask, askSecret, canAsk, choose } from './prompt.ts';
 
 interface Flags {
   partner?: string;
@@ -16,9 +26,8 @@ interface Flags {
   define?: boolean;
 }
 
-export function addInit(program: Command): void {
-  program
-    .command('init')
+export function defineInit(command: Command): void {
+  command
     .description(
       'Write the files of a new tenant. On a terminal it asks for what is not given; it looks the rest up at the ' +
         'hiring platform, checks what it writes, and overwrites nothing.',
@@ -46,7 +55,6 @@ const SANDBOX_FLAGS =
 
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
   const { tenantsDir } = await placesOf(command);
-  const { assertAbsent, writeNewFiles } = await import('../operator/tenants/write-new-files.ts');
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
   const given = await complete(flags);
   const wanted = { tenant, tenantsDir, ...given, createTable: flags.createTable === true };
@@ -61,11 +69,6 @@ type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean
 
 /** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
 async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<{ files: NewFile[]; notes: string[] }> {
-  const [{ tenantTexts }, { defineDateField, seePartner }, { settleFlow, settleStartDate }] = await Promise.all([
-    import('../operator/tenants/tenant-texts.ts'),
-    import('../operator/checks/see-partner.ts'),
-    import('./init/settle.ts'),
-  ]);
   const access = await accessOf(wanted);
   const { baseUrl, environment, allowPrivate } = access;
   const hris = fromFolder(wanted.hris, tenantsDir);
@@ -130,7 +133,6 @@ function fromFolder(url: string, folder: string): string {
 
 /** The key says its environment (section 5); an address on this machine is a sandbox's. */
 async function accessOf({ baseUrl, apiKey }: Given): Promise<PartnerAccess> {
-  const { isSecretRef, resolveSecret } = await import('../tenants/secrets.ts');
   const key = isSecretRef(apiKey) ? resolveSecret(apiKey) : apiKey;
   return {
     baseUrl,
@@ -138,4 +140,77 @@ async function accessOf({ baseUrl, apiKey }: Given): Promise<PartnerAccess> {
     environment: key.startsWith('sk_live_') ? 'production' : 'sandbox',
     allowPrivate: /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(baseUrl)?.hostname ?? ''),
   };
+}
+
+/** What is written for something that nobody may have named, and why it is that one. */
+interface Settled {
+  value: string;
+  why: string;
+}
+
+/** The flow that was named, the only one, or the one that a person picks. */
+async function settleFlow({ flows }: SeenPartner, wanted: string | undefined): Promise<Settled> {
+  const [only] = flows;
+  if (wanted !== undefined) return { value: wanted, why: 'as given' };
+  if (only !== undefined && flows.length === 1)
+    return { value: only.id, why: `"${only.name}", the only one that is active` };
+  if (only !== undefined && canAsk()) {
+    const picked = await choose(
+      'Onboarding flow',
+      flows.map(({ id, name }) => `${name} (${id})`),
+    );
+    return { value: flows[picked]?.id ?? only.id, why: 'as you chose' };
+  }
+  const listed = flows.map(({ id, name }) => `${id} (${name})`).join(', ');
+  throw unsettled(
+    only === undefined
+      ? 'The hiring platform has no active onboarding flow. Activate one in its dashboard, then run init again.'
+      : `The hiring platform has ${flows.length} active onboarding flows: ${listed}. Name one with --flow.`,
+  );
+}
+
+const START_DATE = 'Start date';
+
+/** The custom field of the start date, and whether it is still to be defined. */
+interface StartDate extends Settled {
+  isNew: boolean;
+}
+
+/**
+ * The hiring platform has no field of its own for the start date, so one of the candidate's custom fields holds it. One
+ * of another name may be any date, so it is never taken unasked: an employee would begin on the wrong day.
+ */
+async function settleStartDate(
+  { dateFields }: SeenPartner,
+  { startDate, define }: { startDate?: string; define?: boolean },
+): Promise<StartDate> {
+  const label = startDate ?? START_DATE;
+  const known = sameLabel(dateFields, label);
+  if (known !== undefined)
+    return { value: known, why: startDate === undefined ? 'by its name' : 'as given', isNew: false };
+  if (define === true || (dateFields.length === 0 && (await isConfirmed(label))))
+    return { value: label, why: 'defined there just now', isNew: true };
+  if (startDate === undefined && dateFields.length > 0 && canAsk()) {
+    const define = `none of them: define "${label}"`;
+    const picked = await choose('Custom field that holds the first day of work', [...dateFields, define]);
+    const chosen = dateFields[picked];
+    if (chosen === undefined) return { value: label, why: 'defined there just now', isNew: true };
+    return { value: chosen, why: 'as you chose', isNew: false };
+  }
+  const there = dateFields.length === 0 ? 'no candidate custom field of type date' : dateFields.join(', ');
+  throw unsettled(
+    `The hiring platform has no candidate custom field "${label}" of type date for the start date; it has ${there}. ` +
+      'Name one with --start-date, or define it with --define.',
+  );
+}
+
+async function isConfirmed(label: string): Promise<boolean> {
+  if (!canAsk()) return false;
+  const question = `The hiring platform has no date field for the start date. Define "${label}" there? [y/n]`;
+  const expected = 'Expected y or n.';
+  return (await ask(question, (answer) => (/^[yn]$/i.test(answer) ? undefined : expected))).toLowerCase() === 'y';
+}
+
+function unsettled(message: string): ConnectorError {
+  return new ConnectorError({ code: 'INIT_UNCLEAR', action: 'reject', message });
 }

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { LinkPlan } from '../operator/links/import-links.ts';
+import type { LinkPlan } from '../operator/import-links.ts';
+import { applyLinks, planLinks } from '../operator/import-links.ts';
+import { readAppliedTenant } from '../operator/tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { EXIT } from './exit-codes.ts';
-import { example, placesOf } from './options.ts';
-import { renderTable } from './table.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { isConfirmed } from './tenant/confirm.ts';
-import { withStore } from './with-store.ts';
+import { EXIT } from './exit.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { renderTable } from './print.ts';
+import { isConfirmed } from './prompt.ts';
 
-export function addLink(program: Command): void {
-  const link = program.command('link').description('Link people who are employees already.');
-  const command = link
+export function defineLink(command: Command): void {
+  command.description('Link people who are employees already.');
+  const one = command
     .command('import')
     .description(
       'Link candidates to employees from a CSV file with the header candidateId,employeeId. Every line is read on ' +
@@ -20,7 +21,7 @@ export function addLink(program: Command): void {
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')
     .option('--yes', 'link without asking');
-  asOption(command).addHelpText('after', example('hirebridge link import acme employees.csv')).action(runImport);
+  asOption(one).addHelpText('after', example('hirebridge link import acme employees.csv')).action(runImport);
 }
 
 async function runImport(
@@ -29,10 +30,6 @@ async function runImport(
   options: { yes?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
-  const [{ applyLinks, planLinks }, { readAppliedTenant }] = await Promise.all([
-    import('../operator/links/import-links.ts'),
-    import('../operator/tenants/read-applied-tenant.ts'),
-  ]);
   const link = async (store: Store): Promise<void> => {
     const plan = await planLinks(store, await readAppliedTenant(store, tenantId), resolve(file));
     process.stdout.write(renderLinks(plan));

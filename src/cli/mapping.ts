@@ -1,16 +1,18 @@
 import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
-import type { MappingView } from '../operator/mappings/read-mappings.ts';
-import { EXIT } from './exit-codes.ts';
-import { addMappingDiff } from './mapping-diff.ts';
+import { mappingJsonSchema } from '../mapping/schema.ts';
+import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
+import { withTenant } from '../operator/open-tenant.ts';
+import { type MappingView, readMappings, testMappings } from '../operator/read-mappings.ts';
+import { EXIT } from './exit.ts';
+import { withStoreAsItIs } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
+import { printJson, renderChange, renderTable } from './print.ts';
 
-export function addMapping(program: Command): void {
-  const mapping = program.command('mapping').description('Look at mapping files, check and test them. Writes nothing.');
-  mapping
+export function defineMapping(command: Command): void {
+  command.description('Look at mapping files, check and test them. Writes nothing.');
+  command
     .command('show')
     .description('Print what a tenant’s mapping files come to, each rule with the file and line it comes from.')
     .argument('<tenant>', 'tenant whose mapping to show')
@@ -18,26 +20,26 @@ export function addMapping(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping show acme', 'hirebridge mapping show acme candidates'))
     .action(runShow);
-  mapping
+  command
     .command('check')
     .description('Check every mapping file of a tenant at both ends; exit code 2 when one is rejected.')
     .argument('<tenant>', 'tenant whose mappings to check')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping check acme'))
     .action(runCheck);
-  mapping
+  command
     .command('test')
     .description('Run the cases kept beside a tenant’s mapping files (acme.cases.yaml); exit code 2 when one fails.')
     .argument('<tenant>', 'tenant whose mappings to test')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping test acme'))
     .action(runTest);
-  mapping
+  command
     .command('schema')
     .description('Print the JSON Schema of mapping files, for editors.')
     .addHelpText('after', example('hirebridge mapping schema > mapping.schema.json'))
     .action(runSchema);
-  addMappingDiff(mapping);
+  addMappingDiff(command);
 }
 
 function subject(): Argument {
@@ -47,7 +49,6 @@ function subject(): Argument {
 }
 
 async function readViews(tenantId: string, command: Command): Promise<MappingView[]> {
-  const { readMappings } = await import('../operator/mappings/read-mappings.ts');
   return readMappings((await placesOf(command)).tenantsDir, tenantId);
 }
 
@@ -74,7 +75,6 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
 }
 
 async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { testMappings } = await import('../operator/mappings/read-mappings.ts');
   const results = await testMappings((await placesOf(command)).tenantsDir, tenantId);
   if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
   if (options.json === true) return printJson(results);
@@ -88,7 +88,6 @@ async function runTest(tenantId: string, options: { json?: boolean }, command: C
 }
 
 async function runSchema(): Promise<void> {
-  const { mappingJsonSchema } = await import('../mapping/schema.ts');
   process.stdout.write(mappingJsonSchema());
 }
 
@@ -96,4 +95,52 @@ async function runSchema(): Promise<void> {
 function shown(file: string): string {
   const near = relative(process.cwd(), file);
   return near.startsWith('..') ? file : near;
+}
+
+function addMappingDiff(mapping: Command): void {
+  mapping
+    .command('diff')
+    .description(
+      'Show which records a new mapping file would change, and how, before it is live: a count a field, and samples. ' +
+        'Fields that a mapping calls sensitive are masked. Reads the partner; writes nothing. ' +
+        'Exit code 2: some differ.',
+    )
+    .argument('<tenant>', 'tenant whose mapping would change')
+    .argument('<file>', 'the new mapping file')
+    .option('--stream <stream>', 'the file maps this stream (jobs, candidates, employees), not the employee of a hire')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      example('hirebridge mapping diff acme new.yaml', 'hirebridge mapping diff acme new.yaml --stream candidates'),
+    )
+    .action(runDiff);
+}
+
+interface DiffOptions {
+  stream?: string;
+  json?: boolean;
+}
+
+async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
+  const places = await placesOf(command);
+  const diff = await withStoreAsItIs(places, (store) =>
+    withTenant({ store, places, tenantId }, (open) => diffMapping(open, mappingNamed(stream), file)),
+  );
+  const shown = maskDiff(diff);
+  if (json === true) printJson(shown);
+  else process.stdout.write(render(shown));
+  if (diff.changed > 0) process.exitCode = EXIT.refused;
+}
+
+function render({ subject, from, to, compared, changed, fields }: MappingDiff): string {
+  const head = `${subject}: mapping ${from} -> ${to}: ${changed} of ${compared} records would change\n`;
+  const rows = fields.flatMap(({ field, count, broken, samples }) =>
+    samples.map((sample, at) => [
+      ...(at === 0 ? [field, String(count), String(broken)] : ['', '', '']),
+      sample.record,
+      renderChange(sample),
+    ]),
+  );
+  if (rows.length === 0) return head;
+  return `${head}\n${renderTable(['field', 'records', 'without a value', 'for example', 'change'], rows)}\n`;
 }

@@ -1,9 +1,14 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Places } from '../config.ts';
 
+/** Gives a command of the program its description, options and commands, where it has them not yet. */
+export type LoadCommand = (command: Command) => Promise<void>;
+
 /** The global options of the command's own program, or the environment's values. */
 export async function placesOf(command: Command): Promise<Places> {
+  // Loaded here: `--help` reads no setting, and the schema of the settings loads zod.
   const { readConfig } = await import('../config.ts');
   const config = readConfig();
   const { tenants, data } = command.optsWithGlobals<{ tenants?: string; data?: string }>();
@@ -30,4 +35,13 @@ export const port = integer(0, 65_535);
 /** Help text with one line that can be copied, as every command has it. */
 export function example(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}
+
+/** `--as`: who does it. */
+export function asOption(command: Command): Command {
+  return command.option('--as <name>', 'who does it; by default the user of this system');
+}
+
+export function byOf({ as }: { as?: string }): string {
+  return as ?? userInfo().username;
 }

@@ -1,25 +1,24 @@
 import type { Command } from 'commander';
-import { example, placesOf } from './options.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import { steerStream } from '../operator/streams.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
 
-export function addPause(program: Command): void {
-  command(program, 'pause')
+export function definePause(command: Command): void {
+  which(command)
     .description('Stop one stream; its hints wait. Hires and other streams go on. Needs no Temporal.')
     .addHelpText('after', example('hirebridge pause acme candidates'))
     .action(runPause);
 }
 
-export function addResume(program: Command): void {
-  command(program, 'resume')
+export function defineResume(command: Command): void {
+  which(command)
     .description('Let a stream go on that was paused, or that a change limit holds: its next pass may do what it said.')
     .addHelpText('after', example('hirebridge resume acme candidates'))
     .action(runResume);
 }
 
-function command(program: Command, name: string): Command {
-  const one = program.command(name).argument('<tenant>', 'tenant of the stream').argument('<stream>', 'which stream');
-  return asOption(one);
+function which(command: Command): Command {
+  return asOption(command.argument('<tenant>', 'tenant of the stream').argument('<stream>', 'which stream'));
 }
 
 type Arguments = [tenantId: string, stream: string, options: { as?: string }, command: Command];
@@ -37,7 +36,6 @@ async function runResume(...args: Arguments): Promise<void> {
 }
 
 async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, command]: Arguments): Promise<void> {
-  const { steerStream } = await import('../operator/streams/steer-stream.ts');
   const act = { tenantId, stream, by: byOf(options) };
   await withStore(await placesOf(command), (store) => steerStream(store, verb, act), { mustExist: true });
 }

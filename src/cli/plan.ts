@@ -1,14 +1,22 @@
 import type { Command } from 'commander';
-import type { OpenTenant } from '../operator/open-tenant.ts';
-import type { PlanView } from '../operator/plans/plan-view.ts';
-import { example, placesOf } from './options.ts';
-import { type PlanOptions, printPlans } from './print-plans.ts';
-import { asOption, byOf } from './tenant/by.ts';
-import { withStoreAsItIs } from './with-store.ts';
+import { readConfig } from '../config.ts';
+import { armFailpoints } from '../failpoint.ts';
+import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
+import { type OpenTenant, withTenant } from '../operator/open-tenant.ts';
+import { planHire } from '../operator/plan-hire.ts';
+import { planRevert } from '../operator/plan-revert.ts';
+import { planStreams } from '../operator/plan-streams.ts';
+import { maskPlan, type PlanView } from '../operator/plan-view.ts';
+import { audit } from '../store/audit.ts';
+import type { Store } from '../store/open-store.ts';
+import { findPlan } from '../store/saved-plans.ts';
+import { EXIT } from './exit.ts';
+import { withStore, withStoreAsItIs } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderPlan } from './print.ts';
 
-export function addPlan(program: Command): void {
-  const command = program
-    .command('plan')
+export function definePlan(command: Command): void {
+  command
     .description(
       'Show what would be written and why: of one stream, of every stream, or of one hire. Reads both sides, writes ' +
         'to neither, and keeps the plan under a hash for `apply`. Exit code 2: there is something to write.',
@@ -35,7 +43,6 @@ async function runPlan(
   ...[options, command]: [PlanOptions, Command]
 ): Promise<void> {
   const places = await placesOf(command);
-  const { withTenant } = await import('../operator/open-tenant.ts');
   await withStoreAsItIs(places, async (store) => {
     const by = byOf(options);
     const plans = await withTenant({ store, places, tenantId }, (open) => makePlans(open, { name, id }, by));
@@ -45,9 +52,83 @@ async function runPlan(
 
 async function makePlans(open: OpenTenant, { name, id }: Subject, by: string): Promise<PlanView[]> {
   if (name === 'hire') {
-    const { planHire } = await import('../operator/plans/plan-hire.ts');
     return [await planHire(open, id ?? '', by)];
   }
-  const { planStreams } = await import('../operator/plans/plan-streams.ts');
+
   return planStreams(open, name, by);
+}
+
+export function defineApply(command: Command): void {
+  command
+    .description(
+      'Write exactly what a plan has. A record that changed since is named, and nothing of it is written. Killed in ' +
+        'between, apply it again: the rest is written once. Exit code 3: not everything was written.',
+    )
+    .argument('<hash>', 'hash of the plan, or its beginning, as `plan` and `revert` print it')
+    .option('--json', 'print JSON');
+  asOption(command).addHelpText('after', example('hirebridge apply 3fa1c09b77de')).action(runApply);
+}
+
+async function runApply(hash: string, options: { json?: boolean; as?: string }, command: Command): Promise<void> {
+  const places = await placesOf(command);
+  armFailpoints({ killAt: readConfig().HIREBRIDGE_FAILPOINT_KILL });
+  const applied = await withStore(places, async (store) => {
+    const plan = await findPlan(store, hash);
+    return withTenant({ store, places, tenantId: plan.tenantId }, (open) => applySavedPlan(open, plan, byOf(options)));
+  });
+  if (options.json === true) printJson(applied);
+  else process.stdout.write(renderApplied(applied));
+  if (applied.changed.length + applied.refused.length > 0) process.exitCode = EXIT.partial;
+}
+
+function renderApplied({ written, already, changed, refused }: Applied): string {
+  const lines = [`${written} written${already === 0 ? '' : `, ${already} there already`}`];
+  lines.push(...changed.map(({ record, reason }) => `${record}: not written: ${reason}`));
+  lines.push(...refused.map(({ record, reason }) => `${record}: refused: ${reason}`));
+  return `${lines.join('\n')}\n`;
+}
+
+export function defineRevert(command: Command): void {
+  command
+    .description(
+      'Plan to put back the values that one mapping version replaced in landed records, unless somebody changed them ' +
+        'since. Writes nothing: the plan is applied like any other. Exit code 2: there is something to put back.',
+    )
+    .argument('<tenant>', 'tenant whose mapping to undo')
+    .requiredOption('--mapping <version>', 'the mapping version, as `audit` and `mapping show` name it')
+    .option('--reveal', 'show sensitive values too; who did is written down')
+    .option('--json', 'print JSON');
+  asOption(command).addHelpText('after', example('hirebridge revert acme --mapping 9c1d2e3f4a5b')).action(runRevert);
+}
+
+async function runRevert(
+  tenantId: string,
+  options: PlanOptions & { mapping: string },
+  command: Command,
+): Promise<void> {
+  const places = await placesOf(command);
+  await withStoreAsItIs(places, async (store) => {
+    const by = byOf(options);
+    const plans = await withTenant({ store, places, tenantId }, (open) => planRevert(open, options.mapping, by));
+    await printPlans(store, plans, options);
+  });
+}
+
+interface PlanOptions {
+  reveal?: boolean;
+  json?: boolean;
+  as?: string;
+}
+
+/** Prints plans, sensitive values masked unless revealed; exit code 2 says that there is something to write. */
+export async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
+  const [first] = plans;
+  if (options.reveal === true && first !== undefined) {
+    const details = `plan of ${plans.map(({ subject }) => subject).join(', ')}`;
+    await audit(store, { by: byOf(options), tenantId: first.tenant, act: 'revealed', details });
+  }
+  const shown = options.reveal === true ? plans : plans.map(maskPlan);
+  if (options.json === true) printJson(shown);
+  else process.stdout.write(shown.map(renderPlan).join('\n'));
+  if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
 }

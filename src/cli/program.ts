@@ -1,94 +1,137 @@
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { addApply } from './apply.ts';
-import { addAudit } from './audit.ts';
-import { addCheck } from './check.ts';
-import { addCollection } from './collection.ts';
-import { addCompletion } from './completion.ts';
-import { addConflicts } from './conflicts.ts';
-import { addConsole } from './console.ts';
-import { addDdl } from './ddl.ts';
-import { addDemo } from './demo.ts';
-import { addDigest } from './digest.ts';
-import { addDiscover } from './discover.ts';
-import { addDoctor } from './doctor.ts';
-import { EXIT } from './exit-codes.ts';
-import { addExplain } from './explain.ts';
-import { addFailed, addRetry } from './failed.ts';
-import { addFreeze, addThaw } from './freeze.ts';
-import { addHire } from './hire.ts';
-import { addHold } from './hold.ts';
-import { addInbox } from './inbox.ts';
-import { addInit } from './init.ts';
-import { addLink } from './link.ts';
-import { addMapping } from './mapping.ts';
-import { addOpenApi } from './openapi.ts';
-import { example } from './options.ts';
-import { addPause, addResume } from './pause.ts';
-import { addPlan } from './plan.ts';
-import { exitCodeOf, printError } from './print-error.ts';
-import { addRateLimit } from './rate-limit.ts';
-import { addReconcile } from './reconcile.ts';
-import { addReference } from './reference.ts';
-import { addReplay } from './replay.ts';
-import { addRevert } from './revert.ts';
-import { addSandbox } from './sandbox.ts';
-import { addServe } from './serve.ts';
-import { addStatus } from './status.ts';
-import { addSync } from './sync.ts';
-import { addTenant } from './tenant.ts';
-import { addUp } from './up.ts';
-import { addWorker } from './worker.ts';
+import { EXIT, exitCodeOf, printError } from './exit.ts';
+import { example, type LoadCommand } from './options.ts';
 
-/** Every command, in the order of `--help`. Heavy parts are imported by the command that needs them, when it runs. */
-const COMMANDS = [
-  addDemo,
-  addUp,
-  addServe,
-  addWorker,
-  addConsole,
-  addHire,
-  addHold,
-  addInbox,
-  addSync,
-  addReconcile,
-  addPause,
-  addResume,
-  addFailed,
-  addRetry,
-  addReplay,
-  addInit,
-  addTenant,
-  addFreeze,
-  addThaw,
-  addLink,
-  addMapping,
-  addExplain,
-  addPlan,
-  addApply,
-  addAudit,
-  addConflicts,
-  addRevert,
-  addStatus,
-  addDigest,
-  addRateLimit,
-  addCheck,
-  addDiscover,
-  addDdl,
-  addDoctor,
-  addSandbox,
-  addOpenApi,
-  addCollection,
-  addReference,
-  addCompletion,
-] as const;
+type Define = (command: Command, load: LoadCommand) => void;
+
+/** One line of `--help`, and the module that is loaded once the command is typed. */
+type Listed = readonly [name: string, line: string, define: () => Promise<Define>];
+
+/** Every command, by what people want of it and in the order of `--help`. */
+const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
+  'Set up:': [
+    [
+      'init',
+      'write the files of a new tenant, and ask for what they need',
+      async () => (await import('./init.ts')).defineInit,
+    ],
+    [
+      'discover',
+      'show what the files of a tenant may name on both sides',
+      async () => (await import('./discover.ts')).defineDiscover,
+    ],
+    ['ddl', "print the statements that a tenant's HR database needs", async () => (await import('./ddl.ts')).defineDdl],
+    [
+      'mapping',
+      'show, check, test and compare mapping files',
+      async () => (await import('./mapping.ts')).defineMapping,
+    ],
+    [
+      'check',
+      'ask both sides whether a tenant can work, and say what to do',
+      async () => (await import('./check.ts')).defineCheck,
+    ],
+    ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
+    ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
+  ],
+  'Run:': [
+    [
+      'demo',
+      'show everything on this machine: five hires, start to end',
+      async () => (await import('./demo.ts')).defineDemo,
+    ],
+    ['up', 'run everything on this machine until Ctrl-C', async () => (await import('./up.ts')).defineUp],
+    ['serve', 'receive webhooks and store them', async () => (await import('./serve.ts')).defineServe],
+    [
+      'worker',
+      'do the work: follow hires, run streams, reconcile',
+      async () => (await import('./worker.ts')).defineWorker,
+    ],
+    ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
+    ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
+    ['reconcile', 'compare both sides of a tenant now', async () => (await import('./reconcile.ts')).defineReconcile],
+  ],
+  'Look:': [
+    ['status', 'show who runs, what waits and what is wrong', async () => (await import('./status.ts')).defineStatus],
+    ['hire', 'list hires, show how one stands, start one', async () => (await import('./hire.ts')).defineHire],
+    [
+      'explain',
+      'show where each field of a record comes from',
+      async () => (await import('./explain.ts')).defineExplain,
+    ],
+    ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
+    ['digest', 'show the last 24 hours of a tenant', async () => (await import('./digest.ts')).defineDigest],
+    ['rate-limit', 'show the learned request budgets', async () => (await import('./rate-limit.ts')).defineRateLimit],
+    [
+      'doctor',
+      'check this installation and list what it assumes',
+      async () => (await import('./doctor.ts')).defineDoctor,
+    ],
+  ],
+  'Decide:': [
+    ['hold', 'list, show and answer what waits for a person', async () => (await import('./hold.ts')).defineHold],
+    [
+      'conflicts',
+      'list fields that differ on both sides',
+      async () => (await import('./conflicts.ts')).defineConflicts,
+    ],
+  ],
+  'Change:': [
+    ['plan', 'show what would be written, and why', async () => (await import('./plan.ts')).definePlan],
+    ['apply', 'write what a plan has, and nothing else', async () => (await import('./plan.ts')).defineApply],
+    ['revert', 'plan how to put back what was written', async () => (await import('./plan.ts')).defineRevert],
+    ['pause', 'stop one stream', async () => (await import('./pause.ts')).definePause],
+    ['resume', 'let a stream go on', async () => (await import('./pause.ts')).defineResume],
+    ['freeze', 'stop every write at once', async () => (await import('./freeze.ts')).defineFreeze],
+    ['thaw', 'let the writes go on that freeze stopped', async () => (await import('./freeze.ts')).defineThaw],
+  ],
+  'Repair:': [
+    [
+      'failed',
+      'list records that were left out, with the reason',
+      async () => (await import('./failed.ts')).defineFailed,
+    ],
+    ['retry', 'try records again that were left out', async () => (await import('./failed.ts')).defineRetry],
+    [
+      'inbox',
+      'list webhooks that led to nothing, and retry them',
+      async () => (await import('./inbox.ts')).defineInbox,
+    ],
+    ['replay', 'work through stored webhooks once more', async () => (await import('./inbox.ts')).defineReplay],
+  ],
+  'Build:': [
+    [
+      'sandbox',
+      'run the partner API as a service of its own',
+      async () => (await import('./sandbox.ts')).defineSandbox,
+    ],
+    [
+      'openapi',
+      'write the OpenAPI document of the partner API',
+      async () => (await import('./partner-documents.ts')).defineOpenApi,
+    ],
+    [
+      'collection',
+      'write a request collection of the partner API',
+      async () => (await import('./partner-documents.ts')).defineCollection,
+    ],
+    [
+      'reference',
+      'write the reference of commands, files and settings',
+      async () => (await import('./reference.ts')).defineReference,
+    ],
+    [
+      'completion',
+      'print the completion script of a shell',
+      async () => (await import('./completion.ts')).defineCompletion,
+    ],
+  ],
+};
 
 function createProgram(): Command {
   const program = new Command('hirebridge')
-    .description(
-      "Keeps a hiring platform and each customer's HR system in agreement: " +
-        'nothing lost, nothing twice, everything explained.',
-    )
+    .description("Turns each hire on a hiring platform into one employee in the customer's HR system.")
     .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
     .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
     .version(packageFile.version)
@@ -99,9 +142,19 @@ function createProgram(): Command {
       '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part.\n' +
         example('hirebridge demo --once', 'hirebridge up --tenants ./tenants'),
     )
+    .helpCommand(false)
     .exitOverride();
-  for (const add of COMMANDS) add(program);
-  return program;
+  const left = new Map<Command, Listed[2]>();
+  for (const [title, listed] of Object.entries(GROUPS)) {
+    program.commandsGroup(title);
+    for (const [name, line, define] of listed) left.set(program.command(name).summary(line), define);
+  }
+  const load: LoadCommand = async (command) => {
+    const define = left.get(command);
+    left.delete(command);
+    if (define !== undefined) (await define())(command, load);
+  };
+  return program.hook('preSubcommand', (_program, command) => load(command));
 }
 
 /** A wrong command line is rejected input; help and version are no errors. */
@@ -117,11 +170,16 @@ function endWithReader(error: NodeJS.ErrnoException): void {
   throw error;
 }
 
+/** `hirebridge help sync` is what `hirebridge sync --help` is. */
+function asOption([node = '', main = '', ...words]: readonly string[]): string[] {
+  return [node, main, ...(words[0] === 'help' ? [...words.slice(1), '--help'] : words)];
+}
+
 /** Runs the command line of this process and sets its exit code. */
 export async function runProgram(): Promise<void> {
   process.stdout.on('error', endWithReader);
   try {
-    await createProgram().parseAsync();
+    await createProgram().parseAsync(asOption(process.argv));
   } catch (error) {
     process.exitCode = exitOf(error);
   }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
+import { readRateLimits } from '../operator/status.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
+import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
-import { withStore } from './with-store.ts';
+import { printJson, renderTable } from './print.ts';
 
-export function addRateLimit(program: Command): void {
-  program
-    .command('rate-limit')
+export function defineRateLimit(command: Command): void {
+  command
     .description('Show the rate limits learned for one tenant, how much of them is used, and how long calls wait.')
     .argument('<tenant>', 'tenant whose calls are limited')
     .option('--json', 'print JSON')
@@ -16,7 +15,6 @@ export function addRateLimit(program: Command): void {
 }
 
 async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { readRateLimits } = await import('../operator/status/read-rate-limits.ts');
   const views = await withStore(await placesOf(command), (store) => readRateLimits(store, tenantId), {
     mustExist: true,
     tenantId,

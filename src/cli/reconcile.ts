@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { example, placesOf } from './options.ts';
-import { byOf } from './tenant/by.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
+import { reconcileNow } from '../operator/reconcile-now.ts';
+import { withClient } from './open.ts';
+import { byOf, example, placesOf } from './options.ts';
 
-export function addReconcile(program: Command): void {
-  program
-    .command('reconcile')
+export function defineReconcile(command: Command): void {
+  command
     .description(
       'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. One that runs ' +
         'already is followed by one more.',
@@ -27,11 +26,6 @@ async function runReconcile(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  await useEmbeddedTemporal(places.dataDir);
-  const [{ withClient }, { reconcileNow }] = await Promise.all([
-    import('./with-client.ts'),
-    import('../operator/tenants/reconcile-now.ts'),
-  ]);
   await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }));
   const what = full ? 'Everything' : 'What seems changed';
   process.stdout.write(`${what} is compared now. Follow with: hirebridge status\n`);

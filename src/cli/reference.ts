@@ -1,21 +1,23 @@
 import type { Argument, Command } from 'commander';
+import { settingsReference, wrap } from '../operator/reference.ts';
 import type { Dispatch } from '../worker/dispatch.ts';
-import { example } from './options.ts';
+import { dispatch } from '../worker/dispatch.ts';
+import { example, type LoadCommand } from './options.ts';
 
-export function addReference(program: Command): void {
-  program
-    .command('reference')
+/** `load` gives a command of the program its options and commands, which are read only when they are needed. */
+export function defineReference(command: Command, load: LoadCommand): void {
+  command
     .description('Write the reference of every command, file key and environment variable, as Markdown.')
     .addHelpText('after', example('hirebridge reference > docs/reference.md'))
-    .action(() => runReference(program));
+    .action(async () => {
+      const all = command.parent?.commands ?? [];
+      await Promise.all(all.map(load));
+      writeReference(all);
+    });
 }
 
-async function runReference(program: Command): Promise<void> {
-  const [{ settingsReference, wrap }, { dispatch }] = await Promise.all([
-    import('../operator/reference/settings-reference.ts'),
-    import('../worker/dispatch.ts'),
-  ]);
-  const commands = ['## Commands', ...program.commands.flatMap((command) => commandLines(command, 'hirebridge'))];
+function writeReference(all: readonly Command[]): void {
+  const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
   process.stdout.write(
     `${[...head, settingsReference(), '', ...eventLines(dispatch), '', ...commands.map(wrap)].join('\n')}\n`,

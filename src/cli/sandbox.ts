@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { announce } from './announce.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 import { example, integer, port } from './options.ts';
-import { stopSignal, whenStopped } from './until-stopped.ts';
+import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface SandboxFlags {
   port: number;
@@ -23,9 +23,8 @@ interface SandboxFlags {
 
 const count = integer(0, 10_000_000);
 
-export function addSandbox(program: Command): void {
-  program
-    .command('sandbox')
+export function defineSandbox(command: Command): void {
+  command
     .description(
       'Run the partner API as a service of its own, with a control plane for what a person does in the dashboard.',
     )
@@ -47,7 +46,7 @@ export function addSandbox(program: Command): void {
     .option('--faults <file>', 'plan of faults, JSON')
     .option('--quirks <names>', 'habits other partners may have: all, or a comma list (GET /quirks explains them)')
     .addOption(
-      program.createOption('--clock <kind>', 'stepped: moved by the control plane').choices(['real', 'stepped']),
+      command.createOption('--clock <kind>', 'stepped: moved by the control plane').choices(['real', 'stepped']),
     )
     .addHelpText(
       'after',
@@ -61,10 +60,7 @@ export function addSandbox(program: Command): void {
 
 async function runSandbox(flags: SandboxFlags): Promise<void> {
   const stop = stopSignal();
-  const [{ createLogger }, { startSandbox }] = await Promise.all([
-    import('../log.ts'),
-    import('../sandbox/sandbox.ts'),
-  ]);
+  const { createLogger } = await import('../log.ts');
   const log = createLogger('sandbox');
   const sandbox = await startSandbox({
     ...flags,

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { announce } from './announce.ts';
 import { example, placesOf, port } from './options.ts';
-import { stopSignal, whenStopped } from './until-stopped.ts';
+import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface ServeOptions {
   port?: number;
@@ -10,9 +9,8 @@ interface ServeOptions {
   reusePort?: boolean;
 }
 
-export function addServe(program: Command): void {
-  program
-    .command('serve')
+export function defineServe(command: Command): void {
+  command
     .description('Receive webhooks: verify, store, answer. Needs no Temporal.')
     .option('--port <n>', 'port of the webhook address (default 8787, or HIREBRIDGE_PORT; 0 takes a free one)', port)
     .option('--host <address>', 'address to listen on (default 127.0.0.1, or HIREBRIDGE_HOST)')

@@ -1,18 +1,16 @@
 import type { Command } from 'commander';
-import { age } from '../operator/ages.ts';
-import { describeRole, isMissing } from '../operator/status/read-processes.ts';
-import type { Status, TenantStatus } from '../operator/status/read-status.ts';
-import type { StreamStatus } from '../operator/streams/read-streams.ts';
+import { describeRole, isMissing } from '../operator/processes.ts';
+import type { StreamStatus } from '../operator/status.ts';
+import { age, readStatus, type Status, type TenantStatus } from '../operator/status.ts';
 import type { Store } from '../store/open-store.ts';
-import { EXIT } from './exit-codes.ts';
+import { currentTenants } from '../tenants/current-tenants.ts';
+import { EXIT } from './exit.ts';
+import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { troubleLines } from './status/trouble-lines.ts';
-import { renderTable } from './table.ts';
-import { withStore } from './with-store.ts';
+import { renderTable } from './print.ts';
 
-export function addStatus(program: Command): void {
-  program
-    .command('status')
+export function defineStatus(command: Command): void {
+  command
     .description(
       'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, ' +
         'and the last run of each stream. Exit code 3 where a worker or receiver should run and does not.',
@@ -24,10 +22,6 @@ export function addStatus(program: Command): void {
 
 async function runStatus(options: { json?: boolean }, command: Command): Promise<void> {
   const places = await placesOf(command);
-  const [{ currentTenants }, { readStatus }] = await Promise.all([
-    import('../tenants/current-tenants.ts'),
-    import('../operator/status/read-status.ts'),
-  ]);
   const read = async (store: Store): Promise<Status> =>
     readStatus(store, await currentTenants(store, places.tenantsDir));
   const status = await withStore(places, read, { mustExist: true });
@@ -141,4 +135,39 @@ function callsText({ rateLimits }: TenantStatus): string {
 function countsText(counts: Partial<Record<string, number>>): string {
   const parts = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
   return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+/** Lines of one kind; whoever has more reads them with --json. */
+const MOST_OF_A_KIND = 50;
+
+/** What a person should look at, the widest first: freezes, pauses, alarms, webhooks. One paragraph each. */
+function troubleLines({ freezes, tenants }: Status): string[] {
+  const pauses = tenants.flatMap(({ tenantId, paused }) =>
+    paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
+  );
+  const alarms = tenants.flatMap(({ tenantId, alarms: own }) =>
+    own
+      // Said above.
+      .filter(({ kind }) => kind !== 'tenant-paused')
+      .map(
+        ({ subject, reason, message, ageMs }) =>
+          `alarm: ${tenantId} ${subject}, for ${age(ageMs)}: ${message} [${reason}]`,
+      ),
+  );
+  const warnings = tenants.flatMap(({ webhookWarning }) =>
+    webhookWarning === undefined ? [] : [`warning: ${webhookWarning}`],
+  );
+  return [freezes.map(freezeLine), pauses, alarms, warnings].flatMap(shortened);
+}
+
+function shortened(lines: readonly string[]): string[] {
+  if (lines.length <= MOST_OF_A_KIND) return [...lines];
+  const more = lines.length - MOST_OF_A_KIND;
+  return [...lines.slice(0, MOST_OF_A_KIND), `... and ${more} more like these: hirebridge status --json`];
+}
+
+function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string {
+  const whose = tenantId ?? 'Every tenant';
+  const thaw = `hirebridge thaw ${tenantId ?? '--all'}`;
+  return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To let it go on: ${thaw}`;
 }

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
-import { EXIT } from './exit-codes.ts';
-import { MAIN_FILE } from './main-file.ts';
-import { SUPERVISED } from './until-stopped.ts';
-import { heapOptions } from './worker-heap.ts';
+import { EXIT } from './exit.ts';
+import { SUPERVISED } from './part.ts';
+import { heapOptions } from './worker.ts';
 
 /** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
 export interface ChildSpec {
@@ -144,7 +145,7 @@ function forwardLines(stream: Readable | null, print: (line: string) => void): v
 }
 
 /** SIGTERM, then SIGKILL when the drain takes too long. Resolves when the process is gone. */
-export function endChild(child: ChildProcess, drainMs: number): Promise<void> {
+function endChild(child: ChildProcess, drainMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     // No time to drain is a crash: a SIGTERM first would let the part say goodbye.
@@ -156,3 +157,6 @@ export function endChild(child: ChildProcess, drainMs: number): Promise<void> {
     child.kill(drainMs === 0 ? 'SIGKILL' : 'SIGTERM');
   });
 }
+
+/** The command line's own file, for parts that run as processes: `main.ts` in a clone, `main.js` in a package. */
+export const MAIN_FILE = fileURLToPath(new URL(`main${extname(import.meta.filename)}`, import.meta.url));

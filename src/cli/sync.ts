@@ -1,12 +1,21 @@
+import { Presets, SingleBar } from 'cli-progress';
 import { type Command, Option } from 'commander';
-import { example, placesOf } from './options.ts';
-import type { SyncOptions } from './sync/follow-sync.ts';
-import { byOf } from './tenant/by.ts';
-import { useEmbeddedTemporal } from './up/embedded-address.ts';
+import type { Places } from '../config.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { followStream, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
+import { findTenant, type OperatorParts, withTenant } from '../operator/open-tenant.ts';
+import { planStreams } from '../operator/plan-streams.ts';
+import { assertKnownStream } from '../operator/streams.ts';
+import type { StreamRow } from '../store/schema.ts';
+import { type StreamName, streamNames } from '../streams/streams.ts';
+import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
+import { withClient, withStoreAsItIs } from './open.ts';
+import { byOf, example, placesOf } from './options.ts';
+import { printPlans } from './plan.ts';
+import { printJson, renderTable } from './print.ts';
 
-export function addSync(program: Command): void {
-  program
-    .command('sync')
+export function defineSync(command: Command): void {
+  command
     .description(
       'Run one stream, or every one that the tenant file runs: what changed by its hints, and the whole list where ' +
         'that is due. Unchanged records cost no write.',
@@ -41,11 +50,9 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
   const places = await placesOf(command);
   if (flags.one !== undefined && stream === undefined) command.error('error: --one needs the name of its stream');
   if (flags.dryRun === true) {
-    const { showSync } = await import('./sync/show-sync.ts');
     return showSync(places, { tenantId, stream, json: flags.json === true });
   }
-  await useEmbeddedTemporal(places.dataDir);
-  const { followSync } = await import('./sync/follow-sync.ts');
+
   const options = { ...places, tenantId, stream, ...readingOf(flags), by: byOf(flags), json: flags.json === true };
   process.exitCode = await followSync(options);
 }
@@ -53,4 +60,170 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
 function readingOf({ full = false, one, rewrite = false }: Flags): Pick<SyncOptions, 'mode' | 'rewrite' | 'recordId'> {
   if (one !== undefined) return { mode: 'one', rewrite: false, recordId: one };
   return { mode: full || rewrite ? 'full' : 'incremental', rewrite };
+}
+
+interface SyncOptions extends Places, Omit<StreamRequest, 'stream'> {
+  /** As it was typed; every stream that runs by itself where absent. */
+  stream: string | undefined;
+  json: boolean;
+}
+
+/** At most so many of what was left out are listed. */
+const MOST_LISTED = 20;
+
+/** Starts a run, or one of each stream, shows how far it is, and prints its counts. */
+async function followSync(options: SyncOptions): Promise<ExitCode> {
+  const { stream } = options;
+  if (stream !== undefined) assertKnownStream(stream);
+  return withClient(options, async (parts) => {
+    if (stream !== undefined) return followOne(parts, options, stream);
+    const codes: ExitCode[] = [];
+    for (const name of await ownStreams(parts, options)) codes.push(await followNext(parts, options, name));
+    return [EXIT.error, EXIT.refused, EXIT.partial].find((code) => codes.includes(code)) ?? EXIT.done;
+  });
+}
+
+/** One stream's refusal is no reason to leave out the others. */
+async function followNext(parts: OperatorParts, options: SyncOptions, stream: StreamName): Promise<ExitCode> {
+  try {
+    return await followOne(parts, options, stream);
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (options.json) printJson({ stream, state: 'refused', code: error.code, message: error.message });
+    else printError(error);
+    return exitCodeOf(error);
+  }
+}
+
+async function followOne(parts: OperatorParts, options: SyncOptions, stream: StreamName): Promise<ExitCode> {
+  const progress = createProgress(`${options.tenantId} ${stream}`);
+  const result = await followStream(parts, { ...options, stream }, createWatcher(progress)).finally(progress.stop);
+  const named = options.stream === undefined ? { stream } : {};
+  if (options.json) printJson({ ...named, state: result.state, ...result.counts, leftOut: result.leftOut });
+  else process.stdout.write(`${options.stream === undefined ? `${stream} ` : ''}${describe(result)}`);
+  return result.state === 'partial' ? EXIT.partial : EXIT.done;
+}
+
+async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: SyncOptions): Promise<StreamName[]> {
+  const { streams } = await findTenant(store, tenantsDir, tenantId);
+  const own = streamNames.filter((name) => streams[name].every !== undefined);
+  if (own.length > 0) return own;
+  throw new ConnectorError({
+    code: 'NO_STREAMS',
+    action: 'reject',
+    message:
+      `No stream of ${tenantId} runs by itself. Name one of ${streamNames.join(', ')}, ` +
+      'or say in the tenant file how often it should run: streams: { jobs: { every: 1h } }',
+  });
+}
+
+/** Shows each look, and says once why nothing happens. */
+function createWatcher(progress: ReturnType<typeof createProgress>): (look: StreamLook) => void {
+  let warned = false;
+  return ({ row, callsPerSecond, waiting }) => {
+    if (row !== undefined) progress.show(row, callsPerSecond);
+    if (waiting === undefined || warned) return;
+    process.stderr.write(`${waiting}\n`);
+    warned = true;
+  };
+}
+
+function describe({ state, counts, seconds, leftOut }: StreamResult): string {
+  const numbers = Object.entries(counts ?? {}).map(([name, count]) => `${count} ${name}`);
+  const time = seconds === undefined ? '' : ` in ${seconds.toFixed(1)} s`;
+  const list = leftOut.length === 0 ? '' : `\n${renderLeftOut(leftOut)}\n`;
+  return `${state}: ${numbers.join(', ')}${time}\n${list}`;
+}
+
+function renderLeftOut(leftOut: StreamResult['leftOut']): string {
+  const shown = leftOut.slice(0, MOST_LISTED).map(({ record, since, reason }) => [record, since, reason]);
+  const more = leftOut.length > MOST_LISTED ? `\n... and ${leftOut.length - MOST_LISTED} more` : '';
+  return `${renderTable(['left out', 'since', 'reason'], shown)}${more}`;
+}
+
+type Row = Pick<StreamRow, 'seen' | 'total' | 'created' | 'updated' | 'quarantined'>;
+
+/** Where a run's progress is shown: a bar on a terminal, a line every ten seconds anywhere else. */
+interface Progress {
+  show(row: Row, perSecond?: number): void;
+  /** Leaves the last state on the screen. */
+  stop(): void;
+}
+
+const LINE_EVERY_MS = 10_000;
+/** The rate is that of the last so many milliseconds. */
+const RATE_OVER_MS = 10_000;
+
+function createProgress(name: string): Progress {
+  const rate = createRate();
+  return process.stderr.isTTY ? createBar(name, rate) : createLines(name, rate);
+}
+
+function createBar(name: string, rate: Rate): Progress {
+  const format = `${name} {bar} {value}/{total}  {rate} records/s, {left} left, {rateLimit}`;
+  const bar = new SingleBar(
+    { format, barsize: 24, hideCursor: true, clearOnComplete: false, stream: process.stderr },
+    Presets.shades_classic,
+  );
+  let started = false;
+  return {
+    show(row, rateLimit) {
+      const facts = factsOf(row, rate(row.seen), rateLimit);
+      if (!started) bar.start(row.total ?? row.seen, row.seen, facts);
+      started = true;
+      bar.setTotal(row.total ?? row.seen);
+      bar.update(row.seen, facts);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function createLines(name: string, rate: Rate): Progress {
+  let next = 0;
+  return {
+    show(row, rateLimit) {
+      const perSecond = rate(row.seen);
+      if (performance.now() < next) return;
+      next = performance.now() + LINE_EVERY_MS;
+      const facts = factsOf(row, perSecond, rateLimit);
+      process.stderr.write(
+        `${name} ${row.seen}/${row.total ?? '?'} records, ${facts.rate}/s, ${facts.left} left, ${facts.rateLimit}\n`,
+      );
+    },
+    stop: () => undefined,
+  };
+}
+
+function factsOf({ seen, total }: Row, perSecond: number, rateLimit: number | undefined) {
+  const left = total === null || perSecond <= 0 ? '?' : `${Math.ceil((total - seen) / perSecond)} s`;
+  return {
+    rate: perSecond.toFixed(0),
+    left,
+    rateLimit: rateLimit === undefined ? 'no rate limit yet' : `rate limit ${rateLimit.toFixed(1)} calls/s`,
+  };
+}
+
+type Rate = (seen: number) => number;
+
+/** Records a second over the last while. */
+function createRate(): Rate {
+  let points: { at: number; seen: number }[] = [];
+  return (seen) => {
+    const at = performance.now();
+    points = [...points.filter((point) => point.at > at - RATE_OVER_MS), { at, seen }];
+    const [first] = points;
+    return first === undefined || at - first.at < 100 ? 0 : ((seen - first.seen) * 1000) / (at - first.at);
+  };
+}
+
+/** What a pass would write, record by record: the plan that `hirebridge plan` makes. */
+async function showSync(
+  places: Places,
+  { tenantId, stream, json }: { tenantId: string; stream: string | undefined; json: boolean },
+): Promise<void> {
+  await withStoreAsItIs(places, async (store) => {
+    const by = byOf({});
+    const plans = await withTenant({ store, places, tenantId }, (open) => planStreams(open, stream, by));
+    await printPlans(store, plans, { json });
+  });
 }

@@ -1,17 +1,32 @@
-import type { Command } from 'commander';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { assertKnownTenant } from '../operator/known-tenant.ts';
+import {
+  assertLive,
+  confirmCompany,
+  listObservedHires,
+  listTenants,
+  type Remains,
+  readRemains,
+  showTenant,
+  startObservedHires,
+  steerTenant,
+  type TenantDetails,
+  type Verb,
+} from '../operator/tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { example, placesOf } from './options.ts';
-import { addApply } from './tenant/apply.ts';
-import { byOf } from './tenant/by.ts';
-import { addGoLive } from './tenant/go-live.ts';
-import { addList, addShow } from './tenant/look.ts';
-import { addPause, addRemove, addResume } from './tenant/steer.ts';
-import { withStore } from './with-store.ts';
+import { currentTenants } from '../tenants/current-tenants.ts';
+import { EXIT } from './exit.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderTable } from './print.ts';
+import { isConfirmed } from './prompt.ts';
+import { addApply, renderObserved } from './tenant-apply.ts';
 
-export function addTenant(program: Command): void {
-  const tenant = program.command('tenant').description('Apply, show, pause, resume and remove tenants.');
-  for (const add of [addApply, addGoLive, addList, addShow, addPause, addResume, addRemove]) add(tenant);
-  tenant
+export function defineTenant(command: Command): void {
+  command.description('Apply, show, pause, resume and remove tenants.');
+  for (const add of [addApply, addGoLive, addList, addShow, addPause, addResume, addRemove]) add(command);
+  command
     .command('confirm-company')
     .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")
     .argument('<tenant>', 'tenant that is paused')
@@ -23,11 +38,6 @@ export function addTenant(program: Command): void {
 async function runConfirmCompany(tenantId: string, options: { as?: string }, command: Command): Promise<void> {
   const by = byOf(options);
   const places = await placesOf(command);
-  const [{ confirmCompany }, { assertKnownTenant }, { currentTenants }] = await Promise.all([
-    import('../operator/tenants/confirm-company.ts'),
-    import('../operator/assert-known-tenant.ts'),
-    import('../tenants/current-tenants.ts'),
-  ]);
   const confirm = async (store: Store): Promise<void> => {
     const known = await currentTenants(store, places.tenantsDir);
     assertKnownTenant(
@@ -40,4 +50,154 @@ async function runConfirmCompany(tenantId: string, options: { as?: string }, com
   process.stdout.write(
     `The company of ${tenantId} is confirmed by ${by}. The worker resumes the tenant; see: hirebridge status\n`,
   );
+}
+
+function addList(tenant: Command): void {
+  tenant
+    .command('list')
+    .description('List every tenant that was ever applied, with its state and who applied it.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge tenant list'))
+    .action(runList);
+}
+
+function addShow(tenant: Command): void {
+  tenant
+    .command('show')
+    .description('Show a tenant as it is applied: its files, and what was done to it by whom.')
+    .argument('<tenant>', 'tenant to show')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge tenant show acme'))
+    .action(runShow);
+}
+
+async function runList(options: { json?: boolean }, command: Command): Promise<void> {
+  const tenants = await withStore(await placesOf(command), listTenants, { mustExist: true });
+  if (options.json === true) return printJson(tenants);
+  const rows = tenants.map((one) => [one.tenantId, one.state, String(one.version), one.appliedAt, one.appliedBy]);
+  const table = renderTable(['tenant', 'state', 'version', 'applied', 'by'], rows);
+  process.stdout.write(rows.length === 0 ? 'No tenants. Apply some: hirebridge tenant apply\n' : `${table}\n`);
+}
+
+async function runShow(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const shown = await withStore(await placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
+  if (options.json === true) printJson(shown);
+  else process.stdout.write(renderTenant(shown));
+}
+
+function renderTenant(shown: TenantDetails): string {
+  const { tenantId, state, mode, version, appliedAt, appliedBy, files, audit, observed } = shown;
+  const texts = Object.entries(files).flatMap(([path, text]) => [`--- ${path}`, text.trimEnd()]);
+  const acts = audit.map(({ at, by, act, details }) => {
+    const changed = details === null || details === '' ? '' : `: ${details.split('\n').join('; ')}`;
+    return `${at} ${act} by ${by}${changed}`;
+  });
+  const what = mode === 'observe' ? `${state}, and only observes` : state;
+  const head = `${tenantId} is ${what}; version ${version}, applied ${appliedAt} by ${appliedBy}`;
+  const seen = observed.length === 0 ? [] : ['', renderObserved(observed)];
+  return `${[head, '', ...texts, '---', '', ...acts, ...seen].join('\n')}\n`;
+}
+
+function addPause(tenant: Command): void {
+  steering(tenant, 'pause', 'All work of a tenant waits; its webhooks are stored. Needs no Temporal.');
+}
+
+function addResume(tenant: Command): void {
+  steering(tenant, 'resume', 'Let a tenant go on that was paused by `tenant pause`. Needs no Temporal.');
+}
+
+function addRemove(tenant: Command): void {
+  steering(
+    tenant,
+    'remove',
+    'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal.',
+  );
+}
+
+function steering(tenant: Command, verb: Verb, description: string): void {
+  asOption(tenant.command(verb).description(description).argument('<tenant>', 'tenant that is meant'))
+    .addHelpText('after', example(`hirebridge tenant ${verb} acme`))
+    .action(async (tenantId: string, options: { as?: string }, command: Command) => {
+      const act = async (store: Store): Promise<string> => {
+        await steerTenant(store, verb, { tenantId, by: byOf(options) });
+        return verb === 'remove' ? describeRemoval(store, tenantId) : done[verb](tenantId);
+      };
+      process.stdout.write(await withStore(await placesOf(command), act, { mustExist: true }));
+    });
+}
+
+const done = {
+  pause: (id: string) => `${id} is paused: its work waits, its webhooks are stored.\n`,
+  resume: (id: string) => `${id} goes on within seconds.\n`,
+} as const;
+
+/** How long the command waits for a worker to end what runs. */
+const WAIT_MS = 30_000;
+
+async function describeRemoval(store: Store, tenantId: string): Promise<string> {
+  let remains = await readRemains(store, tenantId);
+  for (const end = performance.now() + WAIT_MS; !remains.ended && performance.now() < end; ) {
+    await delay(500);
+    remains = await readRemains(store, tenantId);
+  }
+  return `${[...endLines(tenantId, remains), ...leftLines(remains)].join('\n')}\n`;
+}
+
+function endLines(tenantId: string, { ended, writeUnderWay }: Remains): string[] {
+  if (ended) return [`${tenantId} is removed: its webhooks are answered 410, its schedules and workflows have ended.`];
+  const why = writeUnderWay ? 'a write is still under way' : 'no worker has done so yet';
+  return [`${tenantId} is removed, and its schedules and workflows are still to be ended: ${why}.`];
+}
+
+function leftLines({ hires, openHolds, unsettled }: Remains): string[] {
+  const counts = Object.entries(hires).map(([state, count]) => `${count} ${state}`);
+  const asked = `${unsettled} hires have sent a request for an employee: look in the HR system what became of it.`;
+  return [
+    ...(unsettled === 0 ? [] : [asked]),
+    `What is left: hires ${counts.length === 0 ? 'none' : counts.join(', ')}; open holds ${openHolds}; ` +
+      'links, inbox and audit stay in the store.',
+    'Employees, enrolments and its webhook subscription stay where they are: end the subscription at the partner.',
+  ];
+}
+
+function addGoLive(tenant: Command): void {
+  const command = tenant
+    .command('go-live')
+    .description(
+      'Start those who were hired while a tenant only observed, after a preview with credits. The partner shows no ' +
+        'date of a hire, so the date is when they were first seen; whom the baseline found is left out. ' +
+        'Needs no Temporal.',
+    )
+    .argument('<tenant>', 'tenant that is live')
+    .requiredOption('--since <date>', 'first seen on this day (UTC) or later, as 2026-01-31', day)
+    .option('--yes', 'start them without asking');
+  asOption(command)
+    .addHelpText('after', example('hirebridge tenant go-live acme --since 2026-01-31'))
+    .action(runGoLive);
+}
+
+function day(text: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('Expected a day such as 2026-01-31.');
+  return ms;
+}
+
+async function runGoLive(
+  tenantId: string,
+  options: { since: number; yes?: boolean; as?: string },
+  command: Command,
+): Promise<void> {
+  const start = async (store: Store): Promise<void> => {
+    await assertLive(store, tenantId);
+    const hires = await listObservedHires(store, tenantId, options.since);
+    if (hires.length === 0) return void process.stdout.write('Nobody was observed since then who is not started.\n');
+    process.stdout.write(renderObserved(hires));
+    if (options.yes !== true && !(await isConfirmed('Start these hires?'))) {
+      process.exitCode = EXIT.refused;
+      return;
+    }
+    await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
+    process.stdout.write('A worker starts them within a minute.\n');
+  };
+  await withStore(await placesOf(command), start, { mustExist: true });
 }

@@ -1,9 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { type Places, readConfig, storeExists, storeUrl } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
+import { createLogger } from '../log.ts';
+import { openStore } from '../store/open-store.ts';
+import { checkSearchAttributes } from '../temporal/check-search-attributes.ts';
+import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
+import { showCliProgress } from '../temporal/dev-server/cli-progress.ts';
+import { type DevServer, startDevServer } from '../temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
+import { currentTenants } from '../tenants/current-tenants.ts';
+import { loadTenants } from '../tenants/load-tenants.ts';
+import { planApplication } from '../tenants/plan-application.ts';
+import { temporalAddressFile } from './open.ts';
 import { example, placesOf, port } from './options.ts';
-import { stopSignal } from './until-stopped.ts';
-import type { UpConsole } from './up/up-console.ts';
+import { Announcement, stopSignal } from './part.ts';
+import { type ChildSpec, type Supervisor, supervise } from './supervise.ts';
 
-interface UpOptions {
+interface UpFlags {
   port?: number;
   host?: string;
   uiPort?: number;
@@ -11,9 +30,8 @@ interface UpOptions {
   consolePort?: number;
 }
 
-export function addUp(program: Command): void {
-  program
-    .command('up')
+export function defineUp(command: Command): void {
+  command
     .description(
       "Run everything on this machine until Ctrl-C: receiver, worker, the operator's pages, " +
         'and Temporal unless TEMPORAL_ADDRESS or a profile names one.',
@@ -31,12 +49,8 @@ export function addUp(program: Command): void {
     .action(runUp);
 }
 
-async function runUp({ console: wanted, consolePort, ...options }: UpOptions, command: Command): Promise<void> {
+async function runUp({ console: wanted, consolePort, ...options }: UpFlags, command: Command): Promise<void> {
   const stop = stopSignal();
-  const [{ startUp }, { startUpConsole }] = await Promise.all([
-    import('./up/start-up.ts'),
-    import('./up/up-console.ts'),
-  ]);
   const places = await placesOf(command);
   const up = await startUp({ ...places, ...options }, stop);
   let pages: UpConsole | undefined;
@@ -49,4 +63,309 @@ async function runUp({ console: wanted, consolePort, ...options }: UpOptions, co
   } finally {
     await Promise.all([pages?.close(), up.close()]);
   }
+}
+
+interface UpOptions extends Places {
+  port?: number;
+  host?: string;
+  uiPort?: number;
+  /** Receives the children's lines. */
+  print?: (line: string) => void;
+}
+
+export interface Up {
+  temporal: ProvidedTemporal;
+  supervisor: Supervisor;
+  /** Addresses as the children told them: `serve.webhooks`, `serve.health`, `worker.health`. */
+  urls: ReadonlyMap<string, string>;
+  /** Resolves when the worker has all it needs; rejects when a part does not stay up or a stop comes first. */
+  ready: Promise<void>;
+  /** Resolves at the stop signal; rejects when a part does not stay up. */
+  untilStopped: Promise<void>;
+  describe(): string;
+  close(): Promise<void>;
+}
+
+/** Temporal, receiver and worker of one machine. Invalid tenant files end it before anything starts. */
+export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
+  const { dataDir, tenantsDir } = options;
+  if (!storeExists(dataDir)) await loadTenants(tenantsDir);
+  const temporal = await provideTemporal({
+    dataDir,
+    ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }),
+  });
+  const urls = new Map<string, string>();
+  const supervisor = supervise(childrenOf(options, temporal.env), {
+    ...(options.print === undefined ? {} : { print: options.print }),
+    onMessage: (name, message) => noteUrls(urls, name, message),
+  });
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const untilStopped = Promise.race([stopped, supervisor.failed]);
+  untilStopped.catch(() => undefined);
+  let tenants: readonly string[] = [];
+  const isReady = untilReady(urls, stop).then(async () => {
+    tenants = stop.aborted ? [] : await describeTenants(options, urls);
+  });
+  const ready = Promise.race([isReady, supervisor.failed]);
+  ready.catch(() => undefined);
+  return {
+    temporal,
+    supervisor,
+    urls,
+    ready,
+    untilStopped,
+    describe: () => describeUp(temporal, urls, tenants),
+    async close() {
+      await supervisor.stop();
+      await temporal.close();
+    },
+  };
+}
+
+/** Health pages take free ports: only this process asks them, and two `up` on one machine must not meet. */
+function childrenOf(options: UpOptions, env: NodeJS.ProcessEnv): ChildSpec[] {
+  const places = ['--tenants', options.tenantsDir, '--data', options.dataDir, '--health-port', '0'];
+  const address = [
+    ...(options.port === undefined ? [] : ['--port', String(options.port)]),
+    ...(options.host === undefined ? [] : ['--host', options.host]),
+  ];
+  return [
+    { name: 'serve', args: ['serve', ...places, ...address], env },
+    { name: 'worker', args: ['worker', ...places], env },
+  ];
+}
+
+function noteUrls(urls: Map<string, string>, name: string, message: unknown): void {
+  const told = Announcement.safeParse(message);
+  for (const [what, url] of Object.entries(told.data?.facts ?? {})) urls.set(`${name}.${what}`, url);
+}
+
+/** Asks the health pages until both are ready. Polling, because readiness is what a load balancer would see. */
+async function untilReady(urls: ReadonlyMap<string, string>, stop: AbortSignal): Promise<void> {
+  for (;;) {
+    const answers = await Promise.all([isReady(urls.get('serve.health')), isReady(urls.get('worker.health'))]);
+    if (answers.every(Boolean) || stop.aborted) return;
+    await pause(100, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+async function isReady(healthUrl: string | undefined): Promise<boolean> {
+  if (healthUrl === undefined) return false;
+  const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.ok === true;
+}
+
+/** Where each tenant's webhooks arrive, and whose files differ from what is applied. */
+async function describeTenants(
+  { dataDir, tenantsDir }: UpOptions,
+  urls: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
+  try {
+    const receiving = (await currentTenants(store, tenantsDir)).filter(({ webhooks }) => webhooks === 'on');
+    const plan = await planApplication(store, tenantsDir, { secrets: 'skip' }).catch(() => undefined);
+    const changed = (plan?.applications ?? []).map(({ tenantId }) => tenantId);
+    const webhooks = urls.get('serve.webhooks') ?? '';
+    return [
+      ...receiving.map(({ tenantId }) => `webhooks         ${webhooks}/webhooks/${tenantId}`),
+      ...(changed.length === 0 ? [] : [`not applied yet  ${changed.join(', ')} (hirebridge tenant apply)`]),
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+function describeUp(temporal: ProvidedTemporal, urls: ReadonlyMap<string, string>, tenants: readonly string[]): string {
+  return [
+    `Temporal         ${temporal.uiUrl ?? temporal.address}`,
+    ...tenants,
+    `receiver health  ${urls.get('serve.health') ?? ''}/readyz`,
+    `worker health    ${urls.get('worker.health') ?? ''}/readyz`,
+    'Runs until Ctrl-C.',
+  ].join('\n');
+}
+
+interface ProvidedTemporal {
+  address: string;
+  /** The web page, where the server is ours. */
+  uiUrl: string | undefined;
+  /** What children need to reach it. */
+  env: NodeJS.ProcessEnv;
+  /** How long the CLI's arrival took; 0 where none was needed. */
+  cliSeconds: number;
+  close(): Promise<void>;
+}
+
+interface TemporalOptions {
+  dataDir: string;
+  uiPort?: number;
+}
+
+const log = createLogger('temporal');
+
+/** The Temporal that environment or profile name, or a dev server of our own whose data stays in the data directory. */
+async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
+  if (temporalSettings().address !== undefined) return useConfigured();
+  await assertNoOtherTemporal(options.dataDir);
+  const cli = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const server = await keepDevServer(options, cli.path);
+  await rememberTemporal(options.dataDir, server.address);
+  return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };
+}
+
+/** Asks the configured server first: a wrong address is one error here, not a child that keeps failing. */
+async function useConfigured(): Promise<ProvidedTemporal> {
+  const temporal = await connectTemporal();
+  try {
+    await checkSearchAttributes(temporal.connection, temporal.namespace);
+  } finally {
+    await temporal.close();
+  }
+  return { address: temporal.address, uiUrl: undefined, env: {}, cliSeconds: 0, close: async () => undefined };
+}
+
+/** Runs the dev server and starts it again, at the same address, when it ends unasked. */
+async function keepDevServer({ dataDir, uiPort }: TemporalOptions, cliPath: string) {
+  const files = { dbFile: join(dataDir, 'temporal.db'), logFile: join(dataDir, 'temporal.log') };
+  const first = await startDevServer({ cliPath, ...files, ...(uiPort === undefined ? {} : { uiPort }) });
+  const ports = { port: portOf(first.address), ...(first.uiUrl === undefined ? {} : { uiPort: portOf(first.uiUrl) }) };
+  const stop = new AbortController();
+  let current: DevServer | undefined = first;
+
+  async function watch(): Promise<void> {
+    while (current !== undefined) {
+      const how = await current.ended;
+      if (stop.signal.aborted) return;
+      log.warn({ how }, 'Temporal ended, starting it again');
+      current = await restart();
+    }
+  }
+  async function restart(): Promise<DevServer | undefined> {
+    for (let waitMs = 500; !stop.signal.aborted; waitMs = Math.min(waitMs * 2, 10_000)) {
+      try {
+        return await startDevServer({ cliPath, ...files, ...ports });
+      } catch (err) {
+        log.error({ err, waitMs }, 'Temporal does not start, trying again');
+        await pause(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+  const watching = watch();
+
+  return {
+    address: first.address,
+    uiUrl: first.uiUrl,
+    async close() {
+      stop.abort();
+      await current?.stop();
+      await watching;
+      await current?.stop();
+      await forgetTemporal(dataDir);
+    },
+  };
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+interface UpConsole {
+  /** With its token, where that is not one of a setting. */
+  address: string;
+  /** Rejects when it does not stay up. */
+  failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/**
+ * The operator's pages as a supervised process, once the store is there. Port and token are chosen here, so that the
+ * address that was printed stays good when the process is started again.
+ */
+export async function startUpConsole(
+  { dataDir, tenantsDir }: Places,
+  { port, env }: { port: number | undefined; env: NodeJS.ProcessEnv },
+): Promise<UpConsole> {
+  const config = readConfig();
+  const at = port ?? (await freePortFrom(config.HIREBRIDGE_CONSOLE_PORT));
+  const isOwn = config.HIREBRIDGE_CONSOLE_TOKEN === undefined;
+  const token = randomBytes(32).toString('base64url');
+  const secret = isOwn
+    ? { HIREBRIDGE_CONSOLE_TOKEN: 'env:HIREBRIDGE_UP_CONSOLE_TOKEN', HIREBRIDGE_UP_CONSOLE_TOKEN: token }
+    : {};
+  const args = ['console', '--tenants', tenantsDir, '--data', dataDir, '--port', String(at)];
+  const listening = Promise.withResolvers<string>();
+  const supervisor = supervise([{ name: 'console', args, env: { ...env, ...secret } }], {
+    onMessage: (_name, message) => {
+      const url = Announcement.safeParse(message).data?.facts['console'];
+      if (url !== undefined) listening.resolve(url);
+    },
+  });
+  try {
+    const url = await Promise.race([listening.promise, supervisor.failed]);
+    const address = isOwn ? `${url}/?token=${token}` : url;
+    return { address, failed: supervisor.failed, close: () => supervisor.stop() };
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+}
+
+/** This port, or a free one where another program has it: two `up` may run on one machine. */
+async function freePortFrom(wanted: number): Promise<number> {
+  for (const port of [wanted, 0]) {
+    const server = createServer().listen(port, '127.0.0.1');
+    const isListening = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isListening) continue;
+    const { port: found } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return found;
+  }
+  return wanted;
+}
+
+const ENDING_MS = 6_000;
+
+/** Leaves the embedded server's address in the data directory, for the commands of other terminals. */
+async function rememberTemporal(dataDir: string, address: string): Promise<void> {
+  await writeFile(temporalAddressFile(dataDir), `${address}\n`);
+}
+
+async function forgetTemporal(dataDir: string): Promise<void> {
+  await rm(temporalAddressFile(dataDir), { force: true });
+}
+
+/**
+ * Two servers on one database file would destroy it, so no second one starts while the remembered one answers. One
+ * whose parent was killed gets some seconds to end.
+ */
+async function assertNoOtherTemporal(dataDir: string): Promise<void> {
+  const address = (await readFile(temporalAddressFile(dataDir), 'utf8').catch(() => '')).trim();
+  if (address === '') return;
+  for (const until = performance.now() + ENDING_MS; performance.now() < until; await pause(200)) {
+    if (!(await answers(address))) return;
+  }
+  throw new ConnectorError({
+    code: 'DATA_IN_USE',
+    action: 'reject',
+    message:
+      `Another hirebridge runs with the data directory ${dataDir} (its Temporal answers at ${address}). ` +
+      'Stop it, or choose another directory with --data.',
+  });
+}
+
+function answers(address: string): Promise<boolean> {
+  const colon = address.lastIndexOf(':');
+  const socket = connect(Number(address.slice(colon + 1)), address.slice(0, colon));
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  }).finally(() => socket.destroy());
 }

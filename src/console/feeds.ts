@@ -1,14 +1,12 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
-import { assertTenantInStore } from '../operator/assert-tenant-in-store.ts';
-import { replayDeliveries } from '../operator/deliveries/replay-deliveries.ts';
-import { type DeliveryView, listDeliveries, retryDeliveries } from '../operator/deliveries/retry-deliveries.ts';
-import { readStatus } from '../operator/status/read-status.ts';
-import { type ConflictView, readConflicts } from '../operator/streams/read-conflicts.ts';
-import { type Failed, readFailed } from '../operator/streams/read-failed.ts';
-import type { StreamStatus } from '../operator/streams/read-streams.ts';
-import { retryFailed } from '../operator/streams/retry-failed.ts';
+import { type ConflictView, readConflicts } from '../operator/conflicts.ts';
+import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
+import { type Failed, readFailed, retryFailed } from '../operator/failed.ts';
+import { assertTenantInStore } from '../operator/known-tenant.ts';
+import type { StreamStatus } from '../operator/status.ts';
+import { readStatus } from '../operator/status.ts';
 import type { Store } from '../store/open-store.ts';
 import {
   type Asked,

@@ -1,17 +1,12 @@
 import { relative } from 'node:path';
 import { html } from 'hono/html';
 import { hireStates } from '../hire/hire-state.ts';
-import { assertTenantInStore } from '../operator/assert-tenant-in-store.ts';
-import {
-  type Explained,
-  type ExplainedField,
-  maskSensitive,
-  type WrittenField,
-} from '../operator/explain/explained.ts';
-import { readHireWrites, type WriteView } from '../operator/explain/read-audit.ts';
-import { type HireView, listHires, readHire } from '../operator/hires/read-hires.ts';
-import type { StoryLine } from '../operator/hires/tell-hire.ts';
-import { type HoldView, listHolds } from '../operator/holds/read-holds.ts';
+import { type Explained, type ExplainedField, maskSensitive, type WrittenField } from '../operator/explain.ts';
+import type { StoryLine } from '../operator/hires.ts';
+import { type HireView, listHires, readHire } from '../operator/hires.ts';
+import { type HoldView, listHolds } from '../operator/holds.ts';
+import { assertTenantInStore } from '../operator/known-tenant.ts';
+import { readHireWrites, type WriteView } from '../operator/writes.ts';
 import {
   addressOf,
   type Cell,
@@ -84,7 +79,7 @@ ${section('facts', 'Facts', facts(factsOf(view)))}
     // Loads the HR systems' drivers, which no other page needs.
     const [{ withTenant }, { explainRecord }] = await Promise.all([
       import('../operator/open-tenant.ts'),
-      import('../operator/explain/explain-record.ts'),
+      import('../operator/explain.ts'),
     ]);
     const explained = await withTenant({ store, places, tenantId: tenant }, async (open) =>
       maskSensitive(await explainRecord(open, id, false)),

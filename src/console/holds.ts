@@ -3,10 +3,8 @@ import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import type { HoldEntry } from '../hire/hold-entry.ts';
-import { age } from '../operator/ages.ts';
-import { answerHold, checkAnswer } from '../operator/holds/answer-hold.ts';
-import { answerDoes, takesOf } from '../operator/holds/answer-text.ts';
-import { type HoldView, listHolds, readHold } from '../operator/holds/read-holds.ts';
+import { answerDoes, answerHold, checkAnswer, type HoldView, listHolds, readHold, takesOf } from '../operator/holds.ts';
+import { age } from '../operator/status.ts';
 import {
   type Asked,
   actForm,

@@ -4,8 +4,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { age } from '../operator/ages.ts';
-import type { OperatorParts } from '../operator/operator-parts.ts';
+import type { OperatorParts } from '../operator/open-tenant.ts';
+import { age } from '../operator/status.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** What the pages work on. */

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
-import { age } from '../operator/ages.ts';
-import { describeRole, isMissing } from '../operator/status/read-processes.ts';
-import { readStatus, type Status, type TenantStatus } from '../operator/status/read-status.ts';
+import { describeRole, isMissing } from '../operator/processes.ts';
+import { age, readStatus, type Status, type TenantStatus } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { ago, type Cell, type ConsoleApp, type ConsoleParts, type Html, hireLink, page, table } from './layout.ts';
 

@@ -1,20 +1,36 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { patient } from '../../activities/activity-scope.ts';
 import { type Connection, createConnections } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { openLimitedHris } from '../../activities/limited-hris.ts';
 import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
 import { type Places, readConfig } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
+import type { HrisConnection } from '../hris/port.ts';
 import { createLogger } from '../log.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
+import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
+import { Overrides } from '../partner/contract/overrides.ts';
+import type { RateLimitKeeper } from '../rate-limit/rate-limit.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { assertMayWrite } from '../store/assert-may-write.ts';
 import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
+import type { HireClient } from '../temporal/hire-client.ts';
 import { createKnownTenants, type KnownTenants } from '../tenants/known-tenants.ts';
 import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
+import { openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { assertKnownTenant } from './assert-known-tenant.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+import { assertKnownTenant } from './known-tenant.ts';
+
+/** What an operator's actions work on, opened by whoever calls them. */
+export interface OperatorParts {
+  store: Store;
+  hires: HireClient;
+  tenants: readonly Pick<Tenant, 'tenant'>[];
+}
 
 /** A tenant with both ends open, as a worker has it: one rate limit for the fleet, no write while frozen. */
 export interface OpenTenant {
@@ -109,4 +125,34 @@ export async function patiently<T>(call: () => Promise<T>): Promise<T> {
       await pause(error.retryAfterMs ?? 1_000);
     }
   }
+}
+
+/**
+ * The HR system for a command, under the rate limit that all processes share. Unless the command waits for its permits
+ * itself, a call that would wait long is refused. Without a store nothing is known of a limit. Close it yourself.
+ */
+export function openHris(
+  tenant: Tenant,
+  store: Store | undefined,
+  asWaited: Parameters<typeof openLimitedHris>[2] = patient,
+): Promise<HrisConnection> {
+  if (store === undefined) return openTenantHris(tenant);
+  const log = createLogger('command');
+  return openLimitedHris(tenant, (limited) => openRateLimit(store, limited, log), asWaited);
+}
+
+/** A person who looks waits this long for an answer. */
+export const CALL_MS = 10_000;
+
+/** The tenant's partner for one command. Close it yourself. @throws ConnectorError SECRET_MISSING */
+export function openPartner({ partner }: Pick<Tenant, 'partner'>, rateLimit?: RateLimitKeeper): PartnerClient {
+  return createPartnerClient({
+    baseUrl: partner.baseUrl,
+    apiKey: resolveSecret(partner.apiKey),
+    environment: partner.environment,
+    overrides: Overrides.parse(partner.overrides),
+    allowPrivate: partner.allowPrivateAddress,
+    rateLimit,
+    timeouts: { headersMs: CALL_MS, bodyMs: CALL_MS },
+  });
 }

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { hintSignal } from '../../workflows/messages.ts';
 import type { HintAbout } from '../hire/hire-run.ts';
 import type { HireClient } from './hire-client.ts';

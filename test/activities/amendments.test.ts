@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireState } from '../../src/hire/hire-state.ts';
-import { answerHold } from '../../src/operator/holds/answer-hold.ts';
+import { answerHold } from '../../src/operator/holds.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites } from '../../src/store/foreign-writes.ts';
 import { insertHires } from '../../src/store/hires.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confirmCompany } from '../../src/operator/tenants/confirm-company.ts';
+import { confirmCompany } from '../../src/operator/tenants.ts';
 import { readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { openTenant } from './reconcile/open-tenant.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readFailed } from '../../src/operator/streams/read-failed.ts';
+import { readFailed } from '../../src/operator/failed.ts';
 import { startApiServer } from '../../src/sandbox/server.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { retryLeftOutPairs } from '../../src/store/left-out-pairs.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
-import { planExchange } from '../../src/operator/plans/plan-exchange.ts';
+import { planExchange } from '../../src/operator/plan-streams.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import { CALM } from '../convergence/calm.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
-import { readFailed } from '../../src/operator/streams/read-failed.ts';
+import { readFailed } from '../../src/operator/failed.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { mappingText } from '../convergence/fields.ts';
 import type { Person } from '../convergence/records.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { readDefinitions } from '../../activities/fields/read-definitions.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
-import { planExchange } from '../../src/operator/plans/plan-exchange.ts';
+import { planExchange } from '../../src/operator/plan-streams.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import { linkRequisition } from '../../src/store/requisitions.ts';

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readFailed } from '../../src/operator/streams/read-failed.ts';
-import { retryFailed } from '../../src/operator/streams/retry-failed.ts';
+import { readFailed, retryFailed } from '../../src/operator/failed.ts';
 import { startApiServer } from '../../src/sandbox/server.ts';
 import { CALM } from '../convergence/calm.ts';
 import type { TwoWayField } from '../convergence/fields.ts';

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startUpConsole } from '../../src/cli/up/up-console.ts';
+import { startUpConsole } from '../../src/cli/up.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { runCli, scratchDir, startCli, tenantDir } from './cli-process.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { writeDemoFiles } from '../../src/cli/demo/demo-files.ts';
-import { openDemoHris } from '../../src/cli/demo/demo-hris.ts';
-import type { DemoKind } from '../../src/cli/demo/demo-kinds.ts';
+import type { DemoKind } from '../../src/cli/demo/hris.ts';
+import { openDemoHris } from '../../src/cli/demo/hris.ts';
+import { writeDemoFiles } from '../../src/cli/demo/stage.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

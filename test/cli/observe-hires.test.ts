@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { observeHires } from '../../src/cli/demo/observe-hires.ts';
-import { countReport, isAsPlayed } from '../../src/cli/demo/report.ts';
+import { countReport, isAsPlayed, observeHires } from '../../src/cli/demo/report.ts';
 import type { LedgerEntry, LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 
 const EMPLOYEE = { id: '1', number: '000123', reference: '7001:42' };

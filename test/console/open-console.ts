@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type RunningConsole, startConsole } from '../../src/console/console.ts';
 import { createRootLogger } from '../../src/log.ts';
-import type { OperatorParts } from '../../src/operator/operator-parts.ts';
+import type { OperatorParts } from '../../src/operator/open-tenant.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';

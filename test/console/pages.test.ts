@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { holdOf } from '../../src/hire/holds.ts';
-import { answerHold } from '../../src/operator/holds/answer-hold.ts';
+import { answerHold } from '../../src/operator/holds.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { recordWrites } from '../../src/store/foreign-writes.ts';

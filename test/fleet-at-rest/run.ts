@@ -1,6 +1,6 @@
 // A thousand tenants on one worker that have nothing to do: npm run test:fleet-at-rest -- [--tenants N] [--every 5m]
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/table.ts';
+import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';

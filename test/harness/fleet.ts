@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { steerTenant } from '../../src/operator/tenants/steer-tenant.ts';
+import { steerTenant } from '../../src/operator/tenants.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderTable } from '../../src/cli/table.ts';
+import { renderTable } from '../../src/cli/print.ts';
 import { valueAt } from '../../src/partner/contract/envelopes.ts';
 import { commonErrors } from '../../src/partner/contract/errors.ts';
 import { EventEnvelope, eventNames, events } from '../../src/partner/contract/events.ts';

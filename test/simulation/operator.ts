@@ -1,5 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
-import { answerHold, type HoldAnswer } from '../../src/operator/holds/answer-hold.ts';
+import { answerHold, type HoldAnswer } from '../../src/operator/holds.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';

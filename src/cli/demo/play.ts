@@ -4,13 +4,15 @@ import type { Places } from '../../config.ts';
 import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
-import { MAIN_FILE } from '../main-file.ts';
-import type { Supervisor } from '../supervise.ts';
-import type { EmployeeRow } from './hris-tables.ts';
-import { type HireView, observeHires } from './observe-hires.ts';
+import { listStreams } from '../../store/streams.ts';
+import { countsOf } from '../../streams/page-outcome.ts';
+import type { StreamCounts } from '../../streams/stream-activities.ts';
+import { pullStreams } from '../../streams/streams.ts';
+import { MAIN_FILE, type Supervisor } from '../supervise.ts';
+import type { EmployeeRow, HrisTables } from './hris.ts';
 import { type Cast, hire, playOnboarding, setStartDate } from './recruiter.ts';
-import type { Screen } from './screen.ts';
-import type { Stage } from './stage.ts';
+import { type HireView, observeHires, type Screen } from './report.ts';
+import { countJobs, demoStreams, openPosition, type Stage } from './stage.ts';
 
 export interface Play extends Places {
   stage: Stage;
@@ -58,7 +60,7 @@ export async function playHires(play: Play): Promise<Seen> {
 }
 
 /** What both ends show now. */
-export async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen> {
+async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen> {
   const ledger = await stage.control.ledger({});
   const employees = await stage.hris.employees();
   const people = new Map(Object.values(cast).map((one) => [String(one.jobCandidateId), String(one.candidateId)]));
@@ -127,4 +129,109 @@ async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, ho
 /** Never resolves: only the work's failure ends a wait. */
 function failureOf(work: Promise<void> | undefined): Promise<never> {
   return new Promise((_resolve, reject) => void work?.catch(reject));
+}
+
+/** What crossed from the HR systems to the partner; `diverged` counts what is unequal at the end. */
+export interface Streamed {
+  seconds: { requisition: number; correctedNumber: number; crossedEdits: number };
+  diverged: number;
+}
+
+const CORRECTED = '900001';
+/** The same field, edited on both sides at once; the mapping says whose edit stays. */
+const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
+const STREAMS_PATIENCE_MS = 90_000;
+
+/**
+ * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second
+ * customer opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
+ */
+export async function playStreams(
+  { stage, tables, views }: { stage: Stage; tables: HrisTables; views: readonly HireView[] },
+  stop: AbortSignal,
+): Promise<Streamed> {
+  const [enrolment] = views[0]?.enrolmentIds ?? [];
+  const [employee] = views[0]?.employees ?? [];
+  const candidateId = employee?.reference?.split(':')[1] ?? '';
+  const employeeId = employee?.id ?? '';
+  await tables.edit(employeeId, { number: CORRECTED, city: CITIES.hris });
+  await stage.partner.candidates.update({ params: { candidateId }, body: { city: CITIES.partner } });
+  openPosition(stage.second);
+  const isCrossed = async (): Promise<boolean> => {
+    const { data } = await stage.partner.candidates.get({ params: { candidateId } });
+    return data.city === CITIES.hris && (await tables.readCity(employeeId)) === CITIES.hris;
+  };
+  const [crossed, job, number] = await Promise.all([
+    timed(isCrossed, stop),
+    timed(async () => (await countJobs(stage.second)) > 0, stop),
+    timed(async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
+  ]);
+  const jobs = await countJobs(stage.second);
+  const isCorrected = (await shownNumber(stage, enrolment ?? '')) === CORRECTED;
+  return {
+    seconds: { requisition: job, correctedNumber: number, crossedEdits: crossed },
+    diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1) + ((await isCrossed()) ? 0 : 1),
+  };
+}
+
+async function shownNumber({ partner }: Stage, onboardingCandidateId: string): Promise<unknown> {
+  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId } });
+  return (data.externalStatus as { employeeId?: unknown } | null | undefined)?.employeeId;
+}
+
+/** Seconds until it holds, or until patience ends. */
+async function timed(holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
+  const began = performance.now();
+  while (!(await holds()) && !stop.aborted && performance.now() < began + STREAMS_PATIENCE_MS) await pause(250);
+  return Math.round((performance.now() - began) / 100) / 10;
+}
+
+/** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
+export type Pulled = Record<DemoStream, { partner: number; hris: number }>;
+
+type DemoStream = (typeof demoStreams)[number];
+
+const PULLED_PATIENCE_MS = 60_000;
+
+/** Waits until every stream has brought what the partner has, or patience ends. */
+export async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
+  const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
+  const partner = new Map<DemoStream, number>(
+    demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
+  );
+  const until = performance.now() + PULLED_PATIENCE_MS;
+  for (;;) {
+    const countOf = async (name: DemoStream) => ({
+      partner: partner.get(name) ?? 0,
+      hris: await tables.count(`partner_${name}`),
+    });
+    const pulled = { candidates: await countOf('candidates'), jobs: await countOf('jobs') };
+    if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
+    await pause(200);
+  }
+}
+
+export function isPulled(pulled: Partial<Pulled>): boolean {
+  return Object.values(pulled).every(({ partner, hris }) => partner === hris && partner > 0);
+}
+
+const COUNTS_PATIENCE_MS = 30_000;
+
+/**
+ * A run of every stream, by `<tenant>/<stream>`: the latest one, or the next to end where the latest is under way,
+ * because a run's counts are whole only at its end. One that does not end within 30 s is counted as far as it came.
+ */
+export async function countStreams(store: Store, stop: AbortSignal): Promise<Record<string, StreamCounts>> {
+  const ended = new Map<string, StreamCounts>();
+  const until = performance.now() + COUNTS_PATIENCE_MS;
+  for (;;) {
+    const rows = await listStreams(store);
+    const isLast = stop.aborted || performance.now() > until;
+    const counted = rows.map((row) => ({ row, key: `${row.tenant_id}/${row.stream}` }));
+    for (const { row, key } of counted) {
+      if (!ended.has(key) && (isLast || row.state !== 'running')) ended.set(key, countsOf(row));
+    }
+    if (ended.size === rows.length) return Object.fromEntries(ended);
+    await pause(50);
+  }
 }

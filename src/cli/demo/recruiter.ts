@@ -1,10 +1,10 @@
 import { createPartnerClient, type PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import type { ControlClient } from '../../sandbox/control/client.ts';
-import type { HireView } from './observe-hires.ts';
+import type { HireView } from './report.ts';
 
 /** Somebody who will be hired. */
-export interface Recruit {
+interface Recruit {
   jobCandidateId: number;
   candidateId: number;
   /** What makes this hire worth watching. */
@@ -12,7 +12,7 @@ export interface Recruit {
 }
 
 /** The five hires of the demo, by what is done to them. */
-export const STORIES = {
+const STORIES = {
   plain: 'hired',
   together: 'hired in the same event',
   twice: 'announced three times',

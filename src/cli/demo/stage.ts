@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { freePort } from '../../counterparts/free-port.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
-import { Announcement } from '../announcement.ts';
+import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
-import { writeDemoFiles } from './demo-files.ts';
-import { type DemoHris, openDemoHris } from './demo-hris.ts';
-import type { DemoKind } from './demo-kinds.ts';
+import { type DemoHris, type DemoKind, openDemoHris } from './hris.ts';
 import { openPartner } from './recruiter.ts';
-import { defineFields, makePositions, type SecondTenant } from './second-tenant.ts';
 
 /** Where the demo plays: a fresh directory, a sandbox with people in it, and a tenant file that fits. */
 export interface Stage {
@@ -126,4 +124,156 @@ async function startSandboxChild(args: string[], print: (line: string) => void) 
     await sandbox.stop();
     throw error;
   }
+}
+
+/** What the demonstration pulls. */
+export const demoStreams = ['candidates', 'jobs'] as const;
+
+/** The second tenant: its HR system tells, and the partner listens. */
+interface SecondFacts extends Pick<DemoFacts, 'partnerUrl' | 'apiKey'> {
+  hrisFile: string;
+  /** Job custom field that carries the requisition's id. */
+  referenceField: string;
+  /** Candidate custom field that takes the Employee ID: there is no onboarding here. */
+  employeeIdField: string;
+}
+
+interface DemoFacts {
+  partnerUrl: string;
+  apiKey: string;
+  webhookKey: string;
+  companyId: string;
+  flowId: string;
+  hris: DemoHris;
+}
+
+/** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
+export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, second: SecondFacts): Promise<void> {
+  const secrets = join(tenantsDir, 'secrets');
+  await mkdir(secrets, { recursive: true, mode: 0o700 });
+  await Promise.all([
+    writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`, { mode: 0o600 }),
+    writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`, { mode: 0o600 }),
+    writeFile(join(secrets, 'second.key'), `${second.apiKey}\n`, { mode: 0o600 }),
+    writeFile(join(tenantsDir, 'demo.yaml'), tenantFile(facts)),
+    writeFile(join(tenantsDir, 'demo-mapping.yaml'), MAPPING_FILE),
+    writeFile(join(tenantsDir, 'demo-employees.yaml'), EMPLOYEES_FILE),
+    writeFile(join(tenantsDir, 'second.yaml'), secondFile(second)),
+    writeFile(join(tenantsDir, 'second-requisitions.yaml'), REQUISITIONS_FILE),
+  ]);
+}
+
+function tenantFile({ partnerUrl, companyId, flowId, hris }: DemoFacts): string {
+  return `# One customer: its key for the hiring platform, its HR system, and what happens when.
+# Secrets are in files of their own.
+tenant: demo
+partner:
+  baseUrl: ${partnerUrl}
+  environment: sandbox
+  apiKey: file:secrets/partner.key
+  company: "${companyId}"
+  webhookKeys: [file:secrets/webhook.key]
+  allowPrivateAddress: true # the sandbox listens on this machine
+hris:
+  connection: demo-hr
+${hris.settings}${hris.tables === undefined ? '' : 'mapping: demo-mapping.yaml\n'}policies:
+  onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
+  reconcile: { every: 15s }
+${hris.tables === undefined ? '' : STREAMS}writeBack: { employeeId: ${hris.employeeId}, status: hired }
+`;
+}
+
+const tables = demoStreams.map((name) => `partner_${name}`).join(', ');
+
+const STREAMS = `streams: # each into a table of its own in the HR system: ${tables}
+${demoStreams.map((name) => `  ${name}: { every: 1h }`).join('\n')}
+  employees: { every: 5s, mapping: demo-employees.yaml } # fields that both sides edit
+  employment: { every: 5s } # a number corrected in the HR system reaches the partner
+`;
+
+const MAPPING_FILE = `# Where this customer differs from the sql adapter's own mapping.
+fields:
+  # The partner has no department, so everyone starts in the same one.
+  department: { constant: People }
+  startDate: { from: "candidate.customFields[Start date]", transform: [date], required: true }
+`;
+
+const EMPLOYEES_FILE = `# What both sides may edit, and whose value stays where both did.
+fields:
+  city: { from: candidate.city, direction: both, owner: either, conflict: hris }
+`;
+
+function secondFile({ partnerUrl, hrisFile, referenceField, employeeIdField }: SecondFacts): string {
+  return `# Another customer, another direction: positions of its HR system become jobs of the hiring platform.
+tenant: second
+partner:
+  baseUrl: ${partnerUrl}
+  environment: sandbox
+  apiKey: file:secrets/second.key
+  webhooks: off
+  allowPrivateAddress: true # the sandbox listens on this machine
+hris:
+  kind: sql
+  connection: second-hr
+  url: ${JSON.stringify(`sqlite:${hrisFile}`)}
+  createTable: true # for demonstrations; a customer's table belongs to the customer
+  requisitions: { fields: { costCentre: { column: cost_centre } } }
+policies: { onboarding: skip, reconcile: { every: 1h } }
+streams:
+  requisitions: { every: 5s, mapping: second-requisitions.yaml }
+requisitions: { reference: "${referenceField}" }
+writeBack: { customField: "${employeeIdField}" }
+`;
+}
+
+const REQUISITIONS_FILE = `# Where this customer differs from the sql adapter's own mapping.
+fields:
+  # Its positions name no region, and every job needs one.
+  state: { from: requisition.city, required: true }
+  description: { template: "Cost centre {requisition.costCentre}" }
+`;
+
+/** The position that the second customer opens in its HR system. */
+const REQUISITION = 'REQ-1';
+
+/** The second tenant's two ends, to act at them and to count what stands there. */
+interface SecondTenant {
+  partner: PartnerClient;
+  hrisFile: string;
+  referenceField: string;
+}
+
+/** Defines the custom fields that its tenant file names. */
+async function defineFields(partner: PartnerClient): Promise<Pick<SecondFacts, 'referenceField' | 'employeeIdField'>> {
+  const define = async (entityType: 'job' | 'candidate', fieldLabel: string): Promise<string> => {
+    const { data } = await partner.customFields.create({ body: { entityType, fieldLabel, fieldType: 'text' } });
+    return String(data.id);
+  };
+  const referenceField = await define('job', 'Requisition');
+  return { referenceField, employeeIdField: await define('candidate', 'Employee ID') };
+}
+
+/** The table of its HR system where positions stand while they are open. */
+function makePositions(hrisFile: string): void {
+  const database = new DatabaseSync(hrisFile);
+  database.exec(`create table requisitions (id text primary key, title text, description text,
+    city text, state text, country text, cost_centre text)`);
+  database.close();
+}
+
+/** Somebody in the HR system opens a position. */
+export function openPosition({ hrisFile }: SecondTenant): void {
+  const database = new DatabaseSync(hrisFile, { timeout: 2_000 });
+  try {
+    const insert = 'insert into requisitions (id, title, city, country, cost_centre) values (?, ?, ?, ?, ?)';
+    database.prepare(insert).run(REQUISITION, 'Night porter', 'Oslo', 'Norway', 'K-7');
+  } finally {
+    database.close();
+  }
+}
+
+/** Jobs of the partner that carry the position's id. */
+export async function countJobs({ partner, referenceField }: SecondTenant): Promise<number> {
+  const { items } = await partner.readAll(contract.jobs.list);
+  return items.filter(({ customFields }) => customFields?.[referenceField]?.value === REQUISITION).length;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
-import { steerTenant } from '../../../src/operator/tenants/steer-tenant.ts';
+import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { employPerson, readTable } from './employed-person.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
-import { steerTenant } from '../../../src/operator/tenants/steer-tenant.ts';
+import { steerTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { recordEnd } from '../../../src/store/tenant-acts.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

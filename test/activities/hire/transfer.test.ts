@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { explainRecord } from '../../../src/operator/explain/explain-record.ts';
-import { hireWrites, readHire } from '../../../src/operator/plans/plan-hire.ts';
+import { explainRecord } from '../../../src/operator/explain.ts';
+import { hireWrites, readHire } from '../../../src/operator/plan-hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

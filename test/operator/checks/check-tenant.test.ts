@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
-import { checkTenant } from '../../../src/operator/checks/check-tenant.ts';
+import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { landings } from '../../../src/streams/streams.ts';

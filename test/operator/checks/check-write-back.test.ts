@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkWriteBack } from '../../../src/operator/checks/check-write-back.ts';
+import { checkWriteBack } from '../../../src/operator/check-tenant.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { scriptedPartner } from '../../partner/client/scripted-partner.ts';
 

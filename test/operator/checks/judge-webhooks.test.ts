@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeWebhooks } from '../../../src/operator/checks/judge-webhooks.ts';
+import { judgeWebhooks } from '../../../src/operator/deliveries.ts';
 import { addWebhookRefusals, readWebhookFacts, type WebhookFacts } from '../../../src/store/webhook-refusals.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { checkTenant } from '../../../src/operator/checks/check-tenant.ts';
+import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { loadTenants } from '../../../src/tenants/load-tenants.ts';

@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Explained } from '../../../src/operator/explain/explained.ts';
+import type { Explained } from '../../../src/operator/explain.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readAudit } from '../../../src/store/audit.ts';
 import { insertHires } from '../../../src/store/hires.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { HireState } from '../../../src/hire/hire-state.ts';
-import { startHire } from '../../../src/operator/hires/start-hire.ts';
+import { startHire } from '../../../src/operator/hires.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readHire } from '../../../src/operator/hires/read-hires.ts';
+import { readHire } from '../../../src/operator/hires.ts';
 import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, closeHold, openHold } from '../../../src/store/holds.ts';
 import { insertDelivery } from '../../../src/store/inbox.ts';

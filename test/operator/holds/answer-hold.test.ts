@@ -3,7 +3,7 @@ import { createAnswerRound } from '../../../activities/hear-answer.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
-import { answerHold, answerHolds } from '../../../src/operator/holds/answer-hold.ts';
+import { answerHold, answerHolds } from '../../../src/operator/holds.ts';
 import { closeCreditGate, passCreditGate } from '../../../src/store/credit-gate.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { applyMissingDefinitions } from '../../../src/operator/mappings/apply-missing-definitions.ts';
-import { readCustomFields } from '../../../src/operator/mappings/discover.ts';
+import { applyMissingDefinitions, readCustomFields } from '../../../src/operator/discover.ts';
 import { everyStream } from '../../../src/streams/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fillIds } from '../../../src/operator/mappings/fill-ids.ts';
-import type { NamedThings } from '../../../src/operator/mappings/settle-id.ts';
+import type { NamedThings } from '../../../src/operator/write-ids.ts';
+import { fillIds } from '../../../src/operator/write-ids.ts';
 import { parseYaml } from '../../../src/yaml/yaml-file.ts';
 
 const THINGS: NamedThings = {

@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { writeIds } from '../../../src/operator/mappings/write-ids.ts';
+import { writeIds } from '../../../src/operator/write-ids.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { loadTenants } from '../../../src/tenants/load-tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readStatus, type Status } from '../../../src/operator/status/read-status.ts';
+import { readStatus, type Status } from '../../../src/operator/status.ts';
 import { applyDefinitions } from '../../../src/store/applied-tenants.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { openHold } from '../../../src/store/holds.ts';
@@ -59,7 +59,7 @@ const PROBE = `
   import { registerHooks } from 'node:module';
   const urls = [];
   registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
-  await import('./src/operator/status/read-status.ts');
+  await import('./src/operator/status.ts');
   await import('./src/tenants/current-tenants.ts');
   await import('./src/cli/status.ts');
   console.log(JSON.stringify(urls));

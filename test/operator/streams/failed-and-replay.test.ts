@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { replayDeliveries } from '../../../src/operator/deliveries/replay-deliveries.ts';
-import { readFailed } from '../../../src/operator/streams/read-failed.ts';
+import { replayDeliveries } from '../../../src/operator/deliveries.ts';
+import { readFailed } from '../../../src/operator/failed.ts';
 import { readDelivery } from '../../../src/receiver/read-delivery.ts';
 import { savePair } from '../../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../../src/store/field-conflicts.ts';

@@ -1,8 +1,8 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { scopeOf } from '../../../activities/reconcile/decisions.ts';
-import type { OperatorParts } from '../../../src/operator/operator-parts.ts';
-import { reconcileNow } from '../../../src/operator/tenants/reconcile-now.ts';
+import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
+import { reconcileNow } from '../../../src/operator/reconcile-now.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import {
   finishBaseline,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeNewFiles } from '../../../src/operator/tenants/write-new-files.ts';
+import { writeNewFiles } from '../../../src/operator/new-tenant.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 
 test('a secret and its folder may be read by their owner alone', async () => {

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a secret that init writes is readable by everybody on the machine',
   patches: [
     {
-      file: 'src/operator/tenants/write-new-files.ts',
+      file: 'src/operator/new-tenant.ts',
       find: '...(isSecret ? { mode: 0o600 } : {})',
       replace: '...(isSecret ? { mode: 0o644 } : {})',
     },

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
+import { assertKnownTenant, assertTenantInStore } from '../operator/known-tenant.ts';
+import type { OperatorParts } from '../operator/open-tenant.ts';
+import { type Migrate, openStore, type Store } from '../store/open-store.ts';
+import type { Tenant } from '../tenants/schema.ts';
+
+interface Opening {
+  mustExist?: boolean;
+  migrate?: Migrate;
+  /** Whom the command is about: one that the store does not know is rejected, so that a typing error finds nothing. */
+  tenantId?: string | undefined;
+}
+
+/**
+ * Opens the store for one command and closes it whatever happens. Opening creates a missing store and brings its tables
+ * up to date; with `mustExist` it does neither. @throws ConnectorError STORE_MISSING, STORE_TOO_OLD, TENANT_UNKNOWN
+ */
+export async function withStore<T>(
+  { dataDir }: Places,
+  use: (store: Store) => Promise<T>,
+  { mustExist = false, migrate = mustExist ? 'never' : 'always', tenantId }: Opening = {},
+): Promise<T> {
+  if (mustExist) assertExists(storeFile(dataDir));
+  const store = await openStore(storeUrl(dataDir), { migrate });
+  try {
+    if (tenantId !== undefined) await assertTenantInStore(store, tenantId);
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * The same for a command that only looks, also at a tenant that was never started: it makes a missing store or the
+ * tables of an empty one, and leaves all others as they are. @throws ConnectorError STORE_TOO_OLD
+ */
+export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
+  return withStore(places, use, { migrate: 'if-empty' });
+}
+
+function assertExists(file: string | undefined): void {
+  if (file === undefined || existsSync(file)) return;
+  throw new ConnectorError({
+    code: 'STORE_MISSING',
+    action: 'reject',
+    message: `There is no store at ${file} yet. Name the data directory with --data, or start with: hirebridge up`,
+  });
+}
+
+/**
+ * A tenant of the folder, and the store where there is one: whoever only looks needs none, and makes none.
+ * @throws ConnectorError TENANT_UNKNOWN
+ */
+export async function withOwnTenant<T>(
+  places: Places,
+  tenantId: string,
+  use: (tenant: Tenant, store: Store | undefined) => Promise<T>,
+): Promise<T> {
+  const { loadTenants } = await import('../tenants/load-tenants.ts');
+  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
+  assertKnownTenant(tenants, tenantId);
+  const [own] = tenants.filter(({ tenant }) => tenant === tenantId);
+  if (own === undefined) throw new Error(`${tenantId} was there a moment ago`);
+  const file = storeFile(places.dataDir);
+  if (file !== undefined && !existsSync(file)) return use(own, undefined);
+  return withStore(places, (store) => use(own, store), { mustExist: true });
+}
+
+/**
+ * Opens store and Temporal for one command and closes them whatever happens. Temporal is the one that environment or
+ * profile name, else the embedded one of `up`.
+ */
+export async function withClient<T>(places: Places, use: (parts: OperatorParts) => Promise<T>): Promise<T> {
+  // Loaded here: Temporal's client takes longer than all that a command without Temporal does.
+  const [{ connectTemporal, temporalSettings }, { createHireClient }, { currentTenants }] = await Promise.all([
+    import('../temporal/connection.ts'),
+    import('../temporal/hire-client.ts'),
+    import('../tenants/current-tenants.ts'),
+  ]);
+  if (temporalSettings().address === undefined) await useEmbeddedTemporal(places.dataDir);
+  const config = readConfig();
+  const store = await openStore(storeUrl(places.dataDir, config));
+  try {
+    const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+    const temporal = await connectTemporal();
+    try {
+      return await use({ store, hires: createHireClient(temporal, store.installationId, config), tenants });
+    } finally {
+      await temporal.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function useEmbeddedTemporal(dataDir: string): Promise<void> {
+  const address = await readFile(temporalAddressFile(dataDir), 'utf8').catch(() => '');
+  if (address !== '') process.env['TEMPORAL_ADDRESS'] = address.trim();
+}
+
+/** Where `up` leaves the address of its embedded Temporal, for the commands of other terminals. */
+export function temporalAddressFile(dataDir: string): string {
+  return join(dataDir, 'temporal.address');
+}

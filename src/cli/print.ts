@@ -1,0 +1,82 @@
+import { createRequire } from 'node:module';
+import type TableClass from 'cli-table3';
+import type { PlanView } from '../operator/plan-view.ts';
+import type { FieldChange } from '../store/foreign-writes.ts';
+
+/** Rows under a head, aligned; plain characters, so that it can be piped and grepped. */
+export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const chars = {
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    bottom: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+    'bottom-right': '',
+  };
+  const inner = { left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' };
+  // Loaded with the first table: `--help` and most processes draw none.
+  const Table = createRequire(import.meta.url)('cli-table3') as typeof TableClass;
+  const table = new Table({
+    head: [...head],
+    chars: { ...chars, ...inner },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  table.push(...rows.map((row) => row.map(String)));
+  return table.toString();
+}
+
+/** So many rows are printed. */
+const MOST_LISTED = 200;
+
+/** What is asked of the store: one row more than is printed, so that it is known whether there are more. */
+export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
+  return {
+    ...(tenant === undefined ? {} : { tenantId: tenant }),
+    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
+  };
+}
+
+/** A table of at most `MOST_LISTED` rows, which says when there are more. */
+export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const more = rows.length > MOST_LISTED ? '\n... and more; narrow it by its options, or use --json' : '';
+  return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
+}
+
+/** Writes a value to standard output, for scripts. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** So many records are shown one by one; `--json` has them all. */
+const MOST_SHOWN = 20;
+
+export function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {
+  const by = mapping === null ? '' : `, mapping ${mapping.slice(0, 12)}`;
+  const found = records.length === 0 ? 'nothing to write' : `${records.length} to write`;
+  const head = `${subject}: ${read} read${by}; ${found}\n`;
+  const rows = records
+    .slice(0, MOST_SHOWN)
+    .flatMap(({ record, target, kind, why, changes }) =>
+      Object.entries(changes).map(([field, change], at) => [
+        ...(at === 0 ? [record, `${kind} ${target}`] : ['', '']),
+        field,
+        renderChange(change),
+        at === 0 ? why : '',
+      ]),
+    );
+  const table = rows.length === 0 ? '' : `\n${renderTable(['record', 'write', 'field', 'change', 'why'], rows)}\n`;
+  const more = records.length > MOST_SHOWN ? `... and ${records.length - MOST_SHOWN} more; --json shows all\n` : '';
+  const left = notes.map(({ record, what, reason }) => `${record}: ${what}: ${reason}\n`).join('');
+  const next = hash === undefined ? '' : `\nTo write exactly this: hirebridge apply ${hash.slice(0, 12)}\n`;
+  return `${head}${table}${more}${left}${next}`;
+}
+
+export function renderChange(change: FieldChange): string {
+  return 'old' in change ? `${text(change.old)} -> ${text(change.new)}` : text(change.new);
+}
+
+function text(value: unknown): string {
+  return value === null || value === undefined ? 'empty' : JSON.stringify(value);
+}

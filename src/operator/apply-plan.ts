@@ -1,0 +1,259 @@
+import { applyPlan } from '../../activities/hire/apply-plan.ts';
+import { planEmployee } from '../../activities/hire/plan-employee.ts';
+import { updateEmployee } from '../../activities/hire/update-employee.ts';
+import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
+import { employeeIdOf, upsertValues, writeEmployeeId } from '../../activities/hire/write-back.ts';
+import { ConnectorError } from '../errors.ts';
+import { inActivity } from '../failpoint.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { StoredRow } from '../hris/port.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import { assertMayWrite } from '../store/assert-may-write.ts';
+import { audit } from '../store/audit.ts';
+import { findMappingVersions } from '../store/mapping-versions.ts';
+import { markRecords, readPlanRecords, type SavedPlan } from '../store/saved-plans.ts';
+import { type Destination, landRows } from '../streams/land-rows.ts';
+import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
+import { settleOpenWrites } from '../streams/settle-open-writes.ts';
+import { landedNames, type PullName } from '../streams/streams.ts';
+import { withKnownTables } from '../streams/with-tables.ts';
+import { loadMappingVersion } from '../tenants/open-hris.ts';
+import type { OpenTenant } from './open-tenant.ts';
+import { hireWrites, readHire } from './plan-hire.ts';
+import type { HireWrites, PlannedRecord } from './plan-view.ts';
+import { readPages, streamEnds } from './stream-pages.ts';
+
+/** What applying a plan came to. */
+export interface Applied {
+  written: number;
+  /** Written by an earlier apply of the same plan, or by a sync meanwhile. */
+  already: number;
+  /** No longer as they were planned from: nothing of them was written. */
+  changed: { record: string; reason: string }[];
+  refused: { record: string; reason: string }[];
+}
+
+function mappingGone({ mappingHash, subject }: SavedPlan): ConnectorError {
+  return new ConnectorError({
+    code: 'PLAN_OUTDATED',
+    action: 'reject',
+    message:
+      `The plan for ${subject} was made by mapping ${(mappingHash ?? '').slice(0, 12)}, and this release no longer ` +
+      'makes the same of its files. Nothing was written. Make a new plan.',
+  });
+}
+
+/** Writes exactly what a kept plan has, and names what is no longer as it was planned from. */
+export async function applySavedPlan(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
+  await assertMayWrite(open.store, plan.tenantId);
+  const apply = landedNames.some((name) => name === plan.subject) ? applyStream : applyHire;
+  const applied = await inActivity('applySavedPlan', () => apply(open, plan, by));
+  await audit(open.store, {
+    by,
+    tenantId: plan.tenantId,
+    act: 'plan-applied',
+    details: `${plan.hash.slice(0, 12)}, ${plan.subject}: ${applied.written} written`,
+  });
+  return applied;
+}
+
+/** What writing one part of a hire came to. */
+type Written = { state: 'applied' } | { state: 'changed' | 'refused'; reason: string };
+
+/**
+ * Writes what a plan has for a hire, part by part. Before each part the hire is planned anew: a part that would come
+ * out otherwise is named and left alone, one that is there by now was written by an earlier apply.
+ */
+async function applyHire(given: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
+  const open = { ...given, deps: { ...given.deps, actor: { runId: plan.hash, by } } };
+  const [, jobCandidateId = ''] = /^hire (.+)\/\d+$/.exec(plan.subject) ?? [];
+  const applied: Applied = { written: 0, already: 0, changed: [], refused: [] };
+  for (const { id, change } of await readPlanRecords<PlannedRecord>(open.store, plan.hash, 'planned')) {
+    const hire = await readHire(open, jobCandidateId);
+    const now = await hireWrites(hire);
+    const due = now.writes.find((write) => write.target === change.target);
+    const record = `${jobCandidateId} ${change.target}`;
+    const written = due === undefined ? judgeAbsent(now) : await writePart(hire, change, due);
+    await markRecords(open.store, plan.hash, [id], written.state);
+    if (written.state !== 'applied') applied[written.state].push({ record, reason: written.reason });
+    else if (due === undefined) applied.already += 1;
+    else applied.written += 1;
+  }
+  return applied;
+}
+
+/** Nothing is left to write: it is there, unless something speaks against it. */
+function judgeAbsent({ notes }: HireWrites): Written {
+  const [note] = notes;
+  return note === undefined ? { state: 'applied' } : { state: 'changed', reason: `${note.what}: ${note.reason}` };
+}
+
+async function writePart(hire: HireContext, planned: PlannedRecord, due: PlannedRecord): Promise<Written> {
+  if (JSON.stringify(planned.changes) !== JSON.stringify(due.changes) || planned.kind !== due.kind)
+    return { state: 'changed', reason: 'one of its sides changed since the plan was made' };
+  return WRITERS[planned.target]?.(hire, planned) ?? notDue(hire, planned.target);
+}
+
+type Writer = (hire: HireContext, planned: PlannedRecord) => Promise<Written>;
+
+const WRITERS: Readonly<Partial<Record<string, Writer>>> = {
+  employee: (hire, planned) => (hire.row.employee_id === null ? employ(hire, planned) : correct(hire, planned)),
+  'external-status': async (hire) => {
+    const target = await writeEmployeeId(hire, employeeIdOf(hire));
+    if (target.verdict === 'written') return { state: 'applied' };
+    return { state: 'refused', reason: 'the enrolment does not take the Employee ID' };
+  },
+  'custom-fields': async (hire, { changes }) => {
+    const values = Object.entries(changes).map(([customFieldId, change]) => ({
+      customFieldId,
+      value: change.new as Exclude<FieldValue, null>,
+    }));
+    await upsertValues(hire, values);
+    return { state: 'applied' };
+  },
+};
+
+async function correct(hire: HireContext, planned: PlannedRecord): Promise<Written> {
+  await updateEmployee(hire, hire.row.employee_id ?? '', newFields(planned));
+  return { state: 'applied' };
+}
+
+/** Through claim, intent and deadline, as the hire's workflow would; it finds the employee when it comes by. */
+async function employ(hire: HireContext, planned: PlannedRecord): Promise<Written> {
+  if (hire.row.step !== 'employ') return notDue(hire, 'employee');
+  const made = await planEmployee(hire);
+  if (made.verdict === 'hold') return { state: 'changed', reason: made.hold.message };
+  if (made.verdict !== 'plan') return { state: 'changed', reason: 'the person is not in the stage any more' };
+  const fields = made.change.kind === 'link' ? { employee: made.change.employee.id } : made.change.fields;
+  if (made.change.kind !== planned.kind || JSON.stringify(fields) !== JSON.stringify(newFields(planned)))
+    return { state: 'changed', reason: 'one of its sides changed since the plan was made' };
+  const done = await applyPlan(await reread(hire), made);
+  if (done.verdict === 'employee') return { state: 'applied' };
+  if (done.verdict === 'hold') return { state: 'refused', reason: done.hold.message };
+  return { state: 'changed', reason: `it came to "${done.verdict}"; its workflow goes on with it` };
+}
+
+function newFields({ changes }: PlannedRecord): EmployeeFields {
+  return Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, change.new as FieldValue]));
+}
+
+/** Credits and readiness are the workflow's to judge; a plan shows what it will write, and does not hurry it. */
+function notDue({ row, ref }: HireContext, part: string): never {
+  throw new ConnectorError({
+    code: 'PLAN_NOT_DUE',
+    action: 'reject',
+    message:
+      `The ${part} of job candidate ${ref.jobCandidateId} is not due: the hire stands at "${row.step}", and its ` +
+      'workflow writes it when the time has come. Nothing of it was written.',
+  });
+}
+
+const PAGE = 100;
+
+interface Applying {
+  ends: PlanEnds;
+  destination: Destination;
+  plan: SavedPlan;
+  /** What is still to be written, by id. */
+  left: Map<string, RowPlan>;
+  applied: Applied;
+}
+
+/**
+ * Writes what a plan has for a stream. A record that is no longer as it was planned from, at the partner or in its
+ * row, is named and left alone. What an earlier, killed apply wrote is recognised and not written again.
+ */
+async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
+  const { store, tenant, connection } = open;
+  const stream = plan.subject as PullName;
+  const mapping = await pinnedMapping(open, plan, stream);
+  const ends = { ...streamEnds(connection, stream), mapping };
+  await settleOpenWrites(store, ends.landing, ends);
+  const records = await readPlanRecords<RowPlan>(store, plan.hash, 'planned');
+  const origin = { tenantId: tenant.tenant, runId: plan.hash, mappingHash: mapping.hash, by };
+  const applying: Applying = {
+    ends,
+    destination: { ...ends, force: true, store, origin },
+    plan,
+    left: new Map(records.map(({ id, change }) => [id, change])),
+    applied: { written: 0, already: 0, changed: [], refused: [] },
+  };
+  if (plan.source === 'writes') await applyAll(applying);
+  else await applyPages(open, applying);
+  return applying.applied;
+}
+
+/** The mapping that made the plan, whichever is in force by now. */
+async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: SavedPlan, stream: PullName) {
+  const { mapping } = streamEnds(connection, stream);
+  if (plan.source === 'writes' || mapping.hash === plan.mappingHash) return mapping;
+  const versions = await findMappingVersions(store, plan.tenantId, plan.mappingHash ?? '');
+  const version = versions.find(({ subject }) => subject === stream);
+  const pinned: Mapping | undefined = version === undefined ? undefined : await loadMappingVersion(tenant, version);
+  if (pinned === undefined) throw mappingGone(plan);
+  return withKnownTables(store, plan.tenantId, pinned);
+}
+
+async function applyAll(applying: Applying): Promise<void> {
+  const ids = [...applying.left.keys()];
+  for (let from = 0; from < ids.length; from += PAGE) await applyRows(applying, ids.slice(from, from + PAGE));
+}
+
+/** Reads the partner's list again: what it shows must still come to what was planned. */
+async function applyPages({ connection }: OpenTenant, applying: Applying): Promise<void> {
+  const { ends, left } = applying;
+  for await (const page of readPages(connection, ends.stream)) {
+    if (left.size === 0) return;
+    const { rows, leftOut } = mapPage(ends, page);
+    const ids = [...rows.keys()].filter((id) => left.has(id));
+    const same = ids.filter((id) => rows.get(id)?.hash === left.get(id)?.after.hash);
+    const other = ids.filter((id) => rows.get(id)?.hash !== left.get(id)?.after.hash);
+    const unread = leftOut.map(({ key }) => key).filter((id) => left.has(id));
+    await leave(applying, [...other, ...unread], 'changed at the partner since the plan was made');
+    await applyRows(applying, same);
+  }
+  await leave(applying, [...left.keys()], 'the partner no longer shows it');
+}
+
+async function applyRows(applying: Applying, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { ends, destination, plan, left, applied } = applying;
+  const stored = await readStored(ends, ids);
+  const judged = judge(left, ids, stored);
+  await leave(applying, judged.changed, 'its row in the HR system changed since the plan was made');
+  const rows = judged.due.flatMap((id) => {
+    const change = left.get(id);
+    return change === undefined ? [] : [{ id, ...change.after }];
+  });
+  const landed = await landRows(destination, rows);
+  const refused = new Set(landed.refused.map(({ key }) => key));
+  const written = judged.due.filter((id) => !refused.has(id));
+  await markRecords(destination.store, plan.hash, [...written, ...judged.done], 'applied');
+  await markRecords(destination.store, plan.hash, [...refused], 'refused');
+  applied.written += written.length;
+  applied.already += judged.done.length;
+  applied.refused.push(...landed.refused.map(({ key, reason }) => ({ record: key, reason })));
+  for (const id of ids) left.delete(id);
+}
+
+function judge(left: ReadonlyMap<string, RowPlan>, ids: readonly string[], stored: ReadonlyMap<string, StoredRow>) {
+  const due: string[] = [];
+  const done: string[] = [];
+  const changed: string[] = [];
+  for (const id of ids) {
+    const change = left.get(id);
+    if (change === undefined) continue;
+    if (isDone(change, stored.get(id))) done.push(id);
+    else if (isAsPlanned(change.before, stored.get(id))) due.push(id);
+    else changed.push(id);
+  }
+  return { due, done, changed };
+}
+
+async function leave({ plan, left, applied, destination }: Applying, ids: readonly string[], reason: string) {
+  await markRecords(destination.store, plan.hash, ids, 'changed');
+  for (const id of ids) {
+    left.delete(id);
+    applied.changed.push({ record: id, reason });
+  }
+}

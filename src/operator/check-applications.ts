@@ -1,0 +1,53 @@
+import { isConnectorError } from '../errors.ts';
+import type { Store } from '../store/open-store.ts';
+import { parseTenant } from '../tenants/load-tenants.ts';
+import type { PlannedTenant } from '../tenants/plan-application.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { type CheckLine, checkTenant } from './check-tenant.ts';
+
+interface CheckedApplications {
+  failures: { tenantId: string; check: CheckLine['check']; message: string }[];
+  /** Their secrets are on the machines that run them. */
+  unchecked: { tenantId: string; why: string }[];
+}
+
+const AT_ONCE = 8;
+
+/** What happened before, and not what the files say: they may be the cure. */
+const PAST: ReadonlySet<CheckLine['check']> = new Set(['state', 'webhooks', 'rate-limit']);
+
+/** Asks both sides of every tenant that would be applied; reads only. */
+export async function checkApplications(
+  store: Store,
+  applications: readonly Pick<PlannedTenant, 'tenantId' | 'file' | 'files'>[],
+): Promise<CheckedApplications> {
+  const checked: CheckedApplications = { failures: [], unchecked: [] };
+  const left = [...applications];
+  const checkNext = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const { tenantId } = next;
+      const tenant = await parseTenant(next);
+      const why = missingSecret(tenant);
+      if (why !== undefined) {
+        checked.unchecked.push({ tenantId, why });
+        continue;
+      }
+      for (const { check, state, message } of await checkTenant(tenant, store))
+        if (state === 'fail' && !PAST.has(check)) checked.failures.push({ tenantId, check, message });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, checkNext));
+  return checked;
+}
+
+function missingSecret({ partner, hris }: Tenant): string | undefined {
+  const refs = [partner.apiKey, ...Object.values(hris.options)].filter((one) => typeof one === 'string');
+  try {
+    for (const ref of refs) if (isSecretRef(ref)) resolveSecret(ref);
+    return undefined;
+  } catch (error) {
+    if (isConnectorError(error, 'SECRET_MISSING')) return error.message;
+    throw error;
+  }
+}

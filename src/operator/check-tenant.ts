@@ -1,0 +1,459 @@
+import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import { isConnectorError } from '../errors.ts';
+import type { HrisConnection } from '../hris/port.ts';
+import { fitMapping } from '../mapping/fit-mapping.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import { optionGaps } from '../mapping/option-gaps.ts';
+import { foldLabel } from '../mapping/read-source.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { fingerprintOf } from '../partner/client/key-format.ts';
+import { contract } from '../partner/contract/index.ts';
+import { type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import { viewRateLimits } from '../store/open-rate-limit.ts';
+import type { Store } from '../store/open-store.ts';
+import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import { readWebhookFacts } from '../store/webhook-refusals.ts';
+import { noLanding } from '../streams/land-page.ts';
+import { isExchange, isLookup, landedNames, type PullName, type StreamName, streamNames } from '../streams/streams.ts';
+import {
+  loadEveryMapping,
+  loadExchangeMapping,
+  loadRequisitionMapping,
+  loadStreamMapping,
+  loadTenantMapping,
+} from '../tenants/open-hris.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+import { parseYaml } from '../yaml/yaml-file.ts';
+import { judgeWebhooks } from './deliveries.ts';
+import { judgeCustomFields, readCustomFields } from './discover.ts';
+import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
+import { describeRole, isMissing, readProcesses } from './processes.ts';
+import { findIdPlaces, readNamedThings, settleId } from './write-ids.ts';
+
+/** What one look of `check` found. */
+export interface CheckLine {
+  check:
+    | 'key'
+    | 'company'
+    | 'flow'
+    | 'write-back'
+    | 'custom-fields'
+    | 'ids'
+    | 'clock'
+    | 'rate-limit'
+    | 'hris'
+    | 'hris-fields'
+    | 'employee-id'
+    | 'streams'
+    | 'webhooks'
+    | 'state'
+    | 'processes';
+  state: 'ok' | 'warn' | 'fail';
+  /** What was found; for a warning or a failure also the next step. */
+  message: string;
+}
+
+type Found = Omit<CheckLine, 'check'>;
+
+/** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
+export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  const [partnerLines, hris, webhooks, state] = await Promise.all([
+    checkPartner(tenant, store),
+    checkHris(tenant, store),
+    checkWebhooks(tenant, store),
+    checkState(tenant, store),
+  ]);
+  return [
+    ...partnerLines,
+    ...hris,
+    { check: 'rate-limit', ...(await checkRateLimit(tenant, store)) },
+    { check: 'webhooks', ...webhooks },
+    { check: 'state', ...state },
+    { check: 'processes', ...(await attempted(() => checkProcesses(tenant, store))) },
+  ];
+}
+
+/** With a key that does not work nothing more can be asked. */
+async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  const clock = watchClock();
+  let partner: PartnerClient | undefined;
+  try {
+    const client = openPartner(tenant, clock.rateLimit);
+    partner = client;
+    const key = await attempted(() => checkKey(client));
+    if (key.state === 'fail') return [{ check: 'key', ...key }];
+    return [
+      { check: 'key', ...key },
+      { check: 'company', ...(await attempted(() => checkCompany(tenant, client, store))) },
+      { check: 'flow', ...(await attempted(() => checkFlow(tenant, client))) },
+      { check: 'write-back', ...(await attempted(() => checkWriteBack(tenant, client))) },
+      { check: 'custom-fields', ...(await attempted(() => checkCustomFields(tenant, client, store))) },
+      { check: 'ids', ...(await attempted(() => checkIds(tenant, client))) },
+      { check: 'clock', ...(await attempted(() => checkClock(clock.skewMs(), store))) },
+    ];
+  } catch (error) {
+    return [{ check: 'key', ...failed(error) }];
+  } finally {
+    await partner?.close();
+  }
+}
+
+async function checkKey(partner: PartnerClient): Promise<Found> {
+  const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
+  return { state: 'ok', message: `The partner accepts the key and shows ${items.length} pipelines.` };
+}
+
+/** Jobs known from before, and the company that records name, both show whose key it is. */
+async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
+  if (store !== undefined)
+    await assertKnownCompany(store, {
+      tenant,
+      partner,
+      keyFingerprint: fingerprintOf(resolveSecret(tenant.partner.apiKey)),
+    });
+  const expected = tenant.partner.company;
+  if (expected === undefined)
+    return {
+      state: 'warn',
+      message: 'partner.company is not set, so webhooks of another company are not set aside. Set it.',
+    };
+  const shown = await companyShown(partner);
+  if (shown === undefined) return { state: 'ok', message: `No record shows another company than ${expected}.` };
+  if (shown === expected) return { state: 'ok', message: `The key is of company ${expected}.` };
+  return {
+    state: 'fail',
+    message:
+      `The key is of company ${shown}, and partner.company says ${expected}. ` +
+      'Correct partner.company, or put the right key behind partner.apiKey.',
+  };
+}
+
+/** Of the records this API lists, assessments and their flows name their company. */
+export async function companyShown(partner: PartnerClient): Promise<string | undefined> {
+  for (const list of [contract.assessments.list, contract.assessmentFlows.list])
+    for await (const { items } of partner.pages(list, {}, { priority: 'live' })) {
+      const named = items.map(({ companyId }) => companyId).find((id) => id !== undefined && id !== null);
+      if (named !== undefined && named !== null) return String(named);
+      break;
+    }
+  return undefined;
+}
+
+async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<Found> {
+  if (policies.onboarding === 'skip') return { state: 'ok', message: 'No onboarding flow is used.' };
+  const wanted = policies.onboarding.flow;
+  const { items } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
+  const flow = items.find(({ flowId }) => flowId === wanted);
+  const active = items.filter(({ status }) => isActive(status)).map(({ flowId }) => flowId);
+  const known = active.length === 0 ? 'none is active' : `active: ${active.join(', ')}`;
+  if (flow === undefined)
+    return {
+      state: 'fail',
+      message: `flow ${wanted} does not exist at the partner (${known}). Correct policies.onboarding.flow.`,
+    };
+  if (isActive(flow.status)) return { state: 'ok', message: `flow ${wanted} is active.` };
+  return {
+    state: 'fail',
+    message:
+      `flow ${wanted} is not active: its status is ${flow.status ?? 'not shown'} (${known}). ` +
+      "Activate it in the partner's dashboard, or name another in policies.onboarding.flow.",
+  };
+}
+
+/** The spelling of the status is not shown by the specification (O9). */
+export function isActive(status: string | null | undefined): boolean {
+  return status?.toLowerCase() === 'active';
+}
+
+/** Of an HR system that does not work, nothing more can be asked. */
+async function checkHris(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  let hris: HrisConnection | undefined;
+  try {
+    const open = await openHris(tenant, store);
+    hris = open;
+    const works = await attempted(() => checkProbe(tenant, open));
+    if (works.state === 'fail') return [{ check: 'hris', ...works }];
+    const fields = await attempted(() => checkHrisFields(tenant, open));
+    return [
+      { check: 'hris', ...works },
+      { check: 'hris-fields', ...fields },
+      { check: 'employee-id', ...(await attempted(() => checkEmployeeId(tenant, open))) },
+      { check: 'streams', ...(await attempted(() => checkStreams(tenant, open))) },
+    ];
+  } catch (error) {
+    return [{ check: 'hris', ...failed(error) }];
+  } finally {
+    await hris?.close();
+  }
+}
+
+async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> {
+  const { fields } = await loadTenantMapping(tenant);
+  const result = await hris.probe(AbortSignal.timeout(CALL_MS));
+  if (!result.ok) return failed(result.error);
+  return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+}
+
+/** The Employee ID that is written back is one that the HR system gives. */
+async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: HrisConnection): Promise<Found> {
+  if (writeBack.employeeId === 'id') return { state: 'ok', message: 'The key of the HR system is written back.' };
+  if (givesNumber === undefined || (await givesNumber(AbortSignal.timeout(CALL_MS))))
+    return { state: 'ok', message: 'The employee number of the HR system is written back.' };
+  return {
+    state: 'fail',
+    message:
+      `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
+      'trigger runs on insert. Add one there; or, where a job of yours numbers the rows, write "job: {}" under hris; ' +
+      'or write the key back: writeBack.employeeId: id.',
+  };
+}
+
+async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
+  const all = store === undefined ? [] : await viewRateLimits(store, tenant);
+  const seen = all.find(({ upstream }) => upstream === 'partner');
+  if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
+  const { state, rate, limit } = seen;
+  if (state === 'paused')
+    return { state: 'warn', message: 'The partner asked for a pause; calls go on by themselves after it.' };
+  const met = limit === undefined ? 'no limit was met yet' : `the limit is met at about ${limit.toFixed(1)} a second`;
+  return { state: 'ok', message: `${rate.toFixed(1)} calls a second are allowed now; ${met}.` };
+}
+
+async function checkWebhooks({ tenant, partner }: Tenant, store: Store | undefined): Promise<Found> {
+  if (partner.webhooks === 'off') return { state: 'ok', message: 'Webhooks are off; the reconcile alone finds hires.' };
+  if (store === undefined) return judgeWebhooks(tenant, undefined, 0);
+  return judgeWebhooks(tenant, (await readWebhookFacts(store)).get(tenant), await readClock(store));
+}
+
+async function checkState({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
+  const rows = store === undefined ? [] : await listTenantStates(store);
+  const row = rows.find(({ tenant_id: id }) => id === tenant);
+  if (row?.state === 'paused')
+    return { state: 'fail', message: `The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]` };
+  if (row === undefined || row.baseline_done_at === null)
+    return { state: 'warn', message: 'The first reconcile is not done: no hire starts before. Run hirebridge worker.' };
+  return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
+}
+
+/** Before the first start nothing should run. */
+async function checkProcesses({ partner }: Tenant, store: Store | undefined): Promise<Found> {
+  if (store === undefined) return { state: 'ok', message: 'Nothing was started here yet.' };
+  const roles = await readProcesses(store, await readClock(store), [partner]);
+  const message = roles.map((role) => describeRole(role, (ms) => `${Math.round(ms / 1_000)} s`)).join(' ');
+  return { state: roles.some(isMissing) ? 'warn' : 'ok', message };
+}
+
+async function attempted(look: () => Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Nothing of an unexpected error's text is shown: drivers quote values. */
+function failed(error: unknown): Found {
+  if (isConnectorError(error)) {
+    const state = error.action === 'throttle' ? 'warn' : 'fail';
+    return { state, message: `${error.message} [${error.code}]` };
+  }
+  const name = error instanceof Error ? error.name : 'unknown error';
+  return { state: 'fail', message: `It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.` };
+}
+
+/** A second is what the header shows; a little more is no trouble. */
+const MOST_SKEW_MS = 5_000;
+
+/** How far the partner's clock is from this machine's, by the answers of one client; 0 while none told. */
+function watchClock(): { rateLimit: RateLimitKeeper; skewMs: () => number } {
+  let skewMs = 0;
+  return {
+    rateLimit: {
+      ...unlimited,
+      answered: ({ sentAt, headers }) => {
+        const shown = Date.parse(String(headers?.['date']));
+        if (!Number.isNaN(shown)) skewMs = outside(shown, sentAt - 1_000, Date.now());
+      },
+    },
+    skewMs: () => skewMs,
+  };
+}
+
+/** The partner's clock and the store's against this machine's. */
+async function checkClock(partnerSkewMs: number, store: Store | undefined): Promise<Found> {
+  const before = Date.now();
+  const storeSkewMs = store === undefined ? 0 : outside(await readClock(store), before, Date.now());
+  const skews = { partner: partnerSkewMs, store: storeSkewMs };
+  const far = Object.entries(skews).filter(([, ms]) => Math.abs(ms) > MOST_SKEW_MS);
+  if (far.length === 0)
+    return { state: 'ok', message: 'This machine, the store and the partner agree about the time.' };
+  const told = far.map(
+    ([whose, ms]) => `${Math.round(Math.abs(ms) / 1000)} s ${ms > 0 ? 'behind' : 'ahead of'} ${whose}`,
+  );
+  const message = `This machine's clock is ${told.join(' and ')}. Set it by NTP: logs and digests carry its time.`;
+  return { state: 'warn', message };
+}
+
+/** How far a time lies outside a span; 0 within it. */
+function outside(time: number, from: number, to: number): number {
+  return time < from ? time - from : Math.max(0, time - to);
+}
+
+/** Every place of the tenant file that takes an id names something by its id. */
+async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient): Promise<Found> {
+  const source = parseYaml(file, files[file] ?? '');
+  const { places } = findIdPlaces(source);
+  const things = await readNamedThings(source, partner);
+  const found = places.flatMap((place) => {
+    const settled = settleId(place, things[place.kind]);
+    if (settled === 'leave') return [];
+    if ('refusal' in settled) return [settled.refusal];
+    const { id, label } = settled.thing;
+    const where = `"${place.path.join('.')}"`;
+    if (place.wanted === id) return [];
+    return [`${where} is "${place.wanted}", a label, and takes the id of "${label}": ${id}.`];
+  });
+  if (found.length === 0)
+    return { state: 'ok', message: `${places.length} ids of the tenant file name what is there.` };
+  return { state: 'fail', message: `${found.join(' ')} hirebridge discover ${tenant} --write puts ids for labels.` };
+}
+
+/** The Employee ID is text, whatever it looks like: a number field takes only digits, the others take none. */
+const stateByType: Record<string, Found['state']> = { text: 'ok', textarea: 'ok', number: 'warn' };
+
+/** The custom fields that the tenant writes back to exist for candidates, and the one of the Employee ID takes text. */
+export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClient): Promise<Found> {
+  const { customField, values } = writeBack;
+  const wanted = [...(customField === undefined ? [] : [customField]), ...values.map((one) => one.customFieldId)];
+  if (wanted.length === 0) return { state: 'ok', message: 'No custom field is written back to.' };
+  const query = { entityType: 'candidate' } as const;
+  const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
+  const fields = new Map(items.map((field) => [String(field.id), field]));
+  const missing = wanted.filter((id) => fields.get(id)?.entityType !== 'candidate');
+  if (missing.length > 0)
+    return {
+      state: 'fail',
+      message:
+        `The partner has no candidate custom field ${missing.join(', ')}. ` +
+        'Correct writeBack.customField or writeBack.values, or define the field there.',
+    };
+  return judgeType(customField, String(fields.get(customField ?? '')?.fieldType));
+}
+
+function judgeType(customField: string | undefined, type: string): Found {
+  const state = customField === undefined ? 'ok' : (stateByType[type] ?? 'fail');
+  if (state === 'ok') return { state, message: 'The custom fields that are written back to exist.' };
+  const takes = state === 'warn' ? 'takes digits only' : 'takes no text';
+  return {
+    state,
+    message:
+      `Custom field ${customField} is of type ${type}, which ${takes}, ` +
+      'and the Employee ID is text. Name a text field in writeBack.customField.',
+  };
+}
+
+/** The partner's end: every custom field that the tenant's files name, and every option of it. */
+async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
+  const defined = await readCustomFields(partner);
+  const troubles = await judgeCustomFields(tenant, defined, store);
+  const absent = requiredDefaults(await loadTenantMapping(tenant), defined);
+  if (absent.length > 0)
+    return { state: 'fail', message: [...absent, ...troubles.map(({ message }) => message)].join(' ') };
+  const gaps = (await loadEveryMapping(tenant)).flatMap((mapping) => optionGaps(mapping, defined));
+  const found = [...troubles.map(({ message, reason }) => `${message} [${reason}]`), ...gaps];
+  if (found.length === 0) return { state: 'ok', message: 'The custom fields that the files name are there.' };
+  return { state: troubles.some(({ blocks }) => blocks) ? 'fail' : 'warn', message: found.join(' ') };
+}
+
+/** Rules of the default mapping that no record can fulfil, because the partner has none of the fields they read. */
+function requiredDefaults({ fields, files }: Mapping, defined: readonly FieldDefinition[]): string[] {
+  return fields.flatMap(({ target, from, required, fallback, at }) => {
+    if (!required || fallback !== undefined || from.length === 0 || Object.hasOwn(files, at.file)) return [];
+    const [first] = from;
+    if (first === undefined || from.some((path) => isThere(path, defined))) return [];
+    const labels = defined.filter(({ entity }) => entity === first.source).map(({ label }) => label);
+    const there = labels.length === 0 ? 'It has none at all.' : `It has: ${labels.join(', ')}.`;
+    return [
+      `"${target}" is required, and by the default mapping it comes from ${first.text}, which the hiring platform ` +
+        `does not have. ${there} Define it there, or write a rule of your own into the tenant's mapping: ` +
+        `${target}: { from: "${first.source}.customFields[...]" }.`,
+    ];
+  });
+}
+
+function isThere(path: Mapping['fields'][number]['from'][number], defined: readonly FieldDefinition[]): boolean {
+  if (!('customField' in path)) return true;
+  const { customField: wanted, source } = path;
+  return defined.some(
+    ({ entity, id, label }) => entity === source && (id === wanted || foldLabel(label) === foldLabel(wanted)),
+  );
+}
+
+/** The HR system's end: types, lengths, values and required fields as they are there now. */
+async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Found> {
+  const described = (await hris.describe?.('employee', AbortSignal.timeout(CALL_MS))) ?? [];
+  if (described.length === 0) return { state: 'ok', message: 'The HR system does not describe its fields.' };
+  const { misfits } = fitMapping(await loadTenantMapping(tenant), described);
+  if (misfits.length > 0) return { state: 'fail', message: misfits.map(({ text }) => text).join(' ') };
+  const required = described.filter((field) => field.required).length;
+  return { state: 'ok', message: `The mapping fits ${described.length} fields, the ${required} required ones filled.` };
+}
+
+/** Whether the HR system can do what the tenant's streams ask of it, and has the tables that they land in. */
+async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found> {
+  const asked = streamNames.filter((name) => isAsked(tenant, name));
+  const troubles = await Promise.all(asked.map((name) => troubleOf(tenant, hris, name)));
+  const found = troubles.filter((one) => one !== undefined);
+  if (found.length > 0) return { state: 'fail', message: found.join(' ') };
+  const many = asked.length === 1 ? 'stream' : 'streams';
+  return { state: 'ok', message: `The HR system can do what ${asked.length} ${many} ask of it.` };
+}
+
+/** Documents are named in a section of their own, whatever their schedule is. */
+function isAsked(tenant: Tenant, name: StreamName): boolean {
+  return tenant.streams[name].every !== undefined || (name === 'documents' && tenant.documents !== undefined);
+}
+
+async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName): Promise<string | undefined> {
+  if (isLookup(name)) return undefined;
+  const landed = landedNames.find((one) => one === name);
+  if (landed !== undefined) return landingTrouble(tenant, hris, landed);
+  const needs = NEEDS[name]?.(tenant, hris);
+  if (needs !== undefined) return `streams.${name}: ${needs}`;
+  if (isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
+    return `streams.${name}: nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.`;
+  if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
+    return 'streams.requisitions: nothing maps them. Name a mapping file in streams.requisitions.mapping.';
+  return undefined;
+}
+
+/** What is missing, and the next step. */
+const NEEDS: Partial<Record<StreamName, (tenant: Tenant, hris: HrisConnection) => string | undefined>> = {
+  documents: ({ documents, hris: { kind } }, { files }) => {
+    if (files === undefined)
+      return `an HR system of kind ${kind} takes no documents as it is set. Remove streams.documents and "documents".`;
+    return documents === undefined ? 'the tenant file does not say which. Add "documents: [resume]".' : undefined;
+  },
+  requisitions: ({ requisitions, hris: { kind } }, hris) => {
+    if (hris.requisitions === undefined)
+      return `an HR system of kind ${kind} tells none as it is set. Set hris.requisitions, or remove the stream.`;
+    return requisitions === undefined ? 'the tenant file has no section "requisitions". Add it.' : undefined;
+  },
+  amendments: ({ hris: { kind } }, { employees }) =>
+    employees.amend === undefined ? `an HR system of kind ${kind} cannot be amended. Remove the stream.` : undefined,
+};
+
+/** Reads no row: asks for one that nobody has. */
+async function landingTrouble(tenant: Tenant, hris: HrisConnection, name: PullName): Promise<string | undefined> {
+  const mapping = await loadStreamMapping(tenant, name);
+  if (hris.landing === undefined || mapping === undefined) return noLanding(tenant.hris.kind, name).message;
+  try {
+    await hris.landing.read(name, ['0'], { tenant: tenant.tenant, signal: AbortSignal.timeout(CALL_MS) });
+    return undefined;
+  } catch (error) {
+    if (isConnectorError(error) && error.action === 'reject') return error.message;
+    throw error;
+  }
+}

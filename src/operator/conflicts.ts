@@ -1,0 +1,76 @@
+import { sideKeptBy } from '../../activities/hear-answer.ts';
+import type { Side } from '../hire/side.ts';
+import type { FieldConflictRow } from '../store/exchange-tables.ts';
+import { listConflicts } from '../store/field-conflicts.ts';
+import { listHolds } from '../store/holds.ts';
+import type { Store } from '../store/open-store.ts';
+
+/** One field where the sides differed, as people are shown it. */
+export interface ConflictView {
+  id: string;
+  since: string;
+  /** Null while they still differ. */
+  over: string | null;
+  stream: string;
+  /** The HR system's id of the record. */
+  record: string;
+  field: string;
+  kind: FieldConflictRow['kind'];
+  code: string | null;
+  /** What each side held, as JSON; null once purged. */
+  partner: string | null;
+  hris: string | null;
+  kept: Side | null;
+  /** The open hold that is answered to decide it, and with what; null where none asks. */
+  asked: { holdId: string; answers: string[] } | null;
+}
+
+const MASKED = '"***"';
+
+/** Conflicts of a tenant, latest first; sensitive values masked. */
+export async function readConflicts(
+  store: Store,
+  filter: { tenantId: string; all: boolean; limit?: number },
+): Promise<ConflictView[]> {
+  const rows = await listConflicts(store, filter);
+  const asked = await holdsByStream(store, filter.tenantId);
+  return rows.map((row) => ({ ...view(row), asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null }));
+}
+
+function isUndecided({ kind, kept, closed_at: over }: FieldConflictRow): boolean {
+  return kind === 'held' && kept === null && over === null;
+}
+
+/** The open questions of whose value stays, by stream. */
+async function holdsByStream(store: Store, tenantId: string): Promise<Map<string, ConflictView['asked']>> {
+  const open = (await listHolds(store, { tenantId })).filter((row) => row.answered_at === null);
+  return new Map(
+    open.flatMap((row): [string, ConflictView['asked']][] => {
+      const { stream } = JSON.parse(row.details) as { stream?: string };
+      const answers = (JSON.parse(row.answers) as string[]).filter((one) => sideKeptBy(one) !== undefined);
+      if (stream === undefined || row.job_candidate_id !== null || answers.length === 0) return [];
+      return [[stream, { holdId: row.hold_id, answers }]];
+    }),
+  );
+}
+
+function view(row: FieldConflictRow): Omit<ConflictView, 'asked'> {
+  const shown = (value: string | null): string | null => (value === null || row.is_sensitive === 0 ? value : MASKED);
+  return {
+    id: row.conflict_id,
+    since: iso(row.since),
+    over: row.closed_at === null ? null : iso(row.closed_at),
+    stream: row.stream,
+    record: row.pair_id,
+    field: row.field,
+    kind: row.kind,
+    code: row.code,
+    partner: shown(row.partner_value),
+    hris: shown(row.hris_value),
+    kept: row.kept,
+  };
+}
+
+function iso(at: number): string {
+  return new Date(Number(at)).toISOString();
+}

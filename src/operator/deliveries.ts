@@ -1,0 +1,149 @@
+import { ConnectorError } from '../errors.ts';
+import { audit } from '../store/audit.ts';
+import {
+  type DeliveryFilter,
+  listDeliveries as listRows,
+  replayDeliveries as replayRows,
+  retryDeliveries as retryRows,
+  type StoredDelivery,
+} from '../store/inbox-retry.ts';
+import { leftStates } from '../store/inbox-tables.ts';
+import type { Store } from '../store/open-store.ts';
+import { readClock } from '../store/tenant-states.ts';
+import type { WebhookFacts } from '../store/webhook-refusals.ts';
+
+/** One delivery as people see it: ids and states, never its body. */
+export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {
+  /** The first characters of its body's hash. */
+  delivery: string;
+  receivedAt: string;
+}
+
+const ID_LENGTH = 12;
+
+/** Those that came last first. */
+export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<DeliveryView[]> {
+  return (await listRows(store, filter)).map(({ bodyHash, receivedAt, ...row }) => ({
+    delivery: bodyHash.slice(0, ID_LENGTH),
+    ...row,
+    receivedAt: new Date(receivedAt).toISOString(),
+  }));
+}
+
+interface DeliveryRetry {
+  /** As `inbox list` shows it; without one, all undeliverable deliveries are meant. */
+  delivery?: string;
+  tenantId?: string;
+  by: string;
+}
+
+/** Gives one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
+export async function retryDeliveries(store: Store, { delivery, tenantId, by }: DeliveryRetry): Promise<number> {
+  const states = delivery === undefined ? (['undeliverable'] as const) : leftStates;
+  const count = await retryRows(store, {
+    states,
+    ...(tenantId === undefined ? {} : { tenantId }),
+    ...(delivery === undefined ? {} : { hash: delivery }),
+  });
+  if (delivery !== undefined && count === 0)
+    throw new ConnectorError({
+      code: 'DELIVERY_UNKNOWN',
+      action: 'reject',
+      message: `No delivery ${delivery} can be retried. List those that can with: hirebridge inbox list`,
+    });
+  const whose = tenantId === undefined ? {} : { tenantId };
+  await audit(store, { by, ...whose, act: 'deliveries-retried', details: delivery ?? `${count} undeliverable` });
+  return count;
+}
+
+interface Replay {
+  tenantId: string;
+  /** The first characters of its id. */
+  delivery?: string;
+  by: string;
+  /** Received so many milliseconds ago at most, and at least. */
+  window?: { sinceMs: number; untilMs: number };
+}
+
+/**
+ * Gives stored deliveries to the relay once more, as if they had just come: what they hint at is read again, and what
+ * is done already stays as it is. Says how many. @throws ConnectorError DELIVERY_UNKNOWN
+ */
+export async function replayDeliveries(store: Store, { tenantId, delivery, window, by }: Replay): Promise<number> {
+  const now = await readClock(store);
+  const count = await replayRows(store, {
+    tenantId,
+    ...(delivery === undefined ? {} : { hash: delivery }),
+    ...(window === undefined ? {} : { received: { from: now - window.sinceMs, to: now - window.untilMs } }),
+  });
+  if (delivery === undefined || count > 0) {
+    await audit(store, { by, tenantId, act: 'deliveries-replayed', details: delivery ?? `${count} of a window` });
+    return count;
+  }
+  throw new ConnectorError({
+    code: 'DELIVERY_UNKNOWN',
+    action: 'reject',
+    message:
+      `${tenantId} has no delivery ${delivery} that could be replayed. ` +
+      `List them with: hirebridge inbox list --tenant ${tenantId} --state relayed`,
+  });
+}
+
+interface WebhookVerdict {
+  state: 'ok' | 'warn' | 'fail';
+  /** What, why and the next step. */
+  message: string;
+}
+
+/** Says nothing about the partner's webhooks. */
+const OF_HRIS = 'HRIS_WEBHOOK_FORGED';
+
+const nextSteps: Record<string, string> = {
+  WEBHOOK_KEY_WRONG:
+    "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
+  [OF_HRIS]:
+    "the HR system's webhooks are signed by no key of hris.webhookKeys, or the clock here is minutes off: compare both",
+  WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
+  STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',
+};
+
+const STRAY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Judges by what came last: webhooks that never come or are all refused leave the reconcile to find everything. */
+export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
+  const ago = (at: number): string => `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
+  const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
+  const refused = facts?.refused.find(({ reason }) => reason !== OF_HRIS);
+  if (refused !== undefined && refused.lastAt > accepted) {
+    const why = nextSteps[refused.reason] ?? `see the log of hirebridge serve for ${refused.reason}`;
+    const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
+    // Anybody can send rubbish: soon after a good one it proves little.
+    const state = refused.lastAt - accepted > STRAY_MS ? 'fail' : 'warn';
+    return { state, message: `Webhooks of ${tenantId} are refused (${refused.reason}; ${count}): ${why}.` };
+  }
+  const other = facts?.otherCompanyAt;
+  if (other !== undefined && other > accepted)
+    return {
+      state: 'fail',
+      message:
+        `Webhooks of ${tenantId} name another company than partner.company in its file (the last ${ago(other)}). ` +
+        'Correct partner.company, or the webhook address of that other company.',
+    };
+  const forged = facts?.refused.find(({ reason }) => reason === OF_HRIS);
+  if (forged !== undefined && now - forged.lastAt < DAY_MS)
+    return {
+      state: 'warn',
+      message:
+        `Webhooks of the HR system of ${tenantId} are refused, the last ${ago(forged.lastAt)}: ` +
+        `${nextSteps[OF_HRIS]}.`,
+    };
+  if (facts?.acceptedAt !== undefined)
+    return { state: 'ok', message: `The last webhook was accepted ${ago(facts.acceptedAt)}.` };
+  return {
+    state: 'warn',
+    message:
+      `No webhook of the last 90 days is known for ${tenantId}; the reconcile alone finds hires. Set the webhook ` +
+      `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
+  };
+}

@@ -1,0 +1,185 @@
+import { resolve } from 'node:path';
+import type { Connection } from '../../activities/connections.ts';
+import { createJobsList } from '../../activities/exchange/jobs-list.ts';
+import { noMapping } from '../../activities/exchange/open-context.ts';
+import { type Reading, readSides } from '../../activities/exchange/read-sides.ts';
+import { readDefinitions } from '../../activities/fields/read-definitions.ts';
+import { compareMappings, type MappingDifference, type SourceRecord } from '../mapping/compare-mappings.ts';
+import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
+import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
+import { contract } from '../partner/contract/index.ts';
+import { hiresInState } from '../store/hires.ts';
+import { readJobs } from '../store/jobs.ts';
+import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
+import type { HireRow } from '../store/schema.ts';
+import {
+  type ExchangeName,
+  entityOf,
+  isExchange,
+  type PullName,
+  pullStreams,
+  type StreamName,
+} from '../streams/streams.ts';
+import { withKnownTables } from '../streams/with-tables.ts';
+import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../tenants/open-hris.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
+import { readHireSources } from './plan-hire.ts';
+import { MASK } from './plan-view.ts';
+import { readPages, streamEnds } from './stream-pages.ts';
+import { assertPulledStream } from './streams.ts';
+
+/** An employee, a stream that lands, or one that goes both ways. */
+type MappingName = 'employee' | PullName | ExchangeName;
+
+export interface MappingDiff extends MappingDifference {
+  subject: MappingName;
+  /** Versions. */
+  from: string;
+  to: string;
+}
+
+/** Ids of one call (section 8). */
+const MOST_IDS = 100;
+
+/** The employee's mapping where no stream is named. @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+export function mappingNamed(stream: string | undefined): MappingName {
+  if (stream === undefined) return 'employee';
+  if (isExchange(stream)) return stream;
+  assertPulledStream(stream);
+  return stream;
+}
+
+/**
+ * Which records a new mapping file would change, and how, before it is live. Jobs are at hand; other records are read
+ * again at bulk priority. Writes nothing. @throws ConnectorError MAPPING_INVALID
+ */
+export async function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
+  const { connection } = open;
+  const before = mappingInForce(connection, subject);
+  const after = await withKnownTables(
+    open.store,
+    open.tenant.tenant,
+    await loadNew(open.tenant, subject, resolve(file)),
+  );
+  const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
+  const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
+  return { subject, from, to, ...difference };
+}
+
+function mappingInForce(connection: Connection, subject: MappingName): Mapping {
+  if (subject === 'employee') return connection.mapping;
+  if (!isExchange(subject)) return streamEnds(connection, subject).mapping;
+  const mapping = connection.exchanges[subject];
+  if (mapping === undefined) throw noMapping(subject);
+  return mapping;
+}
+
+/** The same with sensitive values masked. */
+export function maskDiff(diff: MappingDiff): MappingDiff {
+  const masked = (value: unknown): unknown => (value === null ? null : MASK);
+  return {
+    ...diff,
+    fields: diff.fields.map((field) =>
+      field.sensitive
+        ? { ...field, samples: field.samples.map((one) => ({ ...one, old: masked(one.old), new: masked(one.new) })) }
+        : field,
+    ),
+  };
+}
+
+/** Read from the disk: the file is not applied yet. */
+async function loadNew(tenant: Tenant, subject: MappingName, file: string): Promise<Mapping> {
+  if (subject === 'employee') return loadTenantMapping({ ...tenant, files: {}, mapping: file });
+  const stream = { ...tenant.streams[subject], mapping: file };
+  const streamsThen = { ...tenant.streams, [subject]: stream };
+  const then = { ...tenant, files: {}, streams: streamsThen };
+  const loaded = isExchange(subject)
+    ? await loadExchangeMapping(then, subject)
+    : await loadStreamMapping(then, subject);
+  if (loaded === undefined) throw new Error(`nothing maps ${subject}, and something did a moment ago`);
+  return loaded;
+}
+
+async function* recordsOf(
+  open: OpenTenant,
+  subject: MappingName,
+  mappings: readonly Mapping[],
+): AsyncGenerator<SourceRecord> {
+  if (subject === 'employee') {
+    yield* hireRecords(open, mappings);
+    return;
+  }
+  if (isExchange(subject)) {
+    yield* exchangeRecords(open, subject);
+    return;
+  }
+  const { name } = pullStreams[subject].record;
+  const stored = subject === 'jobs' ? await readJobs(open.store, open.tenant.tenant) : [];
+  for (const { jobId, record } of stored) yield { id: jobId, sources: { [name]: record } };
+  if (stored.length > 0) return;
+  for await (const { items } of readPages(open.connection, subject))
+    for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
+}
+
+/** Everybody whose hire is under way or done. */
+async function* hireRecords(
+  { store, tenant, connection }: OpenTenant,
+  mappings: readonly Mapping[],
+): AsyncGenerator<SourceRecord> {
+  const { tenant: tenantId } = tenant;
+  const readsOnboarding = mappings.some(({ fields }) =>
+    fields.some(({ from }) => from.some(({ source }) => source === 'onboarding')),
+  );
+  const rows = await hiresInState(store, tenantId, 'open', 'done');
+  const hires = new Map(rows.map((row) => [row.job_candidate_id, row]));
+  const ids = [...hires.keys()];
+  for (let from = 0; from < ids.length; from += MOST_IDS) {
+    const body = { jobCandidateIds: ids.slice(from, from + MOST_IDS) };
+    const { items } = await patiently(() =>
+      connection.partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'bulk' }),
+    );
+    // Together, so that they share the reading of their jobs.
+    yield* await Promise.all(
+      items.map(async (item) => {
+        const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
+        const { sources } = await readHireSources(store, connection, onboardingCandidateId, item, mappings);
+        return { id: item.id, sources };
+      }),
+    );
+  }
+}
+
+function onboardingOf(row: HireRow | undefined): string | null {
+  return row?.onboarding_candidate_id ?? null;
+}
+
+/** The linked pairs of a stream that goes both ways, as both sides hold them now; without those that lack a side. */
+async function* exchangeRecords(open: OpenTenant, stream: StreamName): AsyncGenerator<SourceRecord> {
+  const { store, tenant, connection } = open;
+  const entity = entityOf(stream);
+  const scope = { tenantId: tenant.tenant, stream, entity, connection: tenant.hris.connection };
+  const jobs = createJobsList(store, connection);
+  let reading: Reading | undefined;
+  for await (const pairs of pairPages(store, scope, MOST_IDS)) {
+    reading ??= { connection, entity, jobs, defined: (await patiently(() => readDefinitions(connection))).fields };
+    yield* await readPairs(open, reading, pairs);
+  }
+}
+
+async function readPairs(
+  { store }: OpenTenant,
+  reading: Reading,
+  pairs: readonly LinkedPair[],
+): Promise<SourceRecord[]> {
+  const { partner, hris } = await patiently(() => readSides(store, reading, pairs));
+  const records: SourceRecord[] = [];
+  for (const [index, { partnerId }] of pairs.entries()) {
+    const shown = partner[index]?.sources;
+    const held = hris[index];
+    if (shown === undefined || held === undefined || 'failed' in held) continue;
+    const { fields } = held;
+    records.push({ id: partnerId, sources: decodeCustomFields(shown, reading.defined), held: fields });
+  }
+  return records;
+}

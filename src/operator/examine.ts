@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import packageFile from '../../package.json' with { type: 'json' };
+import { type Places, storeFile, storeUrl } from '../config.ts';
+import { isConnectorError } from '../errors.ts';
+import { observableAssumptions } from '../partner/client/observe-assumptions.ts';
+import type { Assumption } from '../partner/contract/assumptions/assumption.ts';
+import { assumptions } from '../partner/contract/assumptions.ts';
+import { defaultOverrides } from '../partner/contract/overrides.ts';
+import { type Evidence, listEvidence } from '../store/evidence.ts';
+import { openStore } from '../store/open-store.ts';
+import { readClock } from '../store/tenant-states.ts';
+import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
+import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
+import { currentTenants } from '../tenants/current-tenants.ts';
+import { loadTenants } from '../tenants/load-tenants.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { describeRole, isMissing, readProcesses } from './processes.ts';
+
+export interface Finding {
+  check: 'node' | 'temporal' | 'tenants' | 'store' | 'processes';
+  /** `open`: nothing wrong, and nothing there yet. */
+  state: 'good' | 'open' | 'wrong';
+  message: string;
+}
+
+type Found = Omit<Finding, 'check'>;
+
+interface Examined {
+  findings: Finding[];
+  tenants: Tenant[];
+  /** What answers showed of the assumptions so far. */
+  evidence: Evidence[];
+}
+
+/** Checks what can be known without downloading, building or creating anything; calls no partner and no HRIS. */
+export async function examine(places: Places): Promise<Examined> {
+  const tenants: Tenant[] = [];
+  const evidence: Evidence[] = [];
+  const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
+    node: checkNode,
+    temporal: checkTemporal,
+    tenants: async () => {
+      tenants.push(...(await loadTenants(places.tenantsDir)));
+      return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
+    },
+    store: () => checkStore(places.dataDir, evidence),
+    processes: () => checkProcesses(places),
+  };
+  const findings: Finding[] = [];
+  for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
+    findings.push({ check, ...(await attempted(look)) });
+  return { findings, tenants, evidence };
+}
+
+/** What is so before the first start, and before the first start of a new version. */
+const STILL_OPEN = new Set(['TENANTS_UNREADABLE', 'TENANTS_MISSING', 'STORE_TOO_OLD']);
+
+/** Everybody starts with nothing to load; any other rejection is wrong. */
+async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    const isOpen = isConnectorError(error) && STILL_OPEN.has(error.code);
+    return { state: isOpen ? 'open' : 'wrong', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function checkNode(): Found {
+  const [needed = 0] = /\d+/.exec(packageFile.engines.node)?.map(Number) ?? [];
+  const good = Number(process.versions.node.split('.')[0]) >= needed;
+  return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
+}
+
+/** A configured server must answer; without one a CLI is needed, which `up` can still obtain. */
+async function checkTemporal(): Promise<Found> {
+  if (temporalSettings().address !== undefined) {
+    const connected = await connectTemporal();
+    await connected.close();
+    return { state: 'good', message: `namespace ${connected.namespace} at ${connected.address} answers` };
+  }
+  const cli = await findTemporalCli();
+  if (cli === undefined) return { state: 'open', message: 'no CLI here yet; `up` and `demo` download or build it' };
+  return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
+}
+
+/** Who should run by what is applied; before the first start nobody should. */
+async function checkProcesses({ dataDir, tenantsDir }: Places): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nothing was started yet' };
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  try {
+    const known = await currentTenants(store, tenantsDir);
+    const roles = await readProcesses(store, await readClock(store), known);
+    const state = roles.some(isMissing) ? 'wrong' : 'good';
+    return { state, message: roles.map((role) => describeRole(role, spanOf)).join(' ') };
+  } finally {
+    await store.close();
+  }
+}
+
+function spanOf(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}
+
+/** Opening would create the tables, so a store that does not exist yet is left alone. */
+async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  evidence.push(...(await listEvidence(store)));
+  await store.close();
+  return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+}
+
+export interface AssumptionRow {
+  key: string;
+  section: string;
+  choice: string;
+  /** Key of the tenant file that overrides it; null where nothing can. */
+  override: string | null;
+  /** What tenants have set there. */
+  setBy: Record<string, unknown>;
+  /** What answers of tenants showed; whatever one of them contradicts is contradicted. */
+  evidence: 'contradicted' | 'confirmed' | 'not seen yet' | 'cannot be observed';
+  contradictedBy: string[];
+}
+
+/** Every assumption with what overrides it, which of these tenants do, and what their partners' answers showed. */
+export function assumptionRows(tenants: readonly Tenant[], evidence: readonly Evidence[]): AssumptionRow[] {
+  const names = new Set(tenants.map(({ tenant }) => tenant));
+  const known = Map.groupBy(
+    evidence.filter(({ tenantId }) => names.has(tenantId)),
+    ({ assumption }) => assumption,
+  );
+  return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
+    const set = tenants.flatMap(({ tenant, partner }) => {
+      const value = override === undefined ? undefined : partner.overrides[override];
+      // A tenant that sets one override has the defaults of all others filled in.
+      const isDefault = override === undefined || isDeepStrictEqual(value, defaultOverrides[override]);
+      return value === undefined || isDefault ? [] : [[tenant, value]];
+    });
+    return {
+      key,
+      section,
+      choice,
+      override: override === undefined ? null : `partner.overrides.${override}`,
+      setBy: Object.fromEntries(set) as Record<string, unknown>,
+      ...judgeEvidence(key, known.get(key) ?? [], Object.fromEntries(set)),
+    };
+  });
+}
+
+/** A contradiction from before a tenant overrode the assumption is settled. */
+function judgeEvidence(
+  key: string,
+  evidence: readonly Evidence[],
+  setBy: Record<string, unknown>,
+): Pick<AssumptionRow, 'evidence' | 'contradictedBy'> {
+  const against = evidence.filter(({ verdict, tenantId }) => verdict === 'contradicted' && !(tenantId in setBy));
+  const contradictedBy = against.map(({ tenantId }) => tenantId).sort();
+  if (contradictedBy.length > 0) return { evidence: 'contradicted', contradictedBy };
+  if (!observableAssumptions.has(key)) return { evidence: 'cannot be observed', contradictedBy };
+  const isConfirmed = evidence.some(({ verdict }) => verdict === 'confirmed');
+  return { evidence: isConfirmed ? 'confirmed' : 'not seen yet', contradictedBy };
+}
+
+/** Worth a look: contradicted, not seen yet, or set otherwise by a tenant. */
+export function isOpen({ evidence, setBy }: AssumptionRow): boolean {
+  return evidence === 'contradicted' || evidence === 'not seen yet' || Object.keys(setBy).length > 0;
+}

@@ -1,0 +1,286 @@
+import type { Connection } from '../../activities/connections.ts';
+import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { Change } from '../hire/change.ts';
+import type { EmployeeFields } from '../hire/employee.ts';
+import { tablesOf } from '../mapping/bind-tables.ts';
+import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
+import { evaluateField, type Step } from '../mapping/evaluate.ts';
+import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
+import type { MappingSources } from '../mapping/read-source.ts';
+import { writeRule } from '../mapping/write-rule.ts';
+import { latestHire } from '../store/hires.ts';
+import type { Store } from '../store/open-store.ts';
+import { type KeptPlan, latestPlan } from '../store/plans.ts';
+import type { HireRow } from '../store/schema.ts';
+import { readStreamState } from '../store/stream-states.ts';
+import { readStored } from '../streams/plan-page.ts';
+import { type PullName, pullStreams } from '../streams/streams.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
+import { readHireSources, unknownRecord } from './plan-hire.ts';
+import { MASK, maskChanges } from './plan-view.ts';
+import { readPages, streamEnds } from './stream-pages.ts';
+import { readHireWrites, readWrites, type WriteView } from './writes.ts';
+
+const READ_MS = 30_000;
+
+/**
+ * The whole story of one hire: every field from the partner's record as it is now over rule and steps to plan, write
+ * and what the HR system holds. Writes nothing; `reveal` shows values that earlier writes mask.
+ * @throws ConnectorError RECORD_UNKNOWN
+ */
+export async function explainRecord(
+  { store, tenant, connection }: OpenTenant,
+  jobCandidateId: string,
+  reveal: boolean,
+): Promise<Explained> {
+  const { mapping } = connection;
+  const { tenant: tenantId } = tenant;
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  const [fetched] = await patiently(() => fetchJobCandidates(connection, [jobCandidateId]));
+  if (fetched?.jobCandidate === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
+  const enrolmentId = row?.onboarding_candidate_id ?? null;
+  const { sources, jobSeenAt } = await readHireSources(store, connection, enrolmentId, fetched.jobCandidate);
+  const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };
+  const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
+  const planned = plan === undefined || plan.change === 'purged' ? {} : fieldsOf(plan.change);
+  const writes = await readHireWrites(store, tenantId, jobCandidateId, reveal);
+  const held = await readHeld(connection, row);
+  return {
+    mapping: shortVersion(mapping.hash),
+    ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
+    employee: typeof row?.employee_id === 'string' ? { id: row.employee_id, number: row.employee_number } : null,
+    fields: mapping.fields.map((field) => {
+      const written = lastWritten(writes, 'employee', field.target);
+      return {
+        ...explainField(field, sources, times),
+        ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
+        ...(written === undefined ? {} : { written }),
+        ...(held === undefined ? {} : { held: held[field.target] ?? null }),
+      };
+    }),
+    writes,
+  };
+}
+
+/** When the tables that the mapping looks values up in were last read whole. */
+async function tableTimes(store: Store, tenantId: string, mapping: Mapping): Promise<Record<string, number | null>> {
+  const times = tablesOf(mapping).map(async (stream) => {
+    const wholeAt = (await readStreamState(store, { tenantId, stream }))?.whole_at ?? null;
+    return [stream, wholeAt === null ? null : Number(wholeAt)] as const;
+  });
+  return Object.fromEntries(await Promise.all(times));
+}
+
+/** What the HR system holds of the employee; nothing where there is none, or where it cannot be asked. */
+async function readHeld(
+  { hris }: OpenTenant['connection'],
+  row: HireRow | undefined,
+): Promise<EmployeeFields | undefined> {
+  if (typeof row?.employee_id !== 'string') return undefined;
+  return (await hris.employees.read(row.employee_id, AbortSignal.timeout(READ_MS)))?.fields;
+}
+
+function refOf(row: HireRow) {
+  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
+}
+
+function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
+  const iso = (at: number): string => new Date(Number(at)).toISOString();
+  const { change } = plan;
+  return {
+    id: plan.plan_id,
+    mapping: shortVersion(plan.mapping_hash),
+    ...(change === 'purged' ? {} : { decision: change.kind }),
+    plannedAt: iso(plan.planned_at),
+    appliedAt: plan.applied_at === null ? null : iso(plan.applied_at),
+    purged: change === 'purged',
+  };
+}
+
+/** A plan that names no fields links somebody who is there already. */
+function fieldsOf(change: Change): EmployeeFields {
+  return 'fields' in change ? change.fields : {};
+}
+
+/**
+ * The whole story of one record that a stream lands: every field from the partner's record as it is now to what was
+ * written and what its row holds. Writes nothing. @throws ConnectorError RECORD_UNKNOWN
+ */
+export async function explainLanded(
+  { store, tenant, connection }: OpenTenant,
+  { stream, id }: { stream: PullName; id: string },
+  reveal: boolean,
+): Promise<Explained> {
+  const ends = streamEnds(connection, stream);
+  const record = await findRecord(connection, stream, id);
+  if (record === undefined) throw unknownLanded(stream, id);
+  const sources = { [pullStreams[stream].record.name]: record };
+  const now = Date.now();
+  const row = (await readStored(ends, [id])).get(id);
+  const writes = await readWrites(store, { tenantId: tenant.tenant, recordId: id, target: stream }, reveal);
+  return {
+    mapping: shortVersion(ends.mapping.hash),
+    employee: null,
+    fields: ends.mapping.fields.map((field) => {
+      const written = lastWritten(writes, stream, field.target);
+      return {
+        ...explainField(field, sources, { now, earlier: {} }),
+        ...(written === undefined ? {} : { written }),
+        ...(row === undefined ? {} : { held: row.fields[field.target] ?? null }),
+      };
+    }),
+    writes,
+  };
+}
+
+type Found = Record<string, unknown> | undefined;
+
+/** Only candidates can be asked for one by one (section 4.3); a job is looked for in the list (section 4.2). */
+async function findRecord(connection: Connection, stream: PullName, id: string): Promise<Found> {
+  if (stream === 'candidates') return readCandidate(connection, id);
+  for await (const { items } of readPages(connection, stream)) {
+    const found = items.find((item) => String(item['id']) === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function readCandidate({ partner }: Connection, candidateId: string): Promise<Found> {
+  try {
+    const { data } = await patiently(() => partner.candidates.get({ params: { candidateId } }, { priority: 'live' }));
+    return data as Record<string, unknown>;
+  } catch (error) {
+    if (isConnectorError(error, 'NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+function unknownLanded(stream: PullName, id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'RECORD_UNKNOWN',
+    action: 'reject',
+    message: `There is nothing to explain of ${id} in ${stream}: the partner shows none. Check the id.`,
+  });
+}
+
+/** The last write of one field. `value` is absent once it was purged. */
+export interface WrittenField extends Pick<WriteView, 'at' | 'by' | 'run' | 'mapping' | 'outcome' | 'purgedAt'> {
+  value?: unknown;
+  /** What it replaced; absent where that was not known. */
+  old?: unknown;
+}
+
+/** One field of the HR system: where its value comes from, what it is now, and what was planned, written, read back. */
+export interface ExplainedField {
+  field: string;
+  rule: string;
+  file: string;
+  line: number;
+  sensitive: boolean;
+  /** When what the rule reads was read, the oldest of it; absent for a constant. */
+  readAt?: string;
+  /** What each step gave; personal data. */
+  steps: { step: string; value: unknown }[];
+  /** What the field would get now; absent where it is left out. */
+  value?: unknown;
+  /** Why it would get nothing. */
+  problem?: string;
+  /** What the last plan has for it. */
+  planned?: unknown;
+  written?: WrittenField;
+  /** What the HR system holds now; absent where nothing was written yet. */
+  held?: unknown;
+}
+
+export interface Explained {
+  mapping: string;
+  /** The last plan of a hire, where there is one; its decision is absent once it was purged. */
+  plan?: {
+    id: string;
+    mapping: string;
+    decision?: string;
+    plannedAt: string;
+    appliedAt: string | null;
+    purged: boolean;
+  };
+  /** Of a hire. */
+  employee: { id: string; number: string | null } | null;
+  fields: ExplainedField[];
+  /** Every write of this record, latest first. */
+  writes: WriteView[];
+}
+
+/** When each record was read; tables under their names. A record that is not named was read just now. */
+interface ReadTimes {
+  now: number;
+  earlier: Readonly<Record<string, number | null | undefined>>;
+}
+
+/** Evaluates one rule and takes down its steps. */
+function explainField(field: CompiledField, sources: MappingSources, times: ReadTimes): ExplainedField {
+  const steps: Step[] = [];
+  const result = evaluateField(field, sources, steps);
+  const { file, line } = field.at;
+  const readAt = readTimeOf(field, times);
+  const explained = {
+    field: field.target,
+    rule: writeRule(field.rule),
+    file,
+    line,
+    sensitive: field.sensitive,
+    ...(readAt === undefined ? {} : { readAt }),
+    steps,
+  };
+  if ('code' in result) return { ...explained, problem: `${result.text} [${result.code}]` };
+  return result.value === undefined ? explained : { ...explained, value: result.value };
+}
+
+function readTimeOf(field: CompiledField, { now, earlier }: ReadTimes): string | undefined {
+  const records = pathsRead(field).map(({ source }) => source);
+  if (records.length === 0) return undefined;
+  const times = [...records, ...(field.table === undefined ? [] : [field.table.name])].map(
+    (name) => earlier[name] ?? now,
+  );
+  return new Date(Math.min(...times)).toISOString();
+}
+
+/** The last write to a field of this target; writes are listed latest first. */
+function lastWritten(writes: readonly WriteView[], target: string, field: string): WrittenField | undefined {
+  const write = writes.find((one) => one.target === target && one.fields.includes(field));
+  if (write === undefined) return undefined;
+  const { at, by, run, mapping, outcome, purgedAt } = write;
+  const change = write.changes[field];
+  const values = change === undefined ? {} : { value: change.new, ...('old' in change ? { old: change.old } : {}) };
+  return { at, by, run, mapping, outcome, purgedAt, ...values };
+}
+
+/** The same without the values of sensitive fields; which steps were taken stays. */
+export function maskSensitive({ fields, writes, ...rest }: Explained): Explained {
+  const sensitive = fields.filter((field) => field.sensitive).map(({ field }) => field);
+  return {
+    ...rest,
+    fields: fields.map((field) => (field.sensitive ? maskField(field) : field)),
+    writes: writes.map((write) => ({ ...write, changes: maskChanges(write.changes, sensitive) })),
+  };
+}
+
+function maskField(field: ExplainedField): ExplainedField {
+  const { written } = field;
+  return {
+    ...field,
+    steps: field.steps.map(({ step, value }) => ({ step, value: value === undefined ? undefined : MASK })),
+    ...('value' in field ? { value: MASK } : {}),
+    ...('planned' in field ? { planned: MASK } : {}),
+    ...('held' in field ? { held: MASK } : {}),
+    ...(written === undefined ? {} : { written: maskWritten(written) }),
+  };
+}
+
+function maskWritten(written: WrittenField): WrittenField {
+  return {
+    ...written,
+    ...('value' in written ? { value: MASK } : {}),
+    ...('old' in written ? { old: MASK } : {}),
+  };
+}

@@ -1,0 +1,134 @@
+import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../exchange/plan-pair.ts';
+import { audit } from '../store/audit.ts';
+import { addHints } from '../store/hints.ts';
+import { listDeliveries, retryDeliveries } from '../store/inbox-retry.ts';
+import { type LeftOutPairs, readLeftOutPairs, retryLeftOutPairs } from '../store/left-out-pairs.ts';
+import type { Store } from '../store/open-store.ts';
+import { readQuarantine } from '../store/quarantine.ts';
+import { readStreamState } from '../store/stream-states.ts';
+import { readStream } from '../store/streams.ts';
+import { WHOLE_LIST } from '../streams/stream.ts';
+import { type StreamName, streamNames } from '../streams/streams.ts';
+import { hintStream } from '../temporal/start-sync.ts';
+import { assertKnownTenant } from './known-tenant.ts';
+import type { OperatorParts } from './open-tenant.ts';
+import { assertKnownStream } from './streams.ts';
+
+/** One thing that did not get through, and why: ids, field names and codes. */
+export interface Failed {
+  /** A stream, or `inbox`. */
+  where: string;
+  /** A record, a delivery, `(stream)` for all of it, or how many records of it have this reason. */
+  what: string;
+  since: string;
+  reason: string;
+}
+
+/** Most deliveries listed. */
+const MOST_DELIVERIES = 1_000;
+
+/** Streams that stand still, records that were left out, and deliveries that nobody could relay. */
+export async function readFailed(store: Store, tenantId: string): Promise<Failed[]> {
+  const streams = await Promise.all(streamNames.map((stream) => failedOf(store, { tenantId, stream })));
+  const pairs = (await readLeftOutPairs(store, tenantId)).map(ofPairs);
+  const lost = await listDeliveries(store, { states: ['undeliverable'], tenantId, limit: MOST_DELIVERIES });
+  const deliveries = lost.map(({ bodyHash, receivedAt, event, lastError }) => {
+    const reason = `${event}: ${lastError ?? 'unknown'}`;
+    return { where: 'inbox', what: bodyHash.slice(0, 12), since: iso(receivedAt), reason };
+  });
+  return [...streams.flat(), ...pairs, ...deliveries];
+}
+
+async function failedOf(store: Store, key: { tenantId: string; stream: string }): Promise<Failed[]> {
+  const [run, state, rows] = await Promise.all([
+    readStream(store, key),
+    readStreamState(store, key),
+    readQuarantine(store, key),
+  ]);
+  const left = rows.map((row) => ({ what: row.record_key, since: iso(row.since), reason: row.reason }));
+  const stops = [
+    ...(state?.held_code ? [{ at: state.held_at, why: state.held_message, code: state.held_code }] : []),
+    ...(run?.state === 'refused' && !state?.held_code
+      ? [{ at: run.ended_at, why: run.refused_message, code: run.refused_code }]
+      : []),
+  ].map(({ at, why, code }) => ({ what: '(stream)', since: iso(at ?? 0), reason: `${why ?? ''} [${code ?? ''}]` }));
+  return [...stops, ...left].map((one) => ({ where: key.stream, ...one }));
+}
+
+function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {
+  return {
+    where: stream,
+    what: `(${count} ${count === 1 ? 'pair' : 'pairs'})`,
+    since: iso(since),
+    reason: reasonOf(why),
+  };
+}
+
+function reasonOf(why: LeftOutPairs['why']): string {
+  if (why.kind === 'in doubt') return 'a write is in doubt: it is looked for, and made again where it is not there';
+  if (why.kind === 'refused')
+    return `${why.field}: ${[...wordsOf(why.code), why.code].join('; ')}; each is listed by hirebridge conflicts`;
+  const whose = why.side === 'partner' ? 'the hiring platform shows no application' : 'the HR system shows no employee';
+  return `${whose} any more: believed once a second run finds the same`;
+}
+
+/** What the code means, and what follows. A code of a side's own says enough. */
+function wordsOf(code: string): string[] {
+  if (TAKEN.includes(code))
+    return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
+  const words = WORDS[code];
+  return words === undefined ? [] : [words];
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  [NOT_KEPT]: 'written, and came back otherwise; left until somebody edits it',
+  [NOT_SHOWN]: 'written and accepted, and the old value is still shown there; left until somebody edits it',
+  NOT_A_TEXT: 'the HR system holds bytes where a text belongs',
+  BROKEN_TEXT: 'the text holds a character that no database keeps',
+  TOO_LONG: 'the text is too long',
+  NOT_A_NUMBER: 'the HR system holds no number',
+  NOT_A_DAY: 'the HR system holds no day of the calendar',
+  NOT_TRUE_OR_FALSE: 'the HR system holds neither yes nor no',
+  NOT_A_LIST: 'the HR system holds no list of texts',
+  UNREADABLE: 'the HR system holds something that cannot be read',
+  WRONG_TYPE: 'the hiring platform holds a value of another type',
+  NOT_AN_OPTION: 'the value is none of the options in the HR system',
+  VALUE_MISFIT: 'the field of the hiring platform does not take this value',
+};
+
+function iso(at: number): string {
+  return new Date(Number(at)).toISOString();
+}
+
+interface Retried {
+  /** Records and pairs that are read again, by stream. */
+  records: Partial<Record<StreamName, number>>;
+  deliveries: number;
+}
+
+/**
+ * Has the records and pairs read again that were left out, of one stream or of all, and without a stream the deliveries
+ * relayed again that were given up. @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN
+ */
+export async function retryFailed(
+  { store, hires, tenants }: OperatorParts,
+  { tenantId, stream, by }: { tenantId: string; stream: string | undefined; by: string },
+): Promise<Retried> {
+  assertKnownTenant(tenants, tenantId);
+  if (stream !== undefined) assertKnownStream(stream);
+  await audit(store, { by, tenantId, act: 'records-retried', details: stream ?? 'all of it' });
+  const records: Retried['records'] = {};
+  for (const name of stream === undefined ? streamNames : [stream as StreamName]) {
+    const left = await readQuarantine(store, { tenantId, stream: name });
+    const pairs = await retryLeftOutPairs(store, { tenantId, stream: name });
+    if (left.length + pairs.length === 0) continue;
+    // One whose id cannot be read is known by its place alone.
+    const ids = left.map((row) => (row.record_key.startsWith('page ') ? WHOLE_LIST : row.record_key));
+    await addHints(store, tenantId, name, [...new Set([...ids, ...pairs])]);
+    await hintStream(hires, { tenantId, stream: name });
+    records[name] = left.length + pairs.length;
+  }
+  const states = ['undeliverable'] as const;
+  const deliveries = stream === undefined ? await retryDeliveries(store, { states, tenantId }) : 0;
+  return { records, deliveries };
+}

@@ -1,0 +1,165 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConnectorError } from '../errors.ts';
+import type { SavedRateLimit } from '../rate-limit/saved-rate-limit.ts';
+import { audit } from '../store/audit.ts';
+import type { Store } from '../store/open-store.ts';
+import { readQuarantine } from '../store/quarantine.ts';
+import { readRateLimit } from '../store/rate-limits.ts';
+import type { StreamRow } from '../store/schema.ts';
+import type { StreamMode } from '../store/stream-tables.ts';
+import { readStream } from '../store/streams.ts';
+import { readTenantState } from '../store/tenant-states.ts';
+import type { StreamStep } from '../streams/stream-activities.ts';
+import type { StreamName } from '../streams/streams.ts';
+import { startSync, syncBusy } from '../temporal/start-sync.ts';
+import { assertKnownTenant } from './known-tenant.ts';
+import type { OperatorParts } from './open-tenant.ts';
+import { assertWrites } from './tenants.ts';
+
+export interface StreamRequest {
+  tenantId: string;
+  stream: StreamName;
+  /** What is read: what hints name and the whole list where that is due, the whole list, or one record. */
+  mode: StreamMode;
+  /** Writes every row again, whatever its hash says. */
+  rewrite: boolean;
+  /** With `mode: one`. */
+  recordId?: string;
+  /** Who asks for it. */
+  by: string;
+}
+
+/** How a run that is followed stands. */
+export interface StreamLook {
+  /** Present while the run is under way. */
+  row?: StreamRow;
+  /** Calls a second that the fleet may make to this partner, as learned so far. */
+  callsPerSecond?: number;
+  /** Why nothing happens, and what to do about it. */
+  waiting?: string;
+}
+
+export interface StreamResult {
+  state: StreamStep['state'];
+  counts: StreamStep['counts'];
+  seconds?: number;
+  /** What was left out, with its reason: field names and codes, never a value. */
+  leftOut: { record: string; page: number; reason: string; since: string }[];
+}
+
+const LOOK_MS = 500;
+const PATIENCE_MS = 10_000;
+
+/**
+ * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands.
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY, or a refused run's code
+ */
+export async function followStream(
+  parts: OperatorParts,
+  request: StreamRequest,
+  onLook: (look: StreamLook) => void,
+): Promise<StreamResult> {
+  const { store } = parts;
+  const handle = await beginStream(parts, request);
+  const ended = handle.result();
+  ended.catch(() => undefined);
+  const lateAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
+    onLook(await look(store, request, performance.now() > lateAt));
+    if (step !== undefined) return readResult(store, request, step);
+  }
+}
+
+/**
+ * Starts one run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY
+ */
+export async function beginStream({ store, hires, tenants }: OperatorParts, request: StreamRequest) {
+  const { tenantId, stream, mode, rewrite, by } = request;
+  assertKnownTenant(tenants, tenantId);
+  await assertNotPaused(store, tenantId);
+  await assertWrites(store, tenantId);
+  const handle = await startSync(hires, wanted(request));
+  const details = [stream, mode, ...(rewrite ? ['every row again'] : [])].join(', ');
+  await audit(store, { by, tenantId, act: 'sync-asked', details });
+  return handle;
+}
+
+function wanted({ tenantId, stream, mode, rewrite, recordId }: StreamRequest) {
+  return { tenantId, stream, mode, rewrite, ...(recordId === undefined ? {} : { recordId }) };
+}
+
+async function look(store: Store, { tenantId, stream }: StreamRequest, isLate: boolean): Promise<StreamLook> {
+  const row = await readStream(store, { tenantId, stream });
+  const running = row?.state === 'running' ? row : undefined;
+  const waiting = await whyItWaits(store, tenantId, isLate && running === undefined);
+  const told = waiting === undefined ? {} : { waiting };
+  if (running === undefined) return told;
+  const callsPerSecond = await readRate(store, tenantId);
+  return { ...told, row: running, ...(callsPerSecond === undefined ? {} : { callsPerSecond }) };
+}
+
+/** A run of a paused tenant would only wait, and whoever asked for it with it. */
+async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
+  const why = await whyPaused(store, tenantId);
+  if (why === undefined) return;
+  throw new ConnectorError({
+    code: 'TENANT_PAUSED',
+    action: 'reject',
+    message: `${tenantId} is paused, and nothing was started: ${why} It goes on by itself once the cause is fixed.`,
+  });
+}
+
+/** A run under way waits too when its tenant is paused, whether a worker runs or not. */
+async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Promise<string | undefined> {
+  const why = await whyPaused(store, tenantId);
+  if (why !== undefined)
+    return `${tenantId} is paused, and this run waits with it: ${why} It goes on by itself once the cause is fixed.`;
+  return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
+}
+
+async function whyPaused(store: Store, tenantId: string): Promise<string | undefined> {
+  const { state, paused_code: code, paused_message: message } = await readTenantState(store, tenantId);
+  return state === 'paused' ? `${message ?? ''} [${code ?? ''}]` : undefined;
+}
+
+async function readRate(store: Store, tenantId: string): Promise<number | undefined> {
+  return ((await readRateLimit(store, { tenantId, upstream: 'partner' })) as SavedRateLimit | undefined)?.rate;
+}
+
+async function readResult(store: Store, request: StreamRequest, step: StreamStep): Promise<StreamResult> {
+  const { tenantId, stream } = request;
+  if (step.state === 'busy' || step.state === 'superseded') throw syncBusy(tenantId, stream);
+  const row = await readStream(store, { tenantId, stream });
+  if (step.state === 'refused') throw refusedRun(step, row);
+  const quarantined = await readQuarantine(store, { tenantId, stream });
+  return {
+    state: step.state,
+    counts: step.counts,
+    ...(row === undefined || row.ended_at === null ? {} : { seconds: (row.ended_at - row.started_at) / 1000 }),
+    leftOut: quarantined.map((one) => ({
+      record: one.record_key,
+      page: one.page,
+      reason: one.reason,
+      since: new Date(Number(one.since)).toISOString(),
+    })),
+  };
+}
+
+function refusedRun(step: StreamStep, row: StreamRow | undefined): ConnectorError {
+  if (step.code === 'STREAM_PAUSED') return streamPaused(row);
+  return new ConnectorError({
+    code: step.code ?? 'SYNC_REFUSED',
+    action: 'reject',
+    message: row?.refused_message ?? 'The run was refused.',
+  });
+}
+
+function streamPaused(row: StreamRow | undefined): ConnectorError {
+  const stream = row === undefined ? 'TENANT STREAM' : `${row.tenant_id} ${row.stream}`;
+  return new ConnectorError({
+    code: 'STREAM_PAUSED',
+    action: 'reject',
+    message: `The stream is paused. To let it go on: hirebridge resume ${stream}`,
+  });
+}

@@ -1,0 +1,267 @@
+import { ConnectorError } from '../errors.ts';
+import { isResting } from '../hire/hire-state.ts';
+import type { HireStep } from '../hire/hire-step.ts';
+import { describeObserved, type Observed } from '../hire/observed.ts';
+import { shortVersion } from '../mapping/load-mapping.ts';
+import { audit } from '../store/audit.ts';
+import { type HireRecords, readHireRecords } from '../store/hire-records.ts';
+import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
+import type { Store } from '../store/open-store.ts';
+import type { HireRow } from '../store/schema.ts';
+import { hireWorkflowId } from '../temporal/ids.ts';
+import { signalHire } from '../temporal/signal-hire.ts';
+import { assertKnownTenant } from './known-tenant.ts';
+import type { OperatorParts } from './open-tenant.ts';
+
+/** One hire as people see it: ids, states and times (UTC), no personal data. */
+export interface HireView {
+  tenantId: string;
+  jobCandidateId: string;
+  period: number;
+  state: HireRow['state'];
+  step: string;
+  jobId: string | null;
+  candidateId: string | null;
+  onboardingCandidateId: string | null;
+  onboardingStatus: string | null;
+  enrolment: number;
+  employeeId: string | null;
+  employeeNumber: string | null;
+  openedAt: string;
+  updatedAt: string;
+  endedAt: string | null;
+  /** What a tenant that only observes would have done. */
+  observed: Observed | null;
+  /** Why it was recorded and not started by a live tenant. */
+  passedOver: string | null;
+}
+
+/** Hires in every period, those that changed last first. */
+export async function listHires(store: Store, filter: HireFilter): Promise<HireView[]> {
+  return (await listRows(store, filter)).map(viewHire);
+}
+
+/**
+ * The newest period of one job candidate: how it stands, what comes next, and its story.
+ * @throws ConnectorError HIRE_UNKNOWN
+ */
+export async function readHire(
+  store: Store,
+  tenantId: string,
+  jobCandidateId: string,
+): Promise<HireView & { stands: string; next: string; story: StoryLine[] }> {
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  if (row === undefined)
+    throw new ConnectorError({
+      code: 'HIRE_UNKNOWN',
+      action: 'reject',
+      message:
+        `The store knows no hire of job candidate ${jobCandidateId} in tenant ${tenantId}. ` +
+        `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
+    });
+  const records = await readHireRecords(store, row);
+  return { ...viewHire(row), ...sayHire(records), story: tellHire(records) };
+}
+
+function viewHire(row: HireRow): HireView {
+  return {
+    tenantId: row.tenant_id,
+    jobCandidateId: row.job_candidate_id,
+    period: row.period,
+    state: row.state,
+    step: row.step,
+    jobId: row.job_id,
+    candidateId: row.candidate_id,
+    onboardingCandidateId: row.onboarding_candidate_id,
+    onboardingStatus: row.onboarding_status,
+    enrolment: row.enrolment,
+    employeeId: row.employee_id,
+    employeeNumber: row.employee_number,
+    openedAt: utc(row.opened_at),
+    updatedAt: utc(row.updated_at),
+    endedAt: row.ended_at === null ? null : utc(row.ended_at),
+    observed: row.observed === null ? null : (JSON.parse(row.observed) as Observed),
+    passedOver: row.passed_over,
+  };
+}
+
+/** One thing that happened to a hire. */
+export interface StoryLine {
+  /** UTC. */
+  at: string;
+  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link';
+  /** Ids, names and codes; no personal data. */
+  text: string;
+}
+
+type Told = Omit<StoryLine, 'at'> & { at: number | null };
+
+/** A hire's story, oldest first: events, calls that are made once, plans, holds, answers, and how it stands. */
+function tellHire(records: HireRecords): StoryLine[] {
+  const told = [
+    ...tellEvents(records),
+    ...tellCourse(records),
+    ...tellCalls(records),
+    ...tellPlans(records),
+    ...tellHolds(records),
+  ];
+  return told
+    .filter((line): line is Told & { at: number } => line.at !== null)
+    .sort((a, b) => Number(a.at) - Number(b.at))
+    .map(({ at, ...line }) => ({ at: new Date(Number(at)).toISOString(), ...line }));
+}
+
+/** How a hire stands and what comes next, a sentence each: what whoever looks at it reads first. */
+function sayHire({ hire, holds, links }: HireRecords): { stands: string; next: string } {
+  const { tenant_id: tenantId, job_candidate_id: id, period, state, step } = hire;
+  const who = `The hire of job candidate ${id} in ${tenantId}${period > 1 ? ` (period ${period})` : ''}`;
+  const open = holds.filter((hold) => hold.closed_at === null);
+  const asks = open.find((hold) => hold.answered_at === null);
+  if (state === 'open' && asks !== undefined)
+    return {
+      stands: `${who} waits for a person since ${utc(asks.opened_at)}: ${asks.code}.`,
+      next: `It goes on once hold ${asks.hold_id} is answered. ${asks.message}`,
+    };
+  if (state === 'open' && open[0] !== undefined)
+    return { stands: `${who} was answered ${open[0].answer ?? ''}.`, next: 'It hears the answer and goes on.' };
+  if (state === 'open') return { stands: `${who} ${STEPS[step].now}.`, next: STEPS[step].next };
+  const number = hire.employee_number ?? links[0]?.employee_number ?? hire.employee_id;
+  const since = hire.ended_at === null ? '' : ` since ${utc(hire.ended_at)}`;
+  if (state === 'done')
+    return {
+      stands: `${who} is done${since}${number === null ? '' : `: employee ${number}`}, written back and verified.`,
+      next: 'Nothing more is written. Where the person leaves the stage, it asks what is to be done.',
+    };
+  if (state === 'before-go-live')
+    return {
+      stands: `${who} was ${tellBeginning(hire)}.`,
+      next: `Nothing starts by itself. To start it: hirebridge hire start ${tenantId} ${id} --adopt`,
+    };
+  return { stands: `${who} ended${since} as ${state}.`, next: ENDED[state] };
+}
+
+const ENDED: Record<'left' | 'cancelled' | 'kept', string> = {
+  left: 'The person left. Whoever comes back is hired in the next period.',
+  cancelled: 'A person ended it. Nothing starts again by itself while its person is in the stage.',
+  kept: 'A person ended it and left everything as it is. Nothing starts again by itself.',
+};
+
+const STEPS: Record<HireStep, { now: string; next: string }> = {
+  enrol: { now: 'is about to be enrolled', next: 'Both sides are read; then the onboarding begins, unless skipped.' },
+  're-enrol': { now: 'is about to be enrolled once more', next: 'Then it waits for the onboarding.' },
+  'await-credits': { now: 'waits for onboarding credits', next: 'It goes on once an enrolment is possible again.' },
+  onboard: { now: 'waits for the onboarding', next: 'Once it is ready the employee is planned and written.' },
+  employ: {
+    now: 'is at its employee',
+    next: 'The HR system is searched, a plan saved, and the employee written once.',
+  },
+  'write-back': { now: 'is being written back', next: 'The Employee ID goes to the hiring platform and is read back.' },
+  'confirm-left': { now: 'seems to have left the stage', next: 'The next reading decides whether the person left.' },
+  cancel: { now: 'is being ended', next: 'Its enrolment is ended, and no employee is made.' },
+  'watch-done': { now: 'is done and watched', next: 'Where the person leaves the stage, it asks what is to be done.' },
+  'end-employment': { now: 'is at the end of its employment', next: 'The employment ends in the HR system.' },
+  'hand-over': { now: 'hands its employee over', next: 'The next hire of this person takes the employee.' },
+  ended: { now: 'is over', next: 'Nothing more is done.' },
+};
+
+function utc(ms: number): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+function tellEvents({ deliveries }: HireRecords): Told[] {
+  return deliveries.map(({ event, state, received_at: at }) => ({ at, kind: 'event', text: `${event} (${state})` }));
+}
+
+function tellCourse({ hire, links }: HireRecords): Told[] {
+  const { state, step } = hire;
+  const ended = state === 'done' ? 'done: written back, and read again as written' : `ended: ${state}`;
+  const made = links.map(
+    (link): Told => ({
+      at: link.linked_at,
+      kind: 'link',
+      text: `is employee ${link.employee_id}, number ${link.employee_number ?? 'not given yet'}`,
+    }),
+  );
+  const now: Told[] =
+    hire.ended_at === null ? [{ at: hire.updated_at, kind: 'hire', text: `${state}, at ${step}` }] : [];
+  return [
+    { at: hire.opened_at, kind: 'hire', text: tellBeginning(hire) },
+    { at: hire.onboarding_read_at, kind: 'read', text: `onboarding is ${hire.onboarding_status}` },
+    ...made,
+    ...now,
+    ...(state === 'before-go-live' ? [] : [{ at: hire.ended_at, kind: 'hire' as const, text: ended }]),
+  ];
+}
+
+function tellBeginning({ state, period, observed, passed_over: passedOver }: HireRecords['hire']): string {
+  if (state !== 'before-go-live') return `read as hired; opened, period ${period}`;
+  if (observed !== null) return `observed as hired; would ${describeObserved(JSON.parse(observed) as Observed)}`;
+  if (passedOver !== null) return `recorded as hired, and not started: ${passedOver}`;
+  return 'recorded as hired before go-live';
+}
+
+function tellCalls({ intents }: HireRecords): Told[] {
+  return intents.flatMap(({ verb, attempt, sent_at: sentAt, decided_at: decidedAt, outcome, result }): Told[] => [
+    { at: sentAt, kind: 'call', text: `${verb}, attempt ${attempt}: about to be sent` },
+    {
+      at: decidedAt,
+      kind: 'call',
+      text: `${verb}, attempt ${attempt}: ${outcome}${result === null ? '' : ` ${result}`}`,
+    },
+  ]);
+}
+
+function tellPlans({ plans }: HireRecords): Told[] {
+  return plans.flatMap(
+    ({ plan_id: id, mapping_hash: mapping, planned_at: plannedAt, applied_at: appliedAt }): Told[] => [
+      {
+        at: plannedAt,
+        kind: 'plan',
+        text: `person and HR system read; ${id} saved, by mapping ${shortVersion(mapping)}`,
+      },
+      { at: appliedAt, kind: 'plan', text: `${id} applied` },
+    ],
+  );
+}
+
+function tellHolds({ holds }: HireRecords): Told[] {
+  return holds.flatMap((hold): Told[] => {
+    const ids = (JSON.parse(hold.answer_arguments ?? '[]') as string[]).join(' ');
+    const answer = [hold.answer ?? '', ids].join(' ').trim();
+    const next = hold.closed_at === null ? ` See: hirebridge hold show ${hold.hold_id}` : '';
+    return [
+      { at: hold.opened_at, kind: 'hold', text: `${hold.code}: ${hold.message}${next}` },
+      { at: hold.answered_at, kind: 'answer', text: `${hold.code}: ${answer}, by ${hold.answered_by ?? 'unknown'}` },
+      { at: hold.closed_at, kind: 'hold', text: `${hold.code} closed` },
+    ];
+  });
+}
+
+interface StartedHire {
+  workflowId: string;
+  /** False when there was nothing to start: the hire is under way or over. */
+  started: boolean;
+  /** As it stood before; absent when this is its first start. */
+  hire?: HireView;
+}
+
+/** Starts one hire by hand. With `adopt` also one from the baseline, or one that a person ended. */
+export async function startHire(
+  { store, hires, tenants }: OperatorParts,
+  { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
+): Promise<StartedHire> {
+  assertKnownTenant(tenants, tenantId);
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
+  if (startable) {
+    await audit(store, {
+      by,
+      tenantId,
+      act: 'hire-started',
+      details: `job candidate ${jobCandidateId}${adopt ? ', adopted' : ''}`,
+    });
+    await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
+  }
+  const workflowId = hireWorkflowId(store.installationId, tenantId, jobCandidateId);
+  return { workflowId, started: startable, ...(row === undefined ? {} : { hire: viewHire(row) }) };
+}

@@ -1,0 +1,239 @@
+import type { SignalHire } from '../../activities/deps.ts';
+import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { entryOf } from '../hire/answers.ts';
+import { audit } from '../store/audit.ts';
+import { hasUndecided } from '../store/field-conflicts.ts';
+import {
+  earlierAnswers,
+  listHolds as listRows,
+  readHold as readRow,
+  answerHold as writeAnswer,
+} from '../store/holds.ts';
+import type { Store } from '../store/open-store.ts';
+import type { HoldRow } from '../store/schema.ts';
+import { signalHire } from '../temporal/signal-hire.ts';
+import type { OperatorParts } from './open-tenant.ts';
+
+/** One hold as people see it. */
+export interface HoldView {
+  holdId: string;
+  tenantId: string;
+  /** Null for a hold of the whole tenant. */
+  jobCandidateId: string | null;
+  period: number | null;
+  code: string;
+  message: string;
+  state: 'open' | 'answered' | 'closed';
+  answers: string[];
+  /** The answers as they are typed, with what they take. */
+  answerTexts: string[];
+  details: Record<string, unknown>;
+  openedAt: string;
+  answer: string | null;
+  answeredBy: string | null;
+  /** Each retry that found the cause still there, oldest first. */
+  earlierAnswers: { answer: string; by: string | null; at: string }[];
+}
+
+/** Holds with their age, oldest first; closed ones only with `all`. */
+export async function listHolds(
+  store: Store,
+  filter: { tenantId?: string; all?: boolean },
+): Promise<(HoldView & { ageMs: number })[]> {
+  const rows = await listRows(store, filter);
+  return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
+}
+
+/** Holds of one tenant that wait for the same reason. */
+export interface HoldGroup {
+  tenantId: string;
+  code: string;
+  /** Oldest first. */
+  holds: (HoldView & { ageMs: number })[];
+}
+
+/** The largest group first. */
+export function groupHolds(holds: readonly (HoldView & { ageMs: number })[]): HoldGroup[] {
+  const groups = Map.groupBy(holds, ({ tenantId, code }) => `${tenantId} ${code}`);
+  return [...groups.values()]
+    .flatMap((own) => (own[0] === undefined ? [] : [{ tenantId: own[0].tenantId, code: own[0].code, holds: own }]))
+    .sort((a, b) => b.holds.length - a.holds.length);
+}
+
+/** @throws ConnectorError HOLD_UNKNOWN */
+export async function readHold(store: Store, holdId: string): Promise<HoldView> {
+  return viewHold(await readHoldRow(store, holdId));
+}
+
+/** @throws ConnectorError HOLD_UNKNOWN */
+async function readHoldRow(store: Store, holdId: string): Promise<HoldRow> {
+  const row = await readRow(store, holdId);
+  if (row !== undefined) return row;
+  throw new ConnectorError({
+    code: 'HOLD_UNKNOWN',
+    action: 'reject',
+    message: `There is no hold ${holdId} in this store. List them with: hirebridge hold list --all`,
+  });
+}
+
+function viewHold(row: HoldRow): HoldView {
+  const answers = JSON.parse(row.answers) as string[];
+  return {
+    holdId: row.hold_id,
+    tenantId: row.tenant_id,
+    jobCandidateId: row.job_candidate_id,
+    period: row.period,
+    code: row.code,
+    message: row.message,
+    state: stateOf(row),
+    answers,
+    answerTexts: answers.map((answer) => answerText(answer, row.job_candidate_id !== null)),
+    details: JSON.parse(row.details) as Record<string, unknown>,
+    openedAt: new Date(Number(row.opened_at)).toISOString(),
+    answer: row.answer,
+    answeredBy: row.answered_by,
+    earlierAnswers: earlierAnswers(row).map(({ at, ...given }) => ({ ...given, at: new Date(at).toISOString() })),
+  };
+}
+
+function stateOf(row: HoldRow): HoldView['state'] {
+  if (row.closed_at !== null) return 'closed';
+  return row.answered_at === null ? 'open' : 'answered';
+}
+
+export interface HoldAnswer {
+  holdId: string;
+  answer: string;
+  arguments: readonly string[];
+  /** Who answers. */
+  by: string;
+}
+
+type Parts = Pick<OperatorParts, 'store' | 'hires'>;
+
+/**
+ * Stores a person's answer, then tells whoever waits for it; the worker tells them again where that fails.
+ * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
+ * CONFLICT_UNKNOWN: nothing is stored then
+ */
+export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
+  const { holdId } = given;
+  const hold = await checkAnswer(store, given);
+  const isFirst = await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    if (!(await writeAnswer(trx, holdId, given))) return false;
+    await audit(trx, { by: given.by, tenantId: hold.tenant_id, act: 'hold-answered', details: describe(hold, given) });
+    return true;
+  });
+  if (!isFirst) throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+  const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
+  const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
+  await hearAnswer({ store, signalHire: tell }, answered);
+}
+
+function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, given: HoldAnswer): string {
+  const words = [given.answer, ...given.arguments].join(' ');
+  return `${code}${of === null ? '' : ` of job candidate ${of}`} (hold ${holdId}): ${words}`;
+}
+
+/** What `answerHold` refuses before it stores anything. Returns the hold. @throws ConnectorError as there */
+export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): Promise<HoldRow> {
+  const hold = await readHoldRow(store, given.holdId);
+  assertAccepted(hold, given);
+  await assertIdsKnown(store, hold, given);
+  return hold;
+}
+
+/** An id that nothing is known of would be an answer to nothing, and the hold closed all the same. */
+async function assertIdsKnown(
+  store: Store,
+  { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId }: HoldRow,
+  { answer, arguments: ids }: Omit<HoldAnswer, 'by'>,
+): Promise<void> {
+  if (jobCandidateId !== null) return;
+  const facts = JSON.parse(details) as { stream?: string; jobCandidateIds?: string[] };
+  if (sideKeptBy(answer) !== undefined && facts.stream !== undefined) {
+    if (await hasUndecided(store, { tenantId, stream: facts.stream }, ids)) return;
+    throw refused('CONFLICT_UNKNOWN', `No open conflict of ${facts.stream} has one of these ids.`);
+  }
+  const unknown = answer === 'adopt' ? ids.filter((id) => facts.jobCandidateIds?.includes(id) !== true) : [];
+  if (unknown.length === 0) return;
+  throw refused(
+    'ANSWER_ID_UNKNOWN',
+    `Hold ${holdId} does not ask about ${unknown.join(', ')}. ` +
+      `See whom it asks about with: hirebridge hold show ${holdId}`,
+  );
+}
+
+/**
+ * Gives the same answer to every open hold of one reason. Says how many there were; one that somebody else answers
+ * meanwhile keeps that answer. @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
+ */
+export async function answerHolds(
+  parts: Parts,
+  which: { code: string; tenantId?: string },
+  given: Pick<HoldAnswer, 'answer' | 'by'>,
+): Promise<number> {
+  const { tenantId, code } = which;
+  const rows = await listRows(parts.store, tenantId === undefined ? {} : { tenantId });
+  const open = rows.filter((row) => row.code === code && row.answered_at === null);
+  if (open.length === 0)
+    throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. List them with: hirebridge hold list`);
+  for (const row of open) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
+  let answered = 0;
+  for (const row of open) {
+    const one = answerHold(parts, { ...given, holdId: row.hold_id, arguments: [] });
+    const taken = one.then(
+      () => true,
+      (error: unknown) => (isConnectorError(error, 'HOLD_ANSWERED') ? false : Promise.reject(error as Error)),
+    );
+    if (await taken) answered += 1;
+  }
+  return answered;
+}
+
+function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit<HoldAnswer, 'by'>): void {
+  const accepted = JSON.parse(hold.answers) as string[];
+  const isOfHire = hold.job_candidate_id !== null;
+  if (!accepted.includes(answer)) {
+    const words = accepted.map((one) => answerText(one, isOfHire)).join(', ');
+    const takes = accepted.length === 0 ? 'no answer: it closes by itself' : `one of: ${words}`;
+    throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. "${answer}" is none of them.`);
+  }
+  if (takesOf(answer, isOfHire) === undefined || args.length > 0) return;
+  throw refused(
+    'ANSWER_INCOMPLETE',
+    `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
+  );
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}
+
+/** What must stand behind an answer; undefined where nothing does. A hold of the whole tenant adopts hires. */
+export function takesOf(answer: string, isOfHire: boolean): string | undefined {
+  const takes = entryOf(answer)?.takes;
+  if (answer !== 'adopt') return takes;
+  return isOfHire ? 'onboardingCandidateId' : 'jobCandidateId...';
+}
+
+/** An answer as it is typed: `link <employeeId>`. */
+function answerText(answer: string, isOfHire: boolean): string {
+  const takes = takesOf(answer, isOfHire);
+  return takes === undefined ? answer : `${answer} <${takes}>`;
+}
+
+/** What an answer does, before it is given; empty for a word that is no answer. */
+export function answerDoes(answer: string, isOfHire: boolean): string {
+  const { does = '', doesForTenant = does } = entryOf(answer) ?? {};
+  return isOfHire ? does : doesForTenant;
+}
+
+/** What whoever answered is told. */
+export function answeredText(answered: string, answer: string): string {
+  const { waitsFor } = entryOf(answer) ?? {};
+  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge status`, waitsFor ?? []];
+  return `${lines.flat().join('\n')}\n`;
+}

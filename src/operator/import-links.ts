@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { CsvError, parse } from 'csv-parse/sync';
+import pLimit from 'p-limit';
+import { personOf } from '../../activities/hire/hire-references.ts';
+import { ConnectorError } from '../errors.ts';
+import type { HrisConnection } from '../hris/port.ts';
+import { createLogger } from '../log.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/judge-link.ts';
+import { linkOfEmployee, linksOfPerson } from '../store/identity.ts';
+import { type ImportedLink, importLinks, isClaimed } from '../store/imported-links.ts';
+import { openRateLimit } from '../store/open-rate-limit.ts';
+import type { Store } from '../store/open-store.ts';
+import type { TenantAct } from '../store/tenant-acts.ts';
+import { limitPartner } from '../tenants/limit-partner.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { type Problem, refuse } from '../yaml/yaml-file.ts';
+import { openHris, openPartner } from './open-tenant.ts';
+
+/** What an import would write, every line verified on both sides. */
+export interface LinkPlan {
+  /** To be linked. Names are masked. */
+  fresh: { candidateId: string; employeeId: string; employeeNumber: string | null; name: string }[];
+  /** Candidates whose link is there already. */
+  known: string[];
+  links: ImportedLink[];
+  /** For the audit: the file by name and fingerprint. */
+  source: string;
+}
+
+const CHUNK = 100;
+const AT_ONCE = 4;
+const READ_MS = 30_000;
+
+/** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
+export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
+  const { text, lines } = readLinkFile(file);
+  const log = createLogger('command');
+  const rateLimit = limitPartner(tenant, (limited) => openRateLimit(store, limited, log));
+  const partner = openPartner(tenant, rateLimit);
+  const hris = await openHris(tenant, store, (keeper) => keeper);
+  try {
+    const candidates = await readCandidates(partner, lines);
+    const limit = pLimit(AT_ONCE);
+    const read = lines.map((line) => limit(() => verify({ store, tenant, hris, candidates }, line)));
+    const source = `${basename(file)}, sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+    return { ...sort(file, await Promise.all(read)), source };
+  } finally {
+    await Promise.allSettled([partner.close(), hris.close()]);
+    await rateLimit.close();
+  }
+}
+
+/** Writes a plan's links, all or none. @throws ConnectorError LINKS_CHANGED */
+export async function applyLinks(store: Store, act: TenantAct, { links, source }: LinkPlan): Promise<void> {
+  const details = `${links.length} employees linked from ${source}`;
+  if (await importLinks(store, { ...act, details }, links)) return;
+  throw new ConnectorError({
+    code: 'LINKS_CHANGED',
+    action: 'reject',
+    message: 'One of the employees was linked meanwhile, so nothing was written. Run it again to see which.',
+  });
+}
+
+async function readCandidates(
+  partner: PartnerClient,
+  lines: readonly LinkLine[],
+): Promise<ReadonlyMap<string, PersonName>> {
+  const found = new Map<string, PersonName>();
+  for (let from = 0; from < lines.length; from += CHUNK) {
+    const candidateIds = lines.slice(from, from + CHUNK).map(({ candidateId }) => candidateId);
+    const { items } = await partner.readAll(
+      contract.candidates.bulkFetch,
+      { body: { candidateIds } },
+      { priority: 'bulk' },
+    );
+    for (const { id, firstName, lastName } of items)
+      found.set(String(id), { id: String(id), name: [firstName, lastName].filter(Boolean).join(' ') });
+  }
+  return found;
+}
+
+interface Sides {
+  store: Store;
+  tenant: Tenant;
+  hris: HrisConnection;
+  candidates: ReadonlyMap<string, PersonName>;
+}
+
+interface Verified {
+  line: LinkLine;
+  verdict: ReturnType<typeof judgeLink>;
+  link: ImportedLink;
+  name: string;
+}
+
+async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
+  const person = personOf(tenant, line.candidateId);
+  const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
+  const link = await linkOfEmployee(store, person.connection, line.employeeId);
+  const facts: LinkFacts = {
+    candidate: candidates.get(line.candidateId),
+    employee: record === undefined ? undefined : { id: line.employeeId, name: nameOf(record.fields) },
+    linkedCandidate:
+      link && (link.partner_company === person.partnerCompany ? link.candidate_id : 'of another company'),
+    linkedEmployees: (await linksOfPerson(store, person)).map((one) => one.employee_id),
+    isBeingHired: await isClaimed(store, person),
+  };
+  return {
+    line,
+    verdict: judgeLink(facts),
+    link: { person, employee: { id: line.employeeId, number: record?.ref.number ?? null } },
+    name: maskName({ name: facts.employee?.name ?? '' }),
+  };
+}
+
+/** One field, or two. */
+function nameOf({ name, givenName, familyName }: Record<string, unknown>): string {
+  return typeof name === 'string' ? name : [givenName, familyName].filter(Boolean).join(' ');
+}
+
+function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'source'> {
+  const problems = verified.flatMap(({ line, verdict }): Problem[] => {
+    if (verdict.kind !== 'refused') return [];
+    const column = verdict.at === 'candidate' ? 1 : line.column;
+    return [{ file, line: line.line, column, text: verdict.text }];
+  });
+  if (problems.length > 0) throw linksUnreadable(problems);
+  const fresh = verified.filter(({ verdict }) => verdict.kind === 'fits');
+  return {
+    fresh: fresh.map(({ line: { candidateId, employeeId }, link, name }) => ({
+      candidateId,
+      employeeId,
+      employeeNumber: link.employee.number,
+      name,
+    })),
+    known: verified.filter(({ verdict }) => verdict.kind === 'known').map(({ line }) => line.candidateId),
+    links: fresh.map(({ link }) => link),
+  };
+}
+
+/** One line of the file: this candidate is this employee. */
+interface LinkLine {
+  candidateId: string;
+  employeeId: string;
+  /** Where the line and its second cell stand, from 1. */
+  line: number;
+  column: number;
+}
+
+const HEADER = ['candidateId', 'employeeId'];
+
+/**
+ * Reads a CSV file with the header `candidateId,employeeId`. @throws ConnectorError LINKS_UNREADABLE with every problem
+ * as file:line:column
+ */
+function readLinkFile(file: string): { text: string; lines: LinkLine[] } {
+  const text = contents(file);
+  const [header, ...rows] = rowsOf(file, text);
+  const heads = header?.record.map((cell) => cell.trim()) ?? [];
+  if (heads.join() !== HEADER.join())
+    throw linksUnreadable([{ file, line: 1, column: 1, text: `must begin with the line ${HEADER.join()}.` }]);
+  const lines = rows.map(lineOf);
+  const problems = [...rows.flatMap((row) => unfit(file, row)), ...repeated(file, lines)];
+  if (problems.length > 0) throw linksUnreadable(problems);
+  if (lines.length === 0)
+    throw linksUnreadable([{ file, line: 1, column: 1, text: 'holds no line beneath its header.' }]);
+  return { text, lines };
+}
+
+function linksUnreadable(problems: readonly Problem[]): Error {
+  return refuse('LINKS_UNREADABLE', problems);
+}
+
+function contents(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw linksUnreadable([{ file, line: 1, column: 1, text: 'cannot be read. Check the path and its permissions.' }]);
+  }
+}
+
+interface Row {
+  /** `lines` is the line that a row ends on. */
+  info: { lines: number };
+  raw: string;
+  record: string[];
+}
+
+function rowsOf(file: string, text: string): Row[] {
+  const options = { bom: true, info: true, raw: true, skip_empty_lines: true, relax_column_count: true } as const;
+  try {
+    return parse(text, options) as unknown as Row[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
+    throw linksUnreadable([{ file, line, column: 1, text: `is not valid CSV (${error.code}). Correct it.` }]);
+  }
+}
+
+function lineOf({ info, raw, record }: Row): LinkLine {
+  const [candidateId = '', employeeId = ''] = record.map((cell) => cell.trim());
+  return { candidateId, employeeId, line: info.lines, column: raw.indexOf(',') + 2 };
+}
+
+function unfit(file: string, { info, record }: Row): Problem[] {
+  if (record.length === 2 && record.every((cell) => cell.trim() !== '')) return [];
+  return [{ file, line: info.lines, column: 1, text: 'needs two cells: a candidate id and an employee id.' }];
+}
+
+/** One person is one employee, and one employee one person. */
+function repeated(file: string, lines: readonly LinkLine[]): Problem[] {
+  const seen = { candidateId: new Map<string, number>(), employeeId: new Map<string, number>() };
+  return lines.flatMap((one) =>
+    (['candidateId', 'employeeId'] as const).flatMap((key): Problem[] => {
+      const before = seen[key].get(one[key]);
+      seen[key].set(one[key], before ?? one.line);
+      if (before === undefined || one[key] === '') return [];
+      const column = key === 'candidateId' ? 1 : one.column;
+      return [{ file, line: one.line, column, text: `names ${key} ${one[key]} a second time, after line ${before}.` }];
+    }),
+  );
+}

@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ConnectorError } from '../errors.ts';
+import { foldLabel } from '../mapping/read-source.ts';
+import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { readDefinition } from '../tenants/load-tenants.ts';
+import { isSecretRef } from '../tenants/secrets.ts';
+import { refuse } from '../yaml/yaml-file.ts';
+import { companyShown, isActive } from './check-tenant.ts';
+import { CALL_MS } from './open-tenant.ts';
+
+/** What a new tenant's files must name, as its partner has it. */
+export interface SeenPartner {
+  /** Absent where no record names it. */
+  company?: string;
+  /** The active ones. */
+  flows: { id: string; name: string }[];
+  /** Labels of the candidate's custom fields of type date. */
+  dateFields: string[];
+}
+
+export interface PartnerAccess {
+  baseUrl: string;
+  apiKey: string;
+  environment: 'production' | 'sandbox';
+  allowPrivate: boolean;
+}
+
+/** Asks a partner that no tenant file names yet. Reads only. */
+export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
+  return withPartner(access, async (partner) => {
+    const query = { entityType: 'candidate' } as const;
+    const { items: flows } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
+    const { items: fields } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
+    const company = await companyShown(partner);
+    return {
+      ...(company === undefined ? {} : { company }),
+      flows: flows
+        .filter(({ status }) => isActive(status))
+        .map(({ flowId, name }) => ({ id: String(flowId), name: String(name) })),
+      dateFields: fields
+        .filter(({ entityType, fieldType }) => entityType === 'candidate' && fieldType === 'date')
+        .map(({ fieldLabel }) => fieldLabel),
+    };
+  });
+}
+
+/** Defines a custom field of type date for candidates. */
+export async function defineDateField(access: PartnerAccess, fieldLabel: string): Promise<void> {
+  const body = { entityType: 'candidate', fieldLabel, fieldType: 'date', parentSection: 'Miscellaneous' } as const;
+  await withPartner(access, (partner) => partner.customFields.create({ body }, { priority: 'live' }));
+}
+
+/** The label as the partner spells it. */
+export function sameLabel(labels: readonly string[], wanted: string): string | undefined {
+  return labels.find((label) => foldLabel(label) === foldLabel(wanted));
+}
+
+async function withPartner<T>(access: PartnerAccess, ask: (partner: PartnerClient) => Promise<T>): Promise<T> {
+  const partner = createPartnerClient({ ...access, timeouts: { headersMs: CALL_MS, bodyMs: CALL_MS } });
+  try {
+    return await ask(partner);
+  } finally {
+    await partner.close();
+  }
+}
+
+/** Everything that the files of a new tenant say. */
+interface NewTenant {
+  tenant: string;
+  baseUrl: string;
+  environment: 'production' | 'sandbox';
+  allowPrivate: boolean;
+  company?: string;
+  /** The key itself, or a reference to it. */
+  apiKey: string;
+  /** The address of the HR system, with its password where it has one, or a reference to it. */
+  hris: string;
+  createTable: boolean;
+  flow: string;
+  /** Label of the candidate's custom field that holds it. */
+  startDate: string;
+}
+
+/** One file to be written; a secret is readable by this user alone. */
+export interface NewFile {
+  path: string;
+  text: string;
+  isSecret: boolean;
+}
+
+/** The files of a new tenant, checked as if they stood there. @throws ConnectorError TENANT_FILE_INVALID */
+export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promise<NewFile[]> {
+  const apiKey = placed(wanted.apiKey, join('secrets', `${wanted.tenant}-partner.key`));
+  const hris = hasPassword(wanted.hris)
+    ? placed(wanted.hris, join('secrets', `${wanted.tenant}-hris.url`))
+    : { ref: wanted.hris };
+  const file = join(tenantsDir, `${wanted.tenant}.yaml`);
+  const mapping = join(tenantsDir, `${wanted.tenant}-mapping.yaml`);
+  const texts = { [file]: tenantText(wanted, apiKey.ref, hris.ref), [mapping]: mappingText(wanted) };
+  const { problems } = await readDefinition({ file, files: texts });
+  if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+  const secrets = [apiKey, hris].flatMap(({ secret }) => secret ?? []);
+  return [
+    ...secrets.map(({ path, text }) => ({ path: join(tenantsDir, path), text, isSecret: true })),
+    ...Object.entries(texts).map(([path, text]) => ({ path, text, isSecret: false })),
+  ];
+}
+
+interface Placed {
+  ref: string;
+  secret?: { path: string; text: string };
+}
+
+/** A secret gets a file of its own; a reference stays as it is. */
+function placed(value: string, path: string): Placed {
+  return isSecretRef(value) ? { ref: value } : { ref: `file:${path}`, secret: { path, text: `${value}\n` } };
+}
+
+function hasPassword(url: string): boolean {
+  return (URL.parse(url)?.password ?? '') !== '';
+}
+
+function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
+  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow } = wanted;
+  const lines = [
+    '# Every key of this file: docs/tenants.md',
+    `tenant: ${tenant}`,
+    'partner:',
+    `  baseUrl: ${baseUrl}`,
+    `  environment: ${environment}`,
+    `  apiKey: ${JSON.stringify(apiKey)}`,
+    ...(company === undefined ? [] : [`  company: ${JSON.stringify(company)}`]),
+    '  # The reconcile finds every hire. For webhooks too, write webhookKeys instead: [file:PATH], [env:NAME].',
+    '  webhooks: off',
+    ...(allowPrivate ? ['  allowPrivateAddress: true'] : []),
+    'hris:',
+    '  kind: sql',
+    `  connection: ${tenant}-hr`,
+    `  url: ${JSON.stringify(hris)}`,
+    ...(createTable ? ['  createTable: true # for demonstrations; a customer’s table belongs to the customer'] : []),
+    `mapping: ${tenant}-mapping.yaml`,
+    'policies:',
+    `  onboarding: { flow: ${JSON.stringify(flow)} }`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function mappingText({ startDate }: NewTenant): string {
+  const path = JSON.stringify(`candidate.customFields[${startDate}]`);
+  const lines = [
+    '# Where this tenant differs from the default mapping. Every kind of rule: docs/mapping.md',
+    'fields:',
+    `  startDate: { from: ${path}, transform: [date], required: true }`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** @throws ConnectorError FILE_EXISTS naming every file that is there already */
+export function assertAbsent(paths: readonly string[]): void {
+  const there = paths.filter((path) => existsSync(path));
+  if (there.length === 0) return;
+  throw new ConnectorError({
+    code: 'FILE_EXISTS',
+    action: 'reject',
+    message: `${there.join(', ')} exists, and nothing is overwritten. Choose another tenant id, or edit the file.`,
+  });
+}
+
+/** Writes them all, or none where one is there already. */
+export async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
+  assertAbsent(files.map(({ path }) => path));
+  for (const { path, text, isSecret } of files) {
+    await mkdir(dirname(path), { recursive: true, ...(isSecret ? { mode: 0o700 } : {}) });
+    await writeFile(path, text, { flag: 'wx', ...(isSecret ? { mode: 0o600 } : {}) });
+  }
+}

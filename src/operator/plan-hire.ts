@@ -1,0 +1,308 @@
+import type { Connection } from '../../activities/connections.ts';
+import { withNestedValues } from '../../activities/fields/nested-values.ts';
+import { foreseeClaim } from '../../activities/hire/claim-person.ts';
+import { enrolmentReference } from '../../activities/hire/hire-references.ts';
+import { newValues } from '../../activities/hire/note-writes.ts';
+import { pinnedMapping } from '../../activities/hire/pinned-mapping.ts';
+import { knownPerson, observe } from '../../activities/hire/plan-employee.ts';
+import { readMappedValues } from '../../activities/hire/read-mapped-values.ts';
+import { isOnEnrolment, readShown } from '../../activities/hire/verify.ts';
+import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
+import { customFieldWrite, employeeIdOf } from '../../activities/hire/write-back.ts';
+import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
+import { readJobNow } from '../../activities/presence/read-job.ts';
+import { ConnectorError } from '../errors.ts';
+import type { Change } from '../hire/change.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { Held } from '../hire/holds.ts';
+import { evaluateMapping } from '../mapping/evaluate.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import type { MappingSources } from '../mapping/read-source.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { missingTargets } from '../plan/judge-write-back.ts';
+import { planCorrections } from '../plan/plan-corrections.ts';
+import { planEmployee } from '../plan/plan-employee.ts';
+import { planEnrolment } from '../plan/plan-enrolment.ts';
+import type { TargetValue } from '../plan/plan-write-back.ts';
+import { listWrites } from '../store/foreign-writes.ts';
+import { latestHire } from '../store/hires.ts';
+import { readJob } from '../store/jobs.ts';
+import type { Store } from '../store/open-store.ts';
+import { savePlan } from '../store/saved-plans.ts';
+import { withKnownTables } from '../streams/with-tables.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
+import type { HireWrites, PlannedRecord, PlanView } from './plan-view.ts';
+import { changesOf } from './writes.ts';
+
+/**
+ * What would be written for one hire as both sides stand now. Reads only: no claim is taken and nothing is noted.
+ * @throws ConnectorError HIRE_UNKNOWN
+ */
+export async function planHire(open: OpenTenant, jobCandidateId: string, by: string): Promise<PlanView> {
+  const hire = await readHire(open, jobCandidateId);
+  const { mappingHash, writes, notes } = await hireWrites(hire);
+  const { tenantId, period } = hire.ref;
+  const subject = `hire ${jobCandidateId}/${period}`;
+  const view = { tenant: tenantId, subject, mapping: mappingHash, read: 1, records: writes, notes };
+  if (writes.length === 0) return view;
+  const records = writes.map((write) => ({ id: write.target, change: write }));
+  return {
+    ...view,
+    hash: await savePlan(open.store, { tenantId, subject, source: 'records', mappingHash, by, records }),
+  };
+}
+
+export async function readHire({ store, tenant, connection, deps }: OpenTenant, id: string): Promise<HireContext> {
+  const row = await latestHire(store, tenant.tenant, id);
+  if (row === undefined) throw unknownHire(tenant.tenant, id);
+  const ref = { tenantId: tenant.tenant, jobCandidateId: id, period: row.period };
+  return reread({ deps, connection, ref });
+}
+
+/** A hire that is over without an employee writes nothing any more. */
+export async function hireWrites(hire: HireContext): Promise<HireWrites> {
+  const { row, connection, ref } = hire;
+  if (row.employee_id !== null) return planHireAfter(hire);
+  if (row.state === 'open') return planHireStart(hire);
+  const reason = `the hire is over (${row.state}) and has no employee`;
+  const note = { record: ref.jobCandidateId, what: 'nothing to write', reason };
+  return { mappingHash: connection.mapping.hash, writes: [], notes: [note] };
+}
+
+function unknownHire(tenantId: string, id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HIRE_UNKNOWN',
+    action: 'reject',
+    message: `${tenantId} has no hire of job candidate ${id}. Check the id; it is no candidate id.`,
+  });
+}
+
+/** What an open hire without an employee is going to write: the enrolment, the employee, and the ID back. */
+async function planHireStart(hire: HireContext): Promise<HireWrites> {
+  const mapping = await withKnownTables(hire.store, hire.ref.tenantId, await pinnedMapping(hire));
+  const employee = await planPerson(hire, mapping);
+  const notes = employee.hold === undefined ? [] : [employee.hold];
+  const writes = [...enrolmentOf(hire), ...(employee.write === undefined ? [] : [employee.write])];
+  return { mappingHash: mapping.hash, writes, notes };
+}
+
+function enrolmentOf({ connection, row, ref, decisions }: HireContext): PlannedRecord[] {
+  if (row.onboarding_candidate_id !== null) return [];
+  const plan = planEnrolment(connection.tenant.policies.onboarding, decisions);
+  if (plan.kind !== 'enrol') return [];
+  return [
+    {
+      record: ref.jobCandidateId,
+      target: 'enrolment',
+      kind: 'create',
+      why: 'the tenant onboards before the employee is made; costs one credit',
+      changes: newValues({ flowId: plan.flowId, externalRef: enrolmentReference(ref, row.enrolment) }),
+      sensitive: [],
+    },
+  ];
+}
+
+interface PlannedPerson {
+  write?: PlannedRecord;
+  hold?: HireWrites['notes'][number];
+}
+
+async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedPerson> {
+  const { connection, ref, decisions } = hire;
+  const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
+  const record = fetched?.jobCandidate;
+  if (record === undefined) throw unknownRecord(ref.jobCandidateId, fetched?.unreadable);
+  const sources = await sourcesOf(hire, record);
+  const { fields, problems } = evaluateMapping(mapping, sources);
+  const claimed = await foreseeClaim(hire, record.candidateId);
+  if (claimed.verdict === 'hold') return heldAs(ref, claimed);
+  const { candidateId } = record;
+  const known = knownPerson(hire, { candidateId, job: sources['job'], fields, problems, mapping }, claimed.before);
+  const change = planEmployee(await observe(hire, known), decisions);
+  if ('verdict' in change) return heldAs(ref, change);
+  return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
+}
+
+function heldAs({ jobCandidateId }: HireRef, { hold }: Held): PlannedPerson {
+  return { hold: { record: jobCandidateId, what: `hold ${hold.code}`, reason: hold.message } };
+}
+
+const WHY: Record<Change['kind'], string> = {
+  create: 'the person is not in the HR system',
+  link: 'the person is in the HR system already',
+  rehire: 'the person is a former employee',
+  update: 'the person has an employee from an earlier job',
+};
+
+function employeeWrite(record: string, change: Change, mapping: Mapping): PlannedRecord {
+  const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
+  const fields = change.kind === 'link' ? { employee: change.employee.id } : change.fields;
+  return {
+    record,
+    target: 'employee',
+    kind: change.kind,
+    why: WHY[change.kind],
+    changes: newValues(fields),
+    sensitive,
+  };
+}
+
+const READ_MS = 30_000;
+
+/** What a hire with an employee has still to write: fields that a later mapping gives otherwise, and the way back. */
+async function planHireAfter(hire: HireContext): Promise<HireWrites> {
+  const corrected = await corrections(hire);
+  const back = await writeBacks(hire);
+  return {
+    mappingHash: hire.connection.mapping.hash,
+    writes: [...corrected.writes, ...back],
+    notes: corrected.notes,
+  };
+}
+
+interface Corrected {
+  writes: PlannedRecord[];
+  notes: PlanView['notes'];
+}
+
+/** Of an employee that we made; one who was there before belongs to the HR system. */
+async function corrections(hire: HireContext): Promise<Corrected> {
+  const { connection, ref, row } = hire;
+  const none = (reason: string): Corrected => ({
+    writes: [],
+    notes: [{ record: ref.jobCandidateId, what: 'employee left as it is', reason }],
+  });
+  const written = await writtenFields(hire);
+  if (written === 'not-ours') return { writes: [], notes: [] };
+  if (written === 'purged')
+    return none('what was written to it has been purged, so nobody can tell whose its values are');
+  const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
+  if (fetched?.jobCandidate === undefined) return none('the partner does not show the job candidate');
+  const employee = await connection.hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(READ_MS));
+  if (employee === undefined) return none(`the HR system shows no employee ${row.employee_id}`);
+  const { fields, problems } = evaluateMapping(connection.mapping, await sourcesOf(hire, fetched.jobCandidate));
+  if (problems.length > 0) return none(problems.map(({ text }) => text).join(' '));
+  const { fields: changed, kept } = planCorrections(fields, written, employee.fields);
+  const notes = kept.map((name) => ({
+    record: ref.jobCandidateId,
+    what: `${name} left as it is`,
+    reason: 'it was changed in the HR system since it was written',
+  }));
+  if (Object.keys(changed).length === 0) return { writes: [], notes };
+  const changes = Object.fromEntries(
+    Object.entries(changed).map(([name, value]) => [name, { old: employee.fields[name] ?? null, new: value }]),
+  );
+  const sensitive = connection.mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
+  const why = 'the mapping gives another value than was written, and nobody changed it there';
+  return {
+    writes: [{ record: ref.jobCandidateId, target: 'employee', kind: 'update', why, changes, sensitive }],
+    notes,
+  };
+}
+
+/** By field, what we wrote last. */
+async function writtenFields({ store, ref }: HireContext): Promise<Record<string, unknown> | 'not-ours' | 'purged'> {
+  const rows = await listWrites(store, { tenantId: ref.tenantId, recordId: ref.jobCandidateId, target: 'employee' });
+  const own = rows.filter((row) => row.period === ref.period && row.outcome === 'done').toReversed();
+  if (!own.some((row) => row.kind === 'create')) return 'not-ours';
+  if (own.some((row) => row.purged_at !== null)) return 'purged';
+  const written = own.flatMap((row) => Object.entries(changesOf(row)).map(([name, change]) => [name, change.new]));
+  return Object.fromEntries(written) as Record<string, unknown>;
+}
+
+async function writeBacks(hire: HireContext): Promise<PlannedRecord[]> {
+  const { ref } = hire;
+  const values = await readMappedValues(hire);
+  const { toEnrolment, toField, shown } = await idTargets(hire, values);
+  const missing = new Set(missingTargets(values, shown));
+  const lacking = [...values.filter(({ customFieldId }) => missing.has(customFieldId)), ...toField];
+  const common = { record: ref.jobCandidateId, kind: 'update', why: 'the partner does not show it' } as const;
+  const writes: PlannedRecord[] = [];
+  if (toEnrolment !== undefined)
+    writes.push({ ...common, target: 'external-status', changes: newValues(toEnrolment), sensitive: [] });
+  if (lacking.length === 0) return writes;
+  const { sensitive } = customFieldWrite(hire, lacking);
+  const changes = Object.fromEntries(
+    lacking.map(({ customFieldId: id, value }) => [id, { old: shown.get(id) ?? null, new: value }]),
+  );
+  return [...writes, { ...common, target: 'custom-fields', changes, sensitive }];
+}
+
+interface IdTargets {
+  toEnrolment: { status: string; employeeId: string } | undefined;
+  toField: TargetValue[];
+  shown: ReadonlyMap<string, unknown>;
+}
+
+/** Where the Employee ID is still to be written; shown in either place, it is there. */
+async function idTargets(hire: HireContext, values: readonly TargetValue[]): Promise<IdTargets> {
+  const { customField, status } = hire.connection.tenant.writeBack;
+  const employeeId = employeeIdOf(hire);
+  const onEnrolment = await isOnEnrolment(hire, employeeId);
+  const field = customField === undefined || onEnrolment ? [] : [{ customFieldId: customField, value: employeeId }];
+  const shown = await readShown(hire, [...values, ...field]);
+  const isThere = onEnrolment || (field.length > 0 && missingTargets(field, shown).length === 0);
+  if (isThere) return { toEnrolment: undefined, toField: [], shown };
+  if (hire.row.onboarding_candidate_id === null) return { toEnrolment: undefined, toField: field, shown };
+  return { toEnrolment: { status, employeeId }, toField: [], shown };
+}
+
+/** Everything that a hire's mapping may read, and when the job was shown so; undefined for now. */
+interface HireSources {
+  sources: MappingSources;
+  jobSeenAt: number | undefined;
+}
+
+/**
+ * Everything that a hire's mapping may read, as the partner has it now, from a job candidate just read. A job that is
+ * no longer listed is shown as it was listed last.
+ */
+export async function readHireSources(
+  store: Store,
+  connection: Connection,
+  onboardingCandidateId: string | null,
+  record: Record<string, unknown> & { jobId: string; candidateId: string },
+  mappings: readonly Mapping[] = [connection.mapping],
+): Promise<HireSources> {
+  const now = await patiently(() => readJobNow(store, connection, record.jobId));
+  const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
+  const sources = {
+    candidate: await patiently(() =>
+      withNestedValues(connection.partner, mappings, record.candidateId, recordOf(record['candidate_details'])),
+    ),
+    job: now ?? known?.record,
+    jobCandidate: record,
+    onboarding: await readOnboarding(connection.partner, onboardingCandidateId),
+  };
+  return { sources, jobSeenAt: known?.seenAt };
+}
+
+/** The same of a hire that was read from the store. */
+async function sourcesOf(
+  { store, connection, row }: HireContext,
+  record: Record<string, unknown> & { jobId: string; candidateId: string },
+): Promise<MappingSources> {
+  return (await readHireSources(store, connection, row.onboarding_candidate_id, record)).sources;
+}
+
+async function readOnboarding(partner: PartnerClient, id: string | null): Promise<Record<string, unknown> | undefined> {
+  if (id === null) return undefined;
+  const { data } = await partner.onboarding.getCandidate(
+    { params: { onboardingCandidateId: id } },
+    { priority: 'live' },
+  );
+  return data as Record<string, unknown>;
+}
+
+export function unknownRecord(id: string, reason: string | undefined): ConnectorError {
+  const why = reason === undefined ? 'the partner shows none' : `its record cannot be read: ${reason}`;
+  return new ConnectorError({
+    code: 'RECORD_UNKNOWN',
+    action: 'reject',
+    message: `There is nothing to explain of job candidate ${id}: ${why}. Check the id; it is no candidate id.`,
+  });
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,121 @@
+import { PAGE_SIZE } from '../../activities/exchange/exchange-pairs.ts';
+import { openContext, scopeOf } from '../../activities/exchange/open-context.ts';
+import { type ReadPair, readPairs } from '../../activities/exchange/read-pairs.ts';
+import { keepMapping } from '../../activities/keep-mapping.ts';
+import type { FieldWrite } from '../exchange/plan-pair.ts';
+import type { Side } from '../hire/side.ts';
+import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
+import type { Quarantined } from '../store/quarantine.ts';
+import { savePlan } from '../store/saved-plans.ts';
+import { fieldChanges } from '../streams/land-rows.ts';
+import { planPage, type RowPlan } from '../streams/plan-page.ts';
+import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
+import type { PlannedRecord, PlanView } from './plan-view.ts';
+import { readPages, streamEnds, streamsToPlan } from './stream-pages.ts';
+
+/** What the next runs would write: of one stream, or of every one that lands or goes both ways. */
+export async function planStreams(open: OpenTenant, name: string | undefined, by: string): Promise<PlanView[]> {
+  const exchanges = exchangesToPlan(open, name);
+  const views: PlanView[] = [];
+  if (name === undefined || exchanges.length === 0)
+    for (const stream of streamsToPlan(open.connection, name)) views.push(await planStream(open, stream, by));
+  for (const stream of exchanges) views.push(await planExchange(open, stream));
+  return views;
+}
+
+function exchangesToPlan({ connection }: OpenTenant, name: string | undefined): StreamName[] {
+  return exchangeNames.filter((one) => (name === undefined ? connection.exchanges[one] !== undefined : one === name));
+}
+
+/** What the next sync of a stream would write, record by record. Reads both sides and keeps the plan. */
+async function planStream({ store, tenant, connection }: OpenTenant, stream: PullName, by: string): Promise<PlanView> {
+  const ends = streamEnds(connection, stream);
+  const changes = new Map<string, RowPlan>();
+  const leftOut: Quarantined[] = [];
+  let read = 0;
+  for await (const page of readPages(connection, stream)) {
+    const planned = await planPage(ends, page);
+    for (const [id, change] of planned.changes) changes.set(id, change);
+    leftOut.push(...planned.leftOut);
+    read += page.items.length + page.unreadable.length;
+  }
+  const view = { tenant: tenant.tenant, subject: stream, mapping: ends.mapping.hash, read };
+  const notes = leftOut.map(({ key, reason }) => ({ record: key, what: 'left out', reason }));
+  if (changes.size === 0) return { ...view, records: [], notes };
+  await keepMapping(store, tenant, { subject: stream, mapping: ends.mapping });
+  const hash = await savePlan(store, {
+    tenantId: tenant.tenant,
+    subject: stream,
+    source: 'records',
+    mappingHash: ends.mapping.hash,
+    by,
+    records: [...changes].map(([id, change]) => ({ id, change })),
+  });
+  const sensitive = ends.mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
+  return { ...view, hash, records: [...changes].map(([id, change]) => viewRow(id, change, sensitive)), notes };
+}
+
+function viewRow(id: string, { before, after }: RowPlan, sensitive: readonly string[]): PlannedRecord {
+  return {
+    record: id,
+    target: 'row',
+    kind: before === null ? 'create' : 'update',
+    why: before === null ? 'no row holds it yet' : 'the record or the mapping changed since it landed',
+    changes: fieldChanges(before?.fields, after.fields),
+    sensitive,
+  };
+}
+
+/**
+ * What the next run of an exchange would write on either side, pair by pair. There is no hash to apply: a run decides
+ * from what both sides hold by then.
+ */
+export async function planExchange({ tenant, connection, deps }: OpenTenant, stream: StreamName): Promise<PlanView> {
+  const asked = { tenantId: tenant.tenant, stream, runId: 'plan', full: false, begun: false };
+  const context = await openContext(deps, connection, asked);
+  const view = { tenant: tenant.tenant, subject: stream, mapping: context.mapping.hash };
+  const records: PlannedRecord[] = [];
+  const notes: PlanView['notes'] = [];
+  let read = 0;
+  for await (const pairs of pairPages(deps.store, scopeOf(context), PAGE_SIZE)) {
+    for (const one of await patiently(() => readPairs(context, pairs))) {
+      records.push(...recordsOf(one, NAMES[context.entity]));
+      notes.push(...notesOf(one));
+    }
+    read += pairs.length;
+  }
+  return { ...view, read, records, notes };
+}
+
+/** What the records of a pair are called on their sides. */
+const NAMES: Record<PairEntity, Record<Side, string>> = {
+  candidate: { partner: 'candidate', hris: 'employee' },
+  job: { partner: 'job', hris: 'position' },
+};
+
+function recordsOf({ pair, found }: ReadPair, names: Record<Side, string>): PlannedRecord[] {
+  if (!('plan' in found)) return [];
+  const { toHris, toPartner } = found.plan;
+  return [
+    ...recordOf(pair.pairId, names.hris, 'the hiring platform holds another value', toHris),
+    ...recordOf(pair.partnerId, names.partner, 'the HR system holds another value', toPartner),
+  ];
+}
+
+function recordOf(record: string, target: string, why: string, writes: readonly FieldWrite[]): PlannedRecord[] {
+  if (writes.length === 0) return [];
+  const changes = Object.fromEntries(writes.map(({ field, old, new: value }) => [field, { old, new: value }]));
+  const sensitive = writes.filter(({ isSensitive }) => isSensitive).map(({ field }) => field);
+  return [{ record, target, kind: 'update', why, changes, sensitive }];
+}
+
+/** What a run would leave as it is. */
+function notesOf({ pair: { pairId: record }, found }: ReadPair): PlanView['notes'] {
+  const leftOut = (reason: string) => [{ record, what: 'left out', reason }];
+  if ('missing' in found) return leftOut(`not found at the ${found.missing === 'hris' ? 'HR system' : 'partner'}`);
+  if ('unreadable' in found) return leftOut(found.unreadable);
+  if ('settles' in found) return leftOut('what was written last still settles');
+  const left = found.plan.findings.filter(({ kind }) => kind !== 'put-back' && kind !== 'conflict');
+  return left.map(({ field, kind, code }) => ({ record, what: kind, reason: [field, code ?? ''].join(' ').trim() }));
+}

@@ -1,0 +1,71 @@
+import type { Store } from '../store/open-store.ts';
+import { listProcesses, type Role, type SeenProcess } from '../store/processes.ts';
+
+/** One role: who runs it, and who did where nobody does. */
+export interface RoleStatus {
+  role: Role;
+  running: { host: string; version: string; startedAt: string; seenMs: number }[];
+  /** Of the last one, where none runs. */
+  last?: { host: string; version: string; ageMs: number; ended: 'orderly' | 'not' };
+  /** Something needs it. */
+  needed: boolean;
+}
+
+/** A process that was not heard of for this long does not run: it says so every ten seconds. */
+const SILENT_MS = 45_000;
+
+/** Who runs, and who should: a worker wherever there is a tenant, a receiver where webhooks are on. */
+export async function readProcesses(
+  store: Store,
+  now: number,
+  tenants: readonly { webhooks: 'on' | 'off' }[],
+): Promise<RoleStatus[]> {
+  const seen = await listProcesses(store, now);
+  const needed: Record<Role, boolean> = {
+    worker: tenants.length > 0,
+    receiver: tenants.some(({ webhooks }) => webhooks === 'on'),
+  };
+  return (['worker', 'receiver'] as const).map((role) => {
+    const own = seen.filter((one) => one.role === role);
+    const running = own.filter((one) => one.endedAt === null && now - one.seenAt < SILENT_MS);
+    const [last] = own;
+    return {
+      role,
+      running: running.map(({ host, version, startedAt, seenAt }) => ({
+        host,
+        version,
+        startedAt: new Date(startedAt).toISOString(),
+        seenMs: now - seenAt,
+      })),
+      ...(running.length > 0 || last === undefined ? {} : { last: lastOf(last, now) }),
+      needed: needed[role],
+    };
+  });
+}
+
+function lastOf({ host, version, seenAt, endedAt }: SeenProcess, now: number): NonNullable<RoleStatus['last']> {
+  return { host, version, ageMs: now - seenAt, ended: endedAt === null ? 'not' : 'orderly' };
+}
+
+/** What should run and does not. */
+export function isMissing({ needed, running }: RoleStatus): boolean {
+  return needed && running.length === 0;
+}
+
+const STARTS: Record<Role, string> = { worker: 'hirebridge worker', receiver: 'hirebridge serve' };
+
+/** One role in a line: for a fleet that stands still also the next step. */
+export function describeRole(status: RoleStatus, age: (ms: number) => string): string {
+  const { role, running, last } = status;
+  const [first, ...others] = running;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    return `The ${role} runs since ${first.startedAt} on ${first.host}, version ${first.version}${more}.`;
+  }
+  if (!isMissing(status)) return `No ${role} runs, and nothing needs one.`;
+  const how = last?.ended === 'not' ? 'and it did not end by itself' : 'and was stopped';
+  const before =
+    last === undefined ? 'none ever did' : `the last one was seen ${age(last.ageMs)} ago on ${last.host}, ${how}`;
+  const meanwhile = role === 'worker' ? 'No hire goes on' : 'Webhooks are lost, and the reconcile alone finds hires';
+  return `No ${role} runs (${before}). ${meanwhile}. Start it: ${STARTS[role]}, or both: hirebridge up`;
+}

@@ -1,0 +1,294 @@
+import type { HireState } from '../hire/hire-state.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
+import { listAlarms } from '../store/alarms.ts';
+import { listAppliedTenants } from '../store/applied-tenants.ts';
+import { type Digest, readDigest } from '../store/digests.ts';
+import { listFreezes } from '../store/freezes.ts';
+import { oldestHints } from '../store/hints.ts';
+import { countBegun, countHires } from '../store/hires.ts';
+import { listHolds } from '../store/holds.ts';
+import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
+import { hrisAccount, viewRateLimits } from '../store/open-rate-limit.ts';
+import type { Store } from '../store/open-store.ts';
+import { listAnswers } from '../store/processes.ts';
+import { countQuarantined } from '../store/quarantine.ts';
+import type { AlarmRow, StreamRow } from '../store/schema.ts';
+import { listStreamStates, type StreamState as Standing } from '../store/stream-states.ts';
+import type { StreamState } from '../store/stream-tables.ts';
+import { listStreams } from '../store/streams.ts';
+import { listTenantStates, readClock, type TenantState } from '../store/tenant-states.ts';
+import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
+import { currentTenants } from '../tenants/current-tenants.ts';
+import { judgeWebhooks } from './deliveries.ts';
+import { assertKnownTenant } from './known-tenant.ts';
+import { type RoleStatus, readProcesses } from './processes.ts';
+import { readAppliedTenant } from './tenants.ts';
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A span of milliseconds in its largest whole unit: `3 min`. */
+export function age(ms: number): string {
+  const [size, unit] = UNITS.find(([length]) => ms >= length) ?? [1_000, 's'];
+  return `${Math.max(0, Math.floor(ms / size))} ${unit}`;
+}
+
+/** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
+export interface Status {
+  installationId: string;
+  /** Who runs, and who should. */
+  processes: RoleStatus[];
+  /** Foreign writes that stand still: of the fleet first, then of single tenants. */
+  freezes: { tenantId?: string; ageMs: number; by: string }[];
+  tenants: TenantStatus[];
+  holds: {
+    holdId: string;
+    tenantId: string;
+    jobCandidateId: string | null;
+    code: string;
+    message: string;
+    ageMs: number;
+  }[];
+}
+
+export interface TenantStatus {
+  tenantId: string;
+  state: TenantState['state'] | 'not seen yet';
+  /** Why it is paused. */
+  paused?: { code: string; message: string };
+  baseline: 'done' | 'running' | 'not started';
+  reconcileAgeMs?: number;
+  /** How long ago each side last answered; absent where it never did. */
+  answeredMs: { partner?: number; hris?: number };
+  creditGateClosed: boolean;
+  hires: Partial<Record<HireState, number>>;
+  /** Hires that began within the last 24 hours. */
+  begunLastDay: number;
+  /** What waits, and what nothing acts upon. */
+  inbox: { counts: Partial<Record<OpenInboxState, number>>; oldestWaitingMs?: number };
+  /** The latest run of each stream that ever ran. */
+  streams: StreamStatus[];
+  /** Trouble that lasts, oldest first. */
+  alarms: { kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  /** What was learned of its limits, and how its calls fare. */
+  rateLimits: RateLimitView[];
+  /** What is wrong with its webhooks, and the next step. */
+  webhookWarning?: string;
+}
+
+/** A tenant as its file has it. */
+interface KnownTenant {
+  tenantId: string;
+  webhooks: 'on' | 'off';
+}
+
+const DAY_MS = 86_400_000;
+
+/** Reads the state of these tenants and of every tenant the store knows. */
+export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
+  const now = await readClock(store);
+  const [rows, hires, begun, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits, processes, answers] =
+    await Promise.all([
+      listTenantStates(store),
+      countHires(store),
+      countBegun(store, now - DAY_MS),
+      countOpenDeliveries(store),
+      listHolds(store),
+      readStreams(store, now),
+      listAlarms(store),
+      readWebhookFacts(store),
+      listFreezes(store),
+      viewRateLimits(store),
+      readProcesses(store, now, known),
+      listAnswers(store),
+    ]);
+  const dropped = await droppedStreams(store, streams);
+  const states = new Map(rows.map((row) => [row.tenant_id, row]));
+  const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
+  const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
+  const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const rateLimitsOf = Map.groupBy(rateLimits, (view) => view.tenantId);
+  const webhooksOf = new Map(known.map((tenant) => [tenant.tenantId, tenant.webhooks]));
+  const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
+  const tenants = ids.map((tenantId) => ({
+    tenantId,
+    ...tenantFacts(states.get(tenantId), now),
+    answeredMs: answeredFacts(answers.get(tenantId), now),
+    hires: countsByState(hiresOf.get(tenantId) ?? []),
+    begunLastDay: begun.get(tenantId) ?? 0,
+    inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
+    streams: (streams.get(tenantId) ?? []).filter(
+      ({ stream, refused }) => !refused || !dropped.has(`${tenantId} ${stream}`),
+    ),
+    alarms: (alarmsOf.get(tenantId) ?? []).map((alarm) => alarmFacts(alarm, now)),
+    rateLimits: rateLimitsOf.get(tenantId) ?? [],
+    ...warningOf(webhooksOf.get(tenantId), tenantId, webhooks, now),
+  }));
+  return {
+    installationId: store.installationId,
+    processes,
+    freezes: freezes.map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
+    tenants,
+    holds: holds.map((hold) => holdFacts(hold, now)),
+  };
+}
+
+/** Streams that were refused before, and that a later definition of their tenant no longer has. */
+async function droppedStreams(
+  store: Store,
+  streams: ReadonlyMap<string, readonly StreamStatus[]>,
+): Promise<ReadonlySet<string>> {
+  const refused = [...streams].filter(([, own]) => own.some((one) => one.refused !== undefined));
+  if (refused.length === 0) return new Set();
+  // Reading definitions loads schemas and mappings: only where something was refused.
+  const { parseTenant } = await import('../tenants/load-tenants.ts');
+  const applied = new Map((await listAppliedTenants(store)).map((one) => [one.tenantId, one]));
+  const dropped = refused.map(async ([tenantId, own]) => {
+    const definition = applied.get(tenantId);
+    const tenant = definition && (await parseTenant(definition).catch(() => undefined));
+    if (tenant === undefined) return [];
+    const has = (stream: string): boolean => tenant.streams[stream as keyof typeof tenant.streams]?.every !== undefined;
+    return own.filter(({ stream }) => !has(stream)).map(({ stream }) => `${tenantId} ${stream}`);
+  });
+  return new Set((await Promise.all(dropped)).flat());
+}
+
+function tenantFacts(
+  row: TenantState | undefined,
+  now: number,
+): Pick<TenantStatus, 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'> {
+  if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
+  const paused =
+    row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
+  const reconciled = row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) };
+  const begun = row.baseline_started_at === null ? 'not started' : 'running';
+  const baseline = row.baseline_done_at === null ? begun : 'done';
+  return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+}
+
+function answeredFacts(
+  at: Partial<Record<'partner' | 'hris', number>> | undefined,
+  now: number,
+): TenantStatus['answeredMs'] {
+  return {
+    ...(at?.partner === undefined ? {} : { partner: now - at.partner }),
+    ...(at?.hris === undefined ? {} : { hris: now - at.hris }),
+  };
+}
+
+function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
+  const { kind, subject, reason, message } = alarm;
+  return { kind, subject, reason, message, ageMs: now - Number(alarm.since) };
+}
+
+function warningOf(
+  setting: KnownTenant['webhooks'] | undefined,
+  tenantId: string,
+  facts: ReadonlyMap<string, WebhookFacts>,
+  now: number,
+): { webhookWarning?: string } {
+  if (setting !== 'on') return {};
+  const { state, message } = judgeWebhooks(tenantId, facts.get(tenantId), now);
+  return state === 'ok' ? {} : { webhookWarning: message };
+}
+
+function inboxFacts(deliveries: readonly InboxCount[], now: number): TenantStatus['inbox'] {
+  const waiting = deliveries.find(({ state }) => state === 'waiting');
+  const oldest = waiting === undefined ? {} : { oldestWaitingMs: now - waiting.oldestAt };
+  return { counts: countsByState(deliveries), ...oldest };
+}
+
+function countsByState<State extends string>(
+  rows: readonly { state: State; count: number }[],
+): Partial<Record<State, number>> {
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count])) as Partial<Record<State, number>>;
+}
+
+function holdFacts(hold: Awaited<ReturnType<typeof listHolds>>[number], now: number): Status['holds'][number] {
+  const { hold_id: holdId, tenant_id: tenantId, job_candidate_id: jobCandidateId, code, message } = hold;
+  return { holdId, tenantId, jobCandidateId, code, message, ageMs: now - Number(hold.opened_at) };
+}
+
+/** The latest run of one stream, and what stands in quarantine now. */
+export interface StreamStatus {
+  stream: string;
+  state: StreamState;
+  /** Since the run ended, or wrote last. */
+  ageMs: number;
+  counts: { read: number; unchanged: number; created: number; updated: number; skipped: number; held: number };
+  /** Of all records, where the partner says. */
+  total?: number;
+  quarantined: number;
+  /** Why the run was refused. */
+  refused?: { code: string; message: string };
+  /** Who paused it; until it is resumed nothing runs. */
+  pausedBy?: string;
+  /** Records as the latest pass over the whole list found them: on either side, and how long ago it began. */
+  coverage?: { partner: number; hris: number; ageMs: number };
+  /** How long the oldest hint has waited. */
+  hintsWaitMs?: number;
+}
+
+/** By tenant, each in the order of its streams' names. */
+async function readStreams(store: Store, now: number): Promise<Map<string, StreamStatus[]>> {
+  const [runs, left, standing, hinted] = await Promise.all([
+    listStreams(store),
+    countQuarantined(store),
+    listStreamStates(store),
+    oldestHints(store),
+  ]);
+  const standOf = new Map(standing.map((row) => [`${row.tenant_id} ${row.stream}`, row]));
+  const hintedAt = new Map(hinted.map((row) => [`${row.tenantId} ${row.stream}`, row.hintedAt]));
+  const leftOut = new Map(left.map((row) => [`${row.tenantId} ${row.stream}`, row.count]));
+  const byTenant = Map.groupBy(runs, (run) => run.tenant_id);
+  const view = (run: StreamRow): StreamStatus => {
+    const name = `${run.tenant_id} ${run.stream}`;
+    const since = hintedAt.get(name);
+    const waits = since === undefined ? {} : { hintsWaitMs: now - since };
+    return { ...viewStream(run, leftOut.get(name) ?? 0, now), ...viewStanding(standOf.get(name), now), ...waits };
+  };
+  return new Map([...byTenant].map(([tenantId, own]) => [tenantId, own.map(view)]));
+}
+
+function viewStream(run: StreamRow, quarantined: number, now: number): StreamStatus {
+  const { stream, state, seen, unchanged, created, updated, skipped, held, total } = run;
+  return {
+    stream,
+    state,
+    ageMs: now - Number(run.ended_at ?? run.updated_at),
+    counts: { read: seen, unchanged, created, updated, skipped, held },
+    ...(total === null ? {} : { total }),
+    quarantined,
+    ...(run.refused_code === null ? {} : { refused: { code: run.refused_code, message: run.refused_message ?? '' } }),
+  };
+}
+
+function viewStanding(standing: Standing | undefined, now: number): Pick<StreamStatus, 'pausedBy' | 'coverage'> {
+  if (standing === undefined) return {};
+  const { paused_by: by, whole_at: wholeAt, listed, landed } = standing;
+  const paused = by === null ? {} : { pausedBy: by };
+  if (wholeAt === null) return paused;
+  return { ...paused, coverage: { partner: listed ?? 0, hris: landed ?? 0, ageMs: now - Number(wholeAt) } };
+}
+
+/** The last 24 hours of a tenant, as its digest would tell them. @throws ConnectorError TENANT_UNKNOWN */
+export async function readLastDay(store: Store, tenantsDir: string, tenantId: string): Promise<Digest> {
+  const known = await currentTenants(store, tenantsDir);
+  assertKnownTenant(
+    known.map((one) => ({ tenant: one.tenantId })),
+    tenantId,
+  );
+  const now = await readClock(store);
+  return readDigest(store, tenantId, now - DAY_MS, now);
+}
+
+/** Those that a tenant's calls are under: its own, and its HR system's. @throws ConnectorError TENANT_UNKNOWN */
+export async function readRateLimits(store: Store, tenantId: string): Promise<RateLimitView[]> {
+  const { hris } = await readAppliedTenant(store, tenantId);
+  const owners = [tenantId, hrisAccount(hris.connection)];
+  return (await Promise.all(owners.map((owner) => viewRateLimits(store, owner)))).flat();
+}

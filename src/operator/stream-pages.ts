@@ -1,0 +1,49 @@
+import type { Connection } from '../../activities/connections.ts';
+import { noLanding } from '../streams/land-page.ts';
+import type { PlanEnds } from '../streams/plan-page.ts';
+import { assertMoved, firstPageOf, type RecordPage, readPage } from '../streams/read-page.ts';
+import type { PullStream } from '../streams/stream.ts';
+import { landedNames, type PullName, pullStreams } from '../streams/streams.ts';
+import { patiently } from './open-tenant.ts';
+import { assertPulledStream } from './streams.ts';
+
+/** Where a stream of this tenant lands, and how. @throws ConnectorError NO_LANDING */
+export function streamEnds({ tenant, hris, landings }: Connection, stream: PullName): PlanEnds {
+  const mapping = landings[stream];
+  if (hris.landing === undefined || mapping === undefined) throw noLanding(tenant.hris.kind, stream);
+  return { landing: hris.landing, mapping, tenant: tenant.tenant, stream };
+}
+
+/** Every page of the partner's list, one after the other. */
+export async function* readPages({ partner }: Connection, name: PullName): AsyncGenerator<RecordPage> {
+  const stream = pullStreams[name];
+  for (const segment of (stream.segments ?? [{}]).keys()) yield* readSegment(partner, stream, segment);
+}
+
+async function* readSegment(
+  partner: Connection['partner'],
+  stream: PullStream,
+  segment: number,
+): AsyncGenerator<RecordPage> {
+  let before: string | undefined;
+  for (let at = firstPageOf(stream); ; at += 1) {
+    const page = await patiently(() => readPage(partner, stream, at, segment));
+    if (page === undefined || page.items.length + page.unreadable.length === 0) return;
+    const ids = page.items.map((item) => String(item['id'])).join(' ');
+    assertMoved(stream, at, ids, before);
+    before = ids;
+    yield page;
+  }
+}
+
+/**
+ * The stream of this name, or those that land and that the tenant runs; all that land where it runs none by itself.
+ * @throws ConnectorError STREAM_UNKNOWN
+ */
+export function streamsToPlan({ landings, tenant }: Connection, name: string | undefined): PullName[] {
+  const own = landedNames.filter((stream) => landings[stream] !== undefined);
+  const run = own.filter((stream) => tenant.streams[stream].every !== undefined);
+  if (name === undefined) return run.length > 0 ? run : own;
+  assertPulledStream(name);
+  return [name];
+}

@@ -1,0 +1,58 @@
+import { ConnectorError } from '../errors.ts';
+import type { Store } from '../store/open-store.ts';
+import { pauseStream, resumeStream } from '../store/stream-states.ts';
+import { isApplied } from '../store/tenant-acts.ts';
+import { landedNames, type PullName, type StreamName, streamNames } from '../streams/streams.ts';
+import { tenantNotApplied } from './tenants.ts';
+
+/** @throws ConnectorError STREAM_UNKNOWN */
+export function assertKnownStream(name: string): asserts name is StreamName {
+  if (streamNames.some((known) => known === name)) return;
+  throw new ConnectorError({
+    code: 'STREAM_UNKNOWN',
+    action: 'reject',
+    message: `"${name}" is no stream. Name one of: ${streamNames.join(', ')}.`,
+  });
+}
+
+/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+export function assertPulledStream(name: string): asserts name is PullName {
+  assertKnownStream(name);
+  if (landedNames.some((known) => known === name)) return;
+  throw new ConnectorError({
+    code: 'STREAM_NOT_PLANNED',
+    action: 'reject',
+    message: `"${name}" writes no landing table, so there is no plan of it. Name one of: ${landedNames.join(', ')}.`,
+  });
+}
+
+/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+export function pulledStream(name: string): PullName {
+  assertPulledStream(name);
+  return name;
+}
+
+interface StreamAct {
+  tenantId: string;
+  stream: string;
+  by: string;
+}
+
+const acts = { pause: pauseStream, resume: resumeStream } as const;
+
+/**
+ * Stops a stream, or lets it go on: after a pause, or after a change limit held it, and then what it was held for is
+ * allowed in the next pass. @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN, STREAM_STATE
+ */
+export async function steerStream(store: Store, verb: keyof typeof acts, act: StreamAct): Promise<void> {
+  const { tenantId, stream, by } = act;
+  assertKnownStream(stream);
+  if (!(await isApplied(store, tenantId))) throw tenantNotApplied(tenantId);
+  if (await acts[verb](store, { tenantId, stream }, by)) return;
+  const state = verb === 'pause' ? 'paused already' : 'neither paused nor held';
+  throw new ConnectorError({
+    code: 'STREAM_STATE',
+    action: 'reject',
+    message: `The stream ${stream} of ${tenantId} is ${state}. See: hirebridge status`,
+  });
+}

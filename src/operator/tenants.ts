@@ -1,0 +1,219 @@
+import { ConnectorError } from '../errors.ts';
+import type { HireState } from '../hire/hire-state.ts';
+import type { Observed } from '../hire/observed.ts';
+import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
+import { observes } from '../store/assert-may-write.ts';
+import { audit, readAudit } from '../store/audit.ts';
+import { readBoundToHris } from '../store/change-hris.ts';
+import { freeze, thaw } from '../store/freezes.ts';
+import { countHires } from '../store/hires.ts';
+import { listHolds } from '../store/holds.ts';
+import { hasWriteUnderWay } from '../store/intents.ts';
+import { listObserved, requestStarts } from '../store/observed-hires.ts';
+import type { Store } from '../store/open-store.ts';
+import type { AuditRow } from '../store/schema.ts';
+import { isApplied, pauseByPerson, removeTenant, resumeByPerson, type TenantAct } from '../store/tenant-acts.ts';
+import { confirmCompany as confirm, PAUSED_BY_PERSON, readTenantState } from '../store/tenant-states.ts';
+import type { Tenant } from '../tenants/schema.ts';
+
+interface TenantView {
+  tenantId: string;
+  state: AppliedTenant['state'];
+  version: number;
+  appliedAt: string;
+  appliedBy: string;
+}
+
+export interface TenantDetails extends TenantView {
+  mode: 'live' | 'observe';
+  /** Hired while it only observed, and not started yet. */
+  observed: ObservedHire[];
+  /** Path -> text, as applied. */
+  files: Readonly<Record<string, string>>;
+  /** Latest first. */
+  audit: { at: string; by: string; act: AuditRow['act']; details: string | null }[];
+}
+
+/** What a removed tenant leaves in store and HRIS. */
+export interface Remains {
+  /** False while a worker still ends its schedules and workflows. */
+  ended: boolean;
+  hires: Partial<Record<HireState, number>>;
+  openHolds: number;
+  writeUnderWay: boolean;
+  /** Hires whose request for an employee has left: nobody looks what becomes of it. */
+  unsettled: number;
+}
+
+const SHOWN_ACTS = 20;
+
+/** Every tenant that was ever applied. */
+export async function listTenants(store: Store): Promise<TenantView[]> {
+  return (await listAppliedTenants(store)).map(viewOf);
+}
+
+/** @throws ConnectorError TENANT_UNKNOWN */
+export async function showTenant(store: Store, tenantId: string): Promise<TenantDetails> {
+  const applied = await findApplied(store, tenantId);
+  const audit = await readAudit(store, tenantId, SHOWN_ACTS);
+  return {
+    ...viewOf(applied),
+    mode: applied.receives.mode ?? 'live',
+    observed: await listObservedHires(store, tenantId),
+    files: applied.files,
+    audit: audit.map(({ at, by, act, details }) => ({ at: new Date(Number(at)).toISOString(), by, act, details })),
+  };
+}
+
+/** @throws ConnectorError TENANT_UNKNOWN */
+export async function readRemains(store: Store, tenantId: string): Promise<Remains> {
+  const { endedAt } = await findApplied(store, tenantId);
+  const [hires, holds, writeUnderWay, { unsettled }] = await Promise.all([
+    countHires(store),
+    listHolds(store, { tenantId }),
+    hasWriteUnderWay(store, tenantId),
+    readBoundToHris(store, tenantId),
+  ]);
+  const own = hires.filter((one) => one.tenantId === tenantId).map(({ state, count }) => [state, count] as const);
+  return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds: holds.length, writeUnderWay, unsettled };
+}
+
+/** @throws ConnectorError TENANT_UNKNOWN */
+async function findApplied(store: Store, tenantId: string): Promise<AppliedTenant> {
+  const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
+  if (applied !== undefined) return applied;
+  throw tenantNotApplied(tenantId);
+}
+
+export function tenantNotApplied(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_UNKNOWN',
+    action: 'reject',
+    message: `No tenant "${tenantId}" was ever applied. Those that are: hirebridge tenant list`,
+  });
+}
+
+function viewOf({ tenantId, state, version, appliedAt, appliedBy }: AppliedTenant): TenantView {
+  return { tenantId, state, version, appliedAt: new Date(appliedAt).toISOString(), appliedBy };
+}
+
+/** The tenant as it is applied. @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID */
+export async function readAppliedTenant(store: Store, tenantId: string): Promise<Tenant> {
+  // Reading a file loads schemas, mappings and HR systems, which most commands over tenants do without.
+  const { parseTenant } = await import('../tenants/load-tenants.ts');
+  return parseTenant(await findApplied(store, tenantId));
+}
+
+export type Verb = 'pause' | 'resume' | 'remove';
+
+const acts: Record<Verb, (store: Store, act: TenantAct) => Promise<boolean>> = {
+  pause: pauseByPerson,
+  resume: resumeByPerson,
+  remove: removeTenant,
+};
+
+/** Pauses, resumes or removes a tenant; workers and receivers take it up. @throws ConnectorError */
+export async function steerTenant(store: Store, verb: Verb, act: TenantAct): Promise<void> {
+  if (!(await isApplied(store, act.tenantId))) throw tenantNotApplied(act.tenantId);
+  if (await acts[verb](store, act)) return;
+  throw await whyNot(store, verb, act.tenantId);
+}
+
+async function whyNot(store: Store, verb: Verb, tenantId: string): Promise<ConnectorError> {
+  const { state, paused_code: code } = await readTenantState(store, tenantId);
+  const byItself = state === 'paused' && code !== PAUSED_BY_PERSON;
+  const message = byItself
+    ? `Tenant ${tenantId} was paused by ${code ?? 'an error'}, and resumes by itself once the cause is cured.`
+    : `Tenant ${tenantId} is ${state}.`;
+  return new ConnectorError({
+    code: 'TENANT_STATE',
+    action: 'reject',
+    message: `${message} There is nothing to ${verb}. See: hirebridge status`,
+  });
+}
+
+export interface FreezeAct {
+  /** Absent for the whole fleet. */
+  tenantId?: string;
+  by: string;
+}
+
+/** Stops every foreign write at once; reads and webhooks go on. False when they were stopped already. */
+export async function freezeWrites(store: Store, { tenantId, by }: FreezeAct): Promise<boolean> {
+  await assertApplied(store, tenantId);
+  return freeze(store, by, tenantId);
+}
+
+/** Lets the writes go again. False when they were not stopped. */
+export async function thawWrites(store: Store, { tenantId, by }: FreezeAct): Promise<boolean> {
+  await assertApplied(store, tenantId);
+  return thaw(store, by, tenantId);
+}
+
+async function assertApplied(store: Store, tenantId: string | undefined): Promise<void> {
+  if (tenantId === undefined || (await isApplied(store, tenantId))) return;
+  throw tenantNotApplied(tenantId);
+}
+
+/** A person says that the key of a tenant paused for COMPANY_MISMATCH is the right company's; the worker resumes it. */
+export async function confirmCompany(
+  store: Store,
+  { tenantId, by }: { tenantId: string; by: string },
+): Promise<{ confirmedAt: number; by: string }> {
+  const confirmed = await confirm(store, tenantId, by);
+  const { paused_code: pausedCode, company_confirmed_at: confirmedAt } = await readTenantState(store, tenantId);
+  if (confirmed) {
+    await audit(store, { by, tenantId, act: 'company-confirmed' });
+    return { confirmedAt: Number(confirmedAt), by };
+  }
+  throw new ConnectorError({
+    code: 'NOTHING_TO_CONFIRM',
+    action: 'reject',
+    message:
+      `Tenant ${tenantId} is ${pausedCode === null ? 'not paused' : `paused for ${pausedCode}`}: a company can be ` +
+      'confirmed only while its tenant is paused for COMPANY_MISMATCH. See: hirebridge status',
+  });
+}
+
+/** Somebody who was hired while the tenant only observed, and what their hire would come to. */
+export interface ObservedHire {
+  jobCandidateId: string;
+  jobId: string | null;
+  /** UTC. The partner shows no date of a hire: this is when it was first seen. */
+  firstSeenAt: string;
+  observed: Observed;
+}
+
+/** Those first seen at or after `since` (ms) and not started yet, oldest first. */
+export async function listObservedHires(store: Store, tenantId: string, since = 0): Promise<ObservedHire[]> {
+  return (await listObserved(store, tenantId, since)).map((row) => ({
+    jobCandidateId: row.job_candidate_id,
+    jobId: row.job_id,
+    firstSeenAt: new Date(Number(row.opened_at)).toISOString(),
+    observed: JSON.parse(row.observed ?? '{}') as Observed,
+  }));
+}
+
+/** Has these started; each is read again first, so whoever left since costs nothing. */
+export async function startObservedHires(store: Store, act: TenantAct, hires: readonly ObservedHire[]): Promise<void> {
+  const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
+  if (ids.length > 0) await requestStarts(store, act, ids);
+}
+
+/** @throws ConnectorError TENANT_UNKNOWN, TENANT_OBSERVES */
+export async function assertLive(store: Store, tenantId: string): Promise<void> {
+  if (!(await isApplied(store, tenantId))) throw tenantNotApplied(tenantId);
+  await assertWrites(store, tenantId);
+}
+
+/** @throws ConnectorError TENANT_OBSERVES */
+export async function assertWrites(store: Store, tenantId: string): Promise<void> {
+  if (!observes(await readTenantState(store, tenantId))) return;
+  throw new ConnectorError({
+    code: 'TENANT_OBSERVES',
+    action: 'reject',
+    message:
+      `Tenant ${tenantId} only observes, so nothing of it is written. ` +
+      'Set "mode: live" in its file, run hirebridge tenant apply, then try again.',
+  });
+}

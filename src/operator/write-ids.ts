@@ -1,0 +1,354 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isScalar, Lexer, type Scalar } from 'yaml';
+import { ConnectorError } from '../errors.ts';
+import { foldLabel } from '../mapping/read-source.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { stageTypes } from '../partner/contract/pipelines.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import { findTenantFile, readPartnerSection } from '../tenants/find-tenant-file.ts';
+import { readTenant } from '../tenants/load-tenants.ts';
+import { didYouMean } from '../yaml/explain-issues.ts';
+import { type Path, type Problem, parseYaml, problemAt, refuse, type YamlFile } from '../yaml/yaml-file.ts';
+import { readCustomFields, readFlows, readStages } from './discover.ts';
+import { openPartner } from './open-tenant.ts';
+
+/** What became of a tenant file: its changed lines, none where everything stood there already. */
+export interface WrittenIds {
+  file: string;
+  changes: { line: number; before: string; after: string }[];
+}
+
+/**
+ * Puts ids and labels where the tenant's file of the folder needs them; all of them or nothing.
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID, IDS_UNCLEAR, FILE_CHANGED
+ */
+export async function writeIds(tenantsDir: string, tenantId: string): Promise<WrittenIds> {
+  const source = await findTenantFile(tenantsDir, tenantId);
+  const partner = openPartner({ partner: readPartnerSection(source) });
+  try {
+    const filled = fillIds(source, await readNamedThings(source, partner));
+    if ('problems' in filled) throw refuse('IDS_UNCLEAR', filled.problems);
+    const changes = changedLines(source.text, filled.text);
+    if (changes.length > 0) await replaceFile(source, filled.text);
+    return { file: source.file, changes };
+  } finally {
+    await partner.close();
+  }
+}
+
+/** Ids and comments stay on their lines, so that both texts have as many. */
+function changedLines(before: string, after: string): WrittenIds['changes'] {
+  const now = after.split(/\r?\n/);
+  return before.split(/\r?\n/).flatMap((line, at) => {
+    const changed = now[at] ?? '';
+    return line === changed ? [] : [{ line: at + 1, before: line, after: changed }];
+  });
+}
+
+/** The whole new file or the old one, whatever happens meanwhile; what a link points at, and with the file's mode. */
+async function replaceFile({ file, text: before }: YamlFile, text: string): Promise<void> {
+  const { problems } = await readTenant(parseYaml(file, text), {});
+  if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+  const path = await realpath(file);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    const { mode } = await stat(path);
+    await writeFile(temporary, text, { flag: 'wx', mode });
+    await chmod(temporary, mode);
+    if ((await readFile(path, 'utf8')) !== before) throw changedMeanwhile(file);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function changedMeanwhile(file: string): ConnectorError {
+  return new ConnectorError({
+    code: 'FILE_CHANGED',
+    action: 'reject',
+    message: `${file} was changed while the hiring platform was asked, and nothing is written. Run it again.`,
+  });
+}
+
+/** What a place of a tenant file can name at the hiring platform. */
+type ThingKind = 'flow' | 'stage' | 'candidateField' | 'jobField' | 'team' | 'job';
+
+/** One place of a tenant file that names something of the hiring platform. */
+interface IdPlace {
+  kind: ThingKind;
+  path: Path;
+  /** As it stands there, an id or a label. */
+  wanted: string;
+  /** Offsets in the text, quotes included. */
+  start: number;
+  end: number;
+}
+
+const EACH = Symbol('each');
+type Pattern = readonly (string | typeof EACH)[];
+
+const PLACES: readonly (readonly [ThingKind, Pattern])[] = [
+  ['flow', ['policies', 'onboarding', 'flow']],
+  ['stage', ['policies', 'enrolAt', EACH]],
+  ['stage', ['policies', 'createAt', EACH]],
+  ['candidateField', ['writeBack', 'customField']],
+  ['candidateField', ['writeBack', 'values', EACH, 'customFieldId']],
+  ['jobField', ['scope', 'customField', 'name']],
+  ['team', ['scope', 'teams', EACH]],
+  ['job', ['scope', 'jobs', EACH]],
+];
+
+/** Every such place in the order of the table; what cannot be edited in place is a problem. */
+export function findIdPlaces(source: YamlFile): { places: IdPlace[]; problems: Problem[] } {
+  const places: IdPlace[] = [];
+  const problems: Problem[] = [];
+  for (const [kind, pattern] of PLACES)
+    for (const { path, value } of expand(source.value, pattern)) {
+      const node = source.doc.getIn(path, true);
+      if (isOnOneLine(source.text, node)) places.push({ kind, path, wanted: String(value).trim(), ...rangeOf(node) });
+      else problems.push(problemAt(source, path, notInPlace(path)));
+    }
+  return { places, problems };
+}
+
+/** Texts and numbers where the pattern leads; the schema judges everything else. */
+function expand(value: unknown, pattern: Pattern, path: Path = []): { path: Path; value: string | number }[] {
+  const [step, ...rest] = pattern;
+  if (step === undefined) return typeof value === 'string' || typeof value === 'number' ? [{ path, value }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (step !== EACH) return expand((value as Record<string, unknown>)[step], rest, [...path, step]);
+  return Array.isArray(value) ? value.flatMap((item, at) => expand(item, rest, [...path, at])) : [];
+}
+
+function isOnOneLine(text: string, node: unknown): node is Scalar {
+  if (!isScalar(node) || node.type?.startsWith('BLOCK_') === true) return false;
+  const { start, end } = rangeOf(node);
+  return !text.slice(start, end).includes('\n');
+}
+
+function rangeOf(node: Scalar): { start: number; end: number } {
+  const [start, end] = node.range ?? [0, 0];
+  return { start, end };
+}
+
+function notInPlace(path: Path): string {
+  return `"${path.join('.')}" is an alias or stands on several lines. Write the id or label out, on one line.`;
+}
+
+/** Only lists that the file names something of are read: there can be thousands of jobs. */
+export async function readNamedThings(source: YamlFile, partner: PartnerClient): Promise<NamedThings> {
+  const kinds = new Set(findIdPlaces(source).places.map(({ kind }) => kind));
+  const ifNamed = async <T>(among: readonly ThingKind[], read: () => Promise<T[]>): Promise<T[]> =>
+    among.some((kind) => kinds.has(kind)) ? read() : [];
+  const [flows, stages, fields, team, job] = await Promise.all([
+    ifNamed(['flow'], () => readFlows(partner)),
+    ifNamed(['stage'], () => readStages(partner)),
+    ifNamed(['candidateField', 'jobField'], () => readCustomFields(partner)),
+    ifNamed(['team'], () => readTeams(partner)),
+    ifNamed(['job'], () => readJobs(partner)),
+  ]);
+  return {
+    flow: flows.map(({ flowId, name, status }) => ({ id: flowId, label: name, about: status })),
+    stage: stages.map(({ stageId, stage, pipeline }) => ({ id: String(stageId), label: stage, about: pipeline })),
+    candidateField: fieldsOf('candidate', fields),
+    jobField: fieldsOf('job', fields),
+    team,
+    job,
+  };
+}
+
+function fieldsOf(entity: string, fields: readonly FieldDefinition[]): NamedThing[] {
+  return fields
+    .filter((field) => field.entity === entity)
+    .map(({ id, label, type, section }) => ({ id, label, about: section ? `${type}, ${section}` : type }));
+}
+
+async function readTeams(partner: PartnerClient): Promise<NamedThing[]> {
+  const { items } = await partner.readAll(contract.teams.list, {}, { priority: 'live' });
+  return items.map(({ id, name }) => ({ id, label: name ?? '', about: '' }));
+}
+
+async function readJobs(partner: PartnerClient): Promise<NamedThing[]> {
+  const { items } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
+  return items.map(({ id, title, status }) => ({ id: String(id), label: title, about: status }));
+}
+
+/** Something of the hiring platform that a tenant file may name. */
+interface NamedThing {
+  id: string;
+  label: string;
+  /** What tells it from others of the same label. */
+  about: string;
+}
+
+export type NamedThings = Readonly<Record<ThingKind, readonly NamedThing[]>>;
+
+/** `leave`: the text stays as it is. `refusal`: what is unclear, and the next step. */
+type SettledId = 'leave' | { thing: NamedThing } | { refusal: string };
+
+const NAMES: Record<ThingKind, string> = {
+  flow: 'onboarding flow',
+  stage: 'stage',
+  candidateField: 'candidate custom field',
+  jobField: 'job custom field',
+  team: 'team',
+  job: 'job',
+};
+const MOST_CANDIDATES = 20;
+
+/** What a place of a tenant file means: an id by itself, else the only thing of that label. */
+export function settleId(place: IdPlace, things: readonly NamedThing[]): SettledId {
+  const { kind, wanted } = place;
+  if (kind === 'stage' && stageTypes.some((type) => type === wanted.toUpperCase())) return 'leave';
+  const byId = things.find(({ id }) => id === wanted);
+  if (byId !== undefined) return { thing: byId };
+  const fitting = isPlaceholder(wanted) ? fillers(kind, things) : labelled(wanted, things);
+  const [only] = fitting;
+  if (only === undefined || fitting.length > 1) return { refusal: refusalOf(place, things, fitting) };
+  // Scopes of two tenants are compared as they are written, and this one place takes labels.
+  return kind === 'jobField' ? 'leave' : { thing: only };
+}
+
+/** As the documentation writes what is still to be filled in: `<flowId>`. */
+function isPlaceholder(wanted: string): boolean {
+  return /^<.*>$/.test(wanted);
+}
+
+/** The only flow can be meant; the only custom field or job would be a guess. */
+function fillers(kind: ThingKind, things: readonly NamedThing[]): readonly NamedThing[] {
+  return kind === 'flow' && things.length === 1 ? things : [];
+}
+
+function labelled(wanted: string, things: readonly NamedThing[]): NamedThing[] {
+  return things.filter(({ label }) => foldLabel(label) === foldLabel(wanted));
+}
+
+function refusalOf({ kind, path, wanted }: IdPlace, things: readonly NamedThing[], fitting: readonly NamedThing[]) {
+  const name = NAMES[kind];
+  const where = `"${path.join('.')}" is "${wanted}"`;
+  const next = 'write the id of the one that is meant, and run it again.';
+  if (things.length === 0) return `${where}, and the hiring platform has no ${name} at all. Create it there first.`;
+  if (fitting.length > 1)
+    return `${where}, and ${fitting.length} of the kind "${name}" are called that: ${listed(fitting)}; ${next}`;
+  if (isPlaceholder(wanted)) return `${where}, which is still to be filled in: ${listed(things)}; ${next}`;
+  const near = didYouMean(wanted, [...new Set(things.flatMap(({ id, label }) => [label, id]))]);
+  const hint = near.startsWith('Did') ? ` ${near}` : '';
+  return `${where}, and no ${name} has that id or label.${hint} There are: ${listed(things)}; ${next}`;
+}
+
+function listed(things: readonly NamedThing[]): string {
+  const shown = things.slice(0, MOST_CANDIDATES).map(({ id, label, about }) => {
+    const words = [JSON.stringify(label), about].filter((word) => word !== '');
+    return `${id} (${words.join(', ')})`;
+  });
+  const more = things.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * The text of a tenant file with an id wherever a label stood, and the label as a comment at the end of the line;
+ * every other character stays. Where anything is unclear, the problems instead. Pure.
+ */
+export function fillIds(source: YamlFile, things: NamedThings): { text: string } | { problems: Problem[] } {
+  const { places, problems } = findIdPlaces(source);
+  const settled: { place: IdPlace; thing: NamedThing }[] = [];
+  for (const place of places) {
+    const found = settleId(place, things[place.kind]);
+    if (found === 'leave') continue;
+    if ('refusal' in found) problems.push(problemAt(source, place.path, found.refusal));
+    else settled.push({ place, thing: found.thing });
+  }
+  if (problems.length > 0) return { problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+  const ids = settled
+    .filter(({ place, thing }) => place.wanted !== thing.id)
+    .map(({ place: { start, end }, thing }): Edit => ({ start, end, text: JSON.stringify(thing.id) }));
+  const labels = settled.map(({ place, thing }) => ({ after: place.end, label: thing.label }));
+  return { text: applyEdits(source.text, [...ids, ...labelComments(source.text, labels)]) };
+}
+
+/** From the end on, so that offsets stay true. */
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((now, edit) => now.slice(0, edit.start) + edit.text + now.slice(edit.end), text);
+}
+
+/** Replaces what stands between two offsets of a text. */
+interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** A label, to stand at the end of the line of this offset. */
+interface LabelAfter {
+  after: number;
+  label: string;
+}
+
+interface Token {
+  start: number;
+  text: string;
+  isScalar: boolean;
+}
+
+/** Where a line's comment stands or, empty, would stand. */
+interface Spot {
+  start: number;
+  text: string;
+}
+
+/** Marks of the lexer that stand for no text: begin of a document, end of a broken flow, begin of a scalar. */
+const MARKS = ['\u0002', '\u0018', '\u001f'];
+/** Labels as this module writes them; what follows is the author's own. */
+const OWN_LABELS = /^#[ \t]*"(?:[^"\\]|\\.)*"(?:, "(?:[^"\\]|\\.)*")*(?= - |[ \t]*$)/;
+
+/** The edits that put labels into comments, one a line: `# "Label" - what the author wrote`. */
+function labelComments(text: string, labels: readonly LabelAfter[]): Edit[] {
+  const tokens = tokensOf(text);
+  const lines = new Map<number, { spot: Spot; labels: Set<string> }>();
+  for (const { after, label } of labels.toSorted((a, b) => a.after - b.after)) {
+    const spot = spotAfter(tokens, after, text);
+    if (spot === undefined) continue;
+    const line = lines.get(spot.start) ?? { spot, labels: new Set() };
+    lines.set(spot.start, line);
+    line.labels.add(JSON.stringify(label));
+  }
+  return [...lines.values()].map(({ spot: { start, text: old }, labels: quoted }) => {
+    const gap = old === '' && !/[ \t]/.test(text[start - 1] ?? '') ? ' ' : '';
+    return { start, end: start + old.length, text: `${gap}# ${[...quoted].join(', ')}${authorsPart(old)}` };
+  });
+}
+
+function authorsPart(comment: string): string {
+  if (OWN_LABELS.test(comment)) return comment.replace(OWN_LABELS, '');
+  const own = comment.replace(/^#[ \t]*/, '');
+  return own === '' ? '' : ` - ${own}`;
+}
+
+/** Nothing where the line ends inside a text, which a comment would become part of. */
+function spotAfter(tokens: readonly Token[], after: number, text: string): Spot | undefined {
+  const next = tokens.find(
+    ({ start, text: word, isScalar }) => start >= after && (word.includes('\n') || (!isScalar && word.startsWith('#'))),
+  );
+  if (next === undefined) return { start: text.length, text: '' };
+  if (next.text.startsWith('#')) return next;
+  return /^\r?\n$/.test(next.text) ? { start: next.start, text: '' } : undefined;
+}
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  let start = 0;
+  let isScalar = false;
+  for (const word of new Lexer().lex(text)) {
+    if (!MARKS.includes(word)) {
+      tokens.push({ start, text: word, isScalar });
+      start += word.length;
+    }
+    isScalar = word === '\u001f';
+  }
+  return tokens;
+}

@@ -1,0 +1,74 @@
+import { shortVersion } from '../mapping/load-mapping.ts';
+import { type FieldChange, listWrites, type WriteFilter } from '../store/foreign-writes.ts';
+import type { Store } from '../store/open-store.ts';
+import type { ForeignWriteRow } from '../store/schema.ts';
+import { maskChanges } from './plan-view.ts';
+
+/** One foreign write as people are shown it. */
+export interface WriteView {
+  at: string;
+  by: string;
+  run: string;
+  record: string;
+  target: string;
+  kind: ForeignWriteRow['kind'];
+  /** Where it was written, by its id over there. */
+  foreignId: string | null;
+  fields: string[];
+  /** Empty once purged; a field without `old` held something that was not read before. */
+  changes: Record<string, FieldChange>;
+  mapping: string | null;
+  outcome: ForeignWriteRow['outcome'];
+  verifiedAt: string | null;
+  /** When the values were purged; names and times stay. */
+  purgedAt: string | null;
+}
+
+/** Foreign writes, latest first; sensitive values masked unless revealed. */
+export async function readWrites(store: Store, filter: WriteFilter, reveal = false): Promise<WriteView[]> {
+  return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
+}
+
+const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
+
+/** What was written for one hire; a landed job or candidate may have the id of a job candidate. */
+export async function readHireWrites(
+  store: Store,
+  tenantId: string,
+  jobCandidateId: string,
+  reveal = false,
+): Promise<WriteView[]> {
+  const writes = await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal);
+  return writes.filter(({ target }) => HIRE_TARGETS.has(target));
+}
+
+function viewWrite(row: ForeignWriteRow, reveal: boolean): WriteView {
+  const changes = changesOf(row);
+  return {
+    at: iso(row.sent_at) ?? '',
+    by: row.by,
+    run: row.run_id,
+    record: row.record_id,
+    target: row.target,
+    kind: row.kind,
+    foreignId: row.foreign_id,
+    fields: JSON.parse(row.fields) as string[],
+    changes: reveal ? changes : maskChanges(changes, sensitiveOf(row)),
+    mapping: row.mapping_hash === null ? null : shortVersion(row.mapping_hash),
+    outcome: row.outcome,
+    verifiedAt: iso(row.verified_at),
+    purgedAt: iso(row.purged_at),
+  };
+}
+
+export function changesOf(row: ForeignWriteRow): Record<string, FieldChange> {
+  return JSON.parse(row.changes) as Record<string, FieldChange>;
+}
+
+function sensitiveOf(row: ForeignWriteRow): string[] {
+  return JSON.parse(row.sensitive) as string[];
+}
+
+function iso(at: number | null): string | null {
+  return at === null ? null : new Date(Number(at)).toISOString();
+}
