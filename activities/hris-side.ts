@@ -1,6 +1,6 @@
 import { ConnectorError } from '../src/errors.ts';
 import { hrisHold } from '../src/hire/holds.ts';
-import { closeTenantHoldsLike, openHold } from '../src/store/holds.ts';
+import { closeTenantHoldsLike, openHold, tenantsHeldLike } from '../src/store/holds.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /**
@@ -19,6 +19,16 @@ export async function pauseHris(deps: ActivityDeps, tenantId: string, trouble: C
 export async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: string): Promise<void> {
   pausedHris.delete(tenantId);
   await closeTenantHoldsLike(store, tenantId, 'HRIS_%');
+}
+
+/** What another worker found, or a person ended, counts in this process, too. */
+export async function followPausedHris({
+  store,
+  pausedHris,
+}: Pick<ActivityDeps, 'store' | 'pausedHris'>): Promise<void> {
+  const held = await tenantsHeldLike(store, 'HRIS_%');
+  for (const tenantId of pausedHris) if (!held.has(tenantId)) pausedHris.delete(tenantId);
+  for (const tenantId of held) pausedHris.add(tenantId);
 }
 
 export function hrisPaused(tenantId: string, pausedMs: number): ConnectorError {

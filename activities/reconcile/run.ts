@@ -10,8 +10,19 @@ import { type ListCursor, startOfList } from './list-cursor.ts';
 /** What a reconcile does, one after the other; each step is done a page or some records at a time. */
 const stepsOf = {
   baseline: ['jobs', 'traces', 'people', 'record', 'ask', 'mark', 'golive', 'proof', 'onboardings', 'open-hires'],
-  full: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'open-hires'],
-  restored: ['traces', 'people', 'absent', 'mark', 'proof', 'leavers', 'lost', 'onboardings', 'open-hires'],
+  full: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'unfollowed', 'open-hires'],
+  restored: [
+    'traces',
+    'people',
+    'absent',
+    'mark',
+    'proof',
+    'leavers',
+    'lost',
+    'onboardings',
+    'unfollowed',
+    'open-hires',
+  ],
   changed: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'unfollowed'],
 } as const satisfies Record<ReconcileKind, readonly string[]>;
 

@@ -142,7 +142,7 @@ export async function openHiresAfter(
   return rows.map((row) => row.job_candidate_id);
 }
 
-/** Open hires that nothing was noted of for so long. */
+/** Open hires that nothing was noted of for so long, the oldest first. */
 export async function openHiresSince({ kysely, now }: Store, tenantId: string, quietMs: number): Promise<string[]> {
   const rows = await kysely
     .selectFrom('hires')
@@ -150,6 +150,7 @@ export async function openHiresSince({ kysely, now }: Store, tenantId: string, q
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'open')
     .where('updated_at', '<=', sql<number>`${now} - ${sql.lit(quietMs)}`)
+    .orderBy('opened_at')
     .execute();
   return rows.map((row) => row.job_candidate_id);
 }

@@ -210,6 +210,18 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
     .execute();
 }
 
+/** Tenants with an open hold of their own whose code is like this. */
+export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promise<Set<string>> {
+  const rows = await kysely
+    .selectFrom('holds')
+    .select('tenant_id')
+    .where('closed_at', 'is', null)
+    .where('job_candidate_id', 'is', null)
+    .where('code', 'like', pattern)
+    .execute();
+  return new Set(rows.map((row) => row.tenant_id));
+}
+
 /** Up to `limit` open holds of a tenant that nobody was told of yet, oldest first. */
 export async function unnotifiedHolds(store: Store, tenantId: string, limit: number): Promise<HoldRow[]> {
   return store.kysely

@@ -73,20 +73,21 @@ export async function listSchedules({ client, installationId }: HireClient): Pro
 /**
  * Makes the server's schedules those of these tenants, whatever somebody did to them by hand. `listed` must be older
  * than the knowledge of the tenants: what is not theirs is deleted. Only what a list shows is compared; with `deep`
- * everything is. Returns how many were put right.
+ * everything is. Where a tenant's reconcile has no schedule, `beforeMade` is waited for. Returns how many were put
+ * right.
  */
 export async function alignSchedules(
   hires: HireClient,
   listed: ReadonlyMap<string, ScheduleSummary>,
   tenants: readonly ScheduledTenant[],
-  deep: boolean,
+  { deep, beforeMade }: { deep: boolean; beforeMade: (tenantId: string) => Promise<void> },
 ): Promise<number> {
   const wanted = new Map(tenants.flatMap((tenant) => schedulesOf(hires, tenant)).map((one) => [one.scheduleId, one]));
   const wrong = [...wanted.values()].filter((timed) => deep || !looksRight(listed.get(timed.scheduleId), timed));
   const unknown = [...listed.keys()].filter((id) => !wanted.has(id));
   const limit = pLimit(AT_ONCE);
   const righted = await Promise.all([
-    ...wrong.map((timed) => limit(() => ensureSchedule(hires, timed))),
+    ...wrong.map((timed) => limit(() => ensureSchedule(hires, timed, beforeMade))),
     ...unknown.map((id) => limit(() => removeSchedule(hires.client, id))),
   ]);
   return righted.filter(Boolean).length;
@@ -104,7 +105,11 @@ export async function triggerReconcile({ client, installationId }: HireClient, t
 }
 
 /** The definition is the truth: whatever differs from it is overwritten. True when something did. */
-async function ensureSchedule({ client, installationId }: HireClient, timed: Timed): Promise<boolean> {
+async function ensureSchedule(
+  { client, installationId }: HireClient,
+  timed: Timed,
+  beforeMade: (tenantId: string) => Promise<void>,
+): Promise<boolean> {
   const options = optionsOf(installationId, timed);
   const handle = client.schedule.getHandle(timed.scheduleId);
   try {
@@ -113,6 +118,7 @@ async function ensureSchedule({ client, installationId }: HireClient, timed: Tim
     await handle.update((known) => ({ ...known, spec, action, policies, state }));
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
+    if (timed.flow === 'reconcile') await beforeMade(timed.input.tenantId);
     const state = { ...options.state, triggerImmediately: !timed.paused };
     await client.schedule.create({ ...options, state, scheduleId: timed.scheduleId }).catch(ignoreRace);
   }

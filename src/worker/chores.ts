@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
+import { followPausedHris } from '../../activities/hris-side.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { purgeIdentityLeases } from '../store/identity-leases.ts';
@@ -30,8 +31,9 @@ const CLOSE_MS = 3_000;
 const LEASE_END_MS = 500;
 
 /**
- * What a worker does on a timer: raises alarms and ends them, tells of holds and alarms, tries paused tenants again,
- * checks that each HRIS answers, and clears what is kept for a time. Each tenant's chore stands alone.
+ * What one worker does on a timer for all: raises alarms and ends them, tells of holds and alarms, tries paused tenants
+ * again, checks that each HRIS answers, and clears what is kept for a time. Each tenant's chore stands alone. The others
+ * read which HR systems stand still, and wait for its lease to end.
  */
 export function startChores(
   deps: ActivityDeps,
@@ -65,7 +67,7 @@ export function startChores(
   };
 }
 
-/** One round: a few queries for all tenants, then what each of them needs. */
+/** One round: a few queries for all tenants, then what each of them needs; the lease first, and one query without it. */
 function createRound(
   deps: ActivityDeps,
   { runner, lease, everyMs, stop }: { runner: ChoreRunner; lease: Lease; everyMs: number; stop: AbortSignal },
@@ -85,14 +87,14 @@ function createRound(
     return 'done';
   };
   return async (tenants) => {
+    const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
+    await followPausedHris(deps);
+    if (!isOurs) return;
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
     await forgetTrouble(store, 'hires-unfollowed', HOUR_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
-    // One worker for all: the others would clear the same rows, and find them locked.
-    if (await lease.take(everyMs * LEASE_ROUNDS)) {
-      await purgeBodies(store, KEPT.bodiesMs, stop);
-      await purgeDeliveries(store, KEPT.deliveriesMs, stop);
-    }
+    await purgeBodies(store, KEPT.bodiesMs, stop);
+    await purgeDeliveries(store, KEPT.deliveriesMs, stop);
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
     const toTell = await tenantsToTell(store);

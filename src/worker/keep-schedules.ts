@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
+import { createLease } from '../store/leases.ts';
 import type { Store } from '../store/open-store.ts';
 import { recordEnd } from '../store/tenant-acts.ts';
+import { compareAnew } from '../store/tenant-states.ts';
 import { endWorkflows } from '../temporal/end-workflows.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { alignSchedules, listSchedules } from '../temporal/schedules.ts';
 import type { KnownTenants } from '../tenants/known-tenants.ts';
+import { within } from '../within.ts';
 
 export interface ScheduleKeeper {
-  /** Tenants changed: their schedules follow at once. */
+  /** Tenants changed, or Temporal is back: the schedules follow at once, by whichever worker hears of it first. */
   changed(): void;
   close(): Promise<void>;
 }
@@ -29,25 +32,37 @@ export interface KeeperParts {
 const ENDING_MS = 2_000;
 /** Every so many comparisons each schedule is read whole: a list shows neither arguments nor policies. */
 const DEEP_EVERY = 60;
+/** How often a worker asks whether it is the one that compares, and how long one counts that said nothing. */
+const BEAT_MS = 15_000;
+const LEASE_MS = 45_000;
+const LEASE_END_MS = 500;
 
 /**
- * Keeps the server's schedules what the applied tenants say, and ends what removed tenants leave there. Resolves once
- * they are so for the first time.
+ * Keeps the server's schedules what the applied tenants say, and ends what removed tenants leave there. One worker
+ * compares them again and again; what has just changed is put right by each that hears of it, because the one with the
+ * lease may be dead. Resolves after the first comparison, or once another is known to do it.
  */
 export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper> {
   const { tenants, log, everyMs = 60_000 } = parts;
   const stop = new AbortController();
+  const lease = createLease(parts.store, 'schedules');
   let poke = new AbortController();
   let rounds = 0;
+  let nextAt = 0;
   const round = async (): Promise<void> => {
-    const deep = poke.signal.aborted || rounds % DEEP_EVERY === 0;
-    if (poke.signal.aborted) poke = new AbortController();
-    rounds += 1;
-    await align(parts, deep);
-    for (const tenantId of tenants.leaving()) await endTenant(parts, tenantId);
+    const isPoked = poke.signal.aborted;
+    if (isPoked) poke = new AbortController();
+    const isOurs = await lease.take(LEASE_MS);
+    if (!isOurs) rounds = 0;
+    if (isPoked || (isOurs && performance.now() >= nextAt)) {
+      nextAt = performance.now() + everyMs;
+      await align(parts, isOurs && rounds % DEEP_EVERY === 0);
+      if (isOurs) rounds += 1;
+    }
+    if (isPoked || isOurs) for (const tenantId of tenants.leaving()) await endTenant(parts, tenantId);
   };
   const rest = async (): Promise<void> => {
-    const ms = tenants.leaving().length > 0 ? ENDING_MS : everyMs;
+    const ms = tenants.leaving().length > 0 ? ENDING_MS : Math.min(BEAT_MS, everyMs);
     await delay(ms, undefined, { signal: AbortSignal.any([stop.signal, poke.signal]) }).catch(() => undefined);
   };
   await round();
@@ -60,17 +75,25 @@ export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper>
     async close() {
       stop.abort();
       await keeping;
+      await within(
+        LEASE_END_MS,
+        lease.end().catch(() => undefined),
+      );
     },
   };
 }
 
-async function align({ hires, tenants, refresh, log }: KeeperParts, deep: boolean): Promise<void> {
+async function align({ hires, store, tenants, refresh, log }: KeeperParts, deep: boolean): Promise<void> {
   // The list first: a schedule in it whose tenant is unknown afterwards belongs to nobody.
   const listed = await listSchedules(hires);
   await refresh();
   const wanted = tenants.all().map((tenant) => ({ ...tenant, paused: tenants.isPaused(tenant.tenant) }));
   const kept = withoutUnreadable(listed, hires.installationId, tenants);
-  const righted = await alignSchedules(hires, kept, wanted, deep);
+  const righted = await alignSchedules(hires, kept, wanted, {
+    deep,
+    // Where the server forgot a schedule it forgot more: what it should have started meanwhile is looked for.
+    beforeMade: (tenantId) => compareAnew(store, tenantId),
+  });
   if (righted > 0) log.info({ schedules: righted }, 'schedules put right');
 }
 

@@ -110,6 +110,32 @@ test('of two workers one clears what is old, and the other does when that one ha
   await until('the other clears', async () => cleared[1] === 1);
 });
 
+test('of two workers one asks the HR systems, and the other knows which of them stand still', async () => {
+  const asked = [0, 0];
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  let isUp = false;
+  const shared = await depsOver();
+  const depsOf = (worker: number): ActivityDeps => {
+    const probe: Probe = async () => {
+      asked[worker] = (asked[worker] ?? 0) + 1;
+      return isUp ? { ok: true } : { ok: false, error: down };
+    };
+    const connections = { of: async () => ({ hris: { probe } }) } as unknown as ActivityDeps['connections'];
+    return { ...shared, connections, pausedHris: new Set() };
+  };
+  const [first, second] = [depsOf(0), depsOf(1)];
+  const one = startChores(first, () => [tenantOf('acme')], 20);
+  await until('the first finds that it does not answer', async () => first.pausedHris.has('acme'));
+  const other = startChores(second, () => [tenantOf('acme')], 20);
+  onTestFinished(() => other.close());
+  await until('the other knows', async () => second.pausedHris.has('acme'));
+  isUp = true;
+  await until('the other knows that it answers again', async () => !second.pausedHris.has('acme'));
+  expect(asked[1]).toBe(0);
+  await one.close();
+  await until('the other asks', async () => (asked[1] ?? 0) > 0);
+});
+
 test('a webhook that should be gone for a day is an alarm until it is', async () => {
   const deps = await depsOver();
   await insertDelivery(deps.store, { ...delivery, state: 'ignored' });
