@@ -182,9 +182,9 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
       const isAnswer = typeof code === 'string' && SQLSTATE.test(code);
       if (isAnswer && !OTHER_SERVER.test(code)) throw error;
       if (isAnswer) dropOthers();
-      const wasDropped = client.isLost && !isAnswer;
       client.drop();
-      throw wasDropped || isReadTimeout(error) ? silent(error) : error;
+      // What is no answer of the server says nothing of the statement, only that its connection is gone.
+      throw isAnswer ? error : silent(error);
     } finally {
       underWay.delete(one);
     }
@@ -192,7 +192,9 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
 
   return {
     async connect() {
-      const client = await pool.connect();
+      const client = await pool.connect().catch((error: unknown) => {
+        throw unreachable(error);
+      });
       const own = ours(client);
       return {
         query: (text: string, parameters: readonly unknown[]) => query(own, text, parameters),
@@ -239,17 +241,25 @@ function processOf(client: Client): number {
   return Number((client as unknown as { processID: number | null }).processID);
 }
 
-function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
-}
-
 function silent(cause?: unknown): ConnectorError {
   return new ConnectorError({
     code: 'DATABASE_SILENT',
     action: 'retry',
     message:
-      'The connection to the database fell silent in the middle of a statement and was given up. ' +
+      'The connection to the database was lost in the middle of a statement, or fell silent and was given up. ' +
       'Whether the statement was carried out is not known. It is tried again on a new connection.',
+    cause,
+  });
+}
+
+/** The driver's own errors of this kind have no code; those of sockets and of the server have. */
+function unreachable(cause: unknown): unknown {
+  if (typeof (cause as { code?: unknown }).code === 'string') return cause;
+  const reason = cause instanceof Error ? cause.message : 'unknown reason';
+  return new ConnectorError({
+    code: 'DATABASE_UNREACHABLE',
+    action: 'retry',
+    message: `There is no connection to the database now: ${reason}. It is tried again.`,
     cause,
   });
 }

@@ -11,7 +11,8 @@ export function isOutage(error: unknown): boolean {
   if (isConnectorError(error)) return error.action !== 'reject';
   if (error instanceof NamespaceNotFoundError) return true;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT;
+  // A namespace that was made anew lacks them until somebody adds them: no fault of the delivery.
+  if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT || /search attribute/i.test(cause.details);
   return isDriverError(error);
 }
 
