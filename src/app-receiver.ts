@@ -6,7 +6,7 @@ import { isEventName } from './partner/contract/events.ts';
 import type { Admission } from './receiver/admit.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
-import { createRefusalNotes, type NotedRefusal } from './receiver/refusal-notes.ts';
+import { createRefusalNotes, type RefusalNotes } from './receiver/refusal-notes.ts';
 import { within } from './within.ts';
 
 export interface RunReceiverOptions extends Places {
@@ -38,7 +38,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   const registry = createRegistry('serve');
   const tenants = Promise.withResolvers<Admission['tenants']>();
   const url = storeUrl(options.dataDir, config);
-  const refusals = createRefusalNotes((noted) => writeRefusals(url, noted));
+  const refusals = createRefusalNotes();
   const firstTry = Promise.withResolvers<void>();
   const failed = tenants.promise.then(() => new Promise<never>(() => undefined));
   failed.catch(() => undefined);
@@ -52,7 +52,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: async () => {
       try {
-        return await openDeliveryStore(url, options.tenantsDir, log, tenants.resolve);
+        return await openDeliveryStore(url, options.tenantsDir, log, { known: tenants.resolve, refusals });
       } catch (error) {
         // A store that is down is tried again; invalid tenant files end the process.
         if (isConnectorError(error) && error.action === 'reject') tenants.reject(error);
@@ -70,11 +70,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
     const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
     log.info({ url: receiver.url, health: health.url }, 'receiving webhooks');
-    const end = async () => {
-      await Promise.all([receiver.close(), health.close()]);
-      await refusals.close();
-    };
-    const close = async () => within(CLOSE_MS, end());
+    const close = async () => void (await within(CLOSE_MS, Promise.all([receiver.close(), health.close()])));
     return { url: receiver.url, healthUrl: health.url, failed, close };
   } catch (error) {
     await receiver.close();
@@ -92,7 +88,7 @@ async function openDeliveryStore(
   url: string,
   tenantsDir: string,
   log: Logger,
-  known: (find: Admission['tenants']) => void,
+  { known, refusals }: { known: (find: Admission['tenants']) => void; refusals: RefusalNotes },
 ) {
   const [
     { openStore, storeAnswers },
@@ -101,13 +97,15 @@ async function openDeliveryStore(
     { watchTenants },
     { createReceiverTenants },
     { keepPresence },
+    { addWebhookRefusals },
   ] = await Promise.all([
     import('./store/open-store.ts'),
     import('./store/delivery-batches.ts'),
     import('./tenants/start-with-folder.ts'),
     import('./tenants/watch-tenants.ts'),
     import('./receiver/receiver-tenants.ts'),
-    import('./store/keep-presence.ts'),
+    import('./store/processes.ts'),
+    import('./store/webhook-refusals.ts'),
   ]);
   const store = await openStore(url);
   try {
@@ -116,27 +114,14 @@ async function openDeliveryStore(
     const watch = await watchTenants(store, { log, take: tenants.take });
     known(tenants.find);
     const presence = keepPresence(store, 'receiver', log);
+    refusals.writeTo((noted) => addWebhookRefusals(store, noted));
     const close = async () => {
-      await Promise.all([watch.close(), presence.close()]);
+      await Promise.all([watch.close(), presence.close(), refusals.close()]);
       await store.close();
     };
     return { commit: createDeliveryBatches(store), answers: () => storeAnswers(store), close };
   } catch (error) {
     await store.close();
     throw error;
-  }
-}
-
-/** Opened for one write: refusals are rare, and no delivery waits for this connection. */
-async function writeRefusals(url: string, noted: readonly NotedRefusal[]): Promise<void> {
-  const [{ openStore }, { addWebhookRefusals }] = await Promise.all([
-    import('./store/open-store.ts'),
-    import('./store/webhook-refusals.ts'),
-  ]);
-  const store = await openStore(url, { poolSize: 1 });
-  try {
-    await addWebhookRefusals(store, noted);
-  } finally {
-    await store.close();
   }
 }

@@ -9,15 +9,15 @@ import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
-import { createRegistry, startHealth } from './health.ts';
+import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { sweepKeyrings } from './hris/sftp/keyrings.ts';
 import { createLogger, type Logger } from './log.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
 import { listenForDeliveries } from './store/inbox.ts';
-import { keepPresence, type Presence } from './store/keep-presence.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store, storeAnswers } from './store/open-store.ts';
+import { keepPresence, type Presence } from './store/processes.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
@@ -25,13 +25,13 @@ import { followedHires } from './temporal/followed-hires.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
 import { askLastReconcile } from './temporal/last-reconcile.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
-import { signalHire } from './temporal/signal-hire.ts';
+import { paceStarts, signalHire } from './temporal/signal-hire.ts';
 import { hintStream } from './temporal/start-sync.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import { startWithFolder } from './tenants/start-with-folder.ts';
-import { type TenantsWatch, watchTenants } from './tenants/watch-tenants.ts';
+import { watchTenants } from './tenants/watch-tenants.ts';
 import { startChores } from './worker/chores.ts';
 import { endWorker, SHUTDOWN } from './worker/end-worker.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
@@ -96,7 +96,15 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { options, config, log, tenants, temporal, store } = parts;
   const { installationId } = store;
   const registry = createRegistry('worker');
-  const presence = keepPresence(parts.rateLimits, 'worker', log);
+  let following: FollowedTenants | undefined;
+  let wasAway = false;
+  const presence = keepPresence(parts.rateLimits, 'worker', log, async () => {
+    const { note = null } = await temporalCheck(temporal);
+    // It may have come back with nothing that it knew.
+    if (wasAway && note === null) following?.compareSchedules();
+    wasAway = note !== null;
+    return note;
+  });
   const hires = createHireClient(temporal, installationId, config);
   const deps = wireActivities(parts, hires, { registry, presence });
   const workers = await createWorkers({
@@ -109,14 +117,14 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
     shutdown: SHUTDOWN,
   });
-  const following = await followTenants(parts, deps, hires);
+  following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(parts, deps, hires);
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
-    ready: () => readiness(workers, store),
+    ready: () => readiness(workers, parts, relay),
   });
   log.info({ installationId, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
@@ -132,7 +140,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await endWorker({
-        work: () => [following.close(), relay.close(), chores.close(), presence.close(), run],
+        work: () => [following?.close(), relay.close(), chores.close(), presence.close(), run],
         connections: () => [health.close(), deps.connections.close()],
         stores: () => [store.close(), parts.rateLimits.close(), temporal.close()],
       });
@@ -140,17 +148,33 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-async function readiness(workers: readonly Worker[], store: Store) {
+/** What a worker is for: it moves deliveries on, and follows hires. */
+async function readiness(workers: readonly Worker[], { store, temporal }: WorkerParts, relay: RunningRelay) {
   const states = workers.map((worker) => worker.getState());
-  const answers = await storeAnswers(store);
+  const [answers, server] = await Promise.all([storeAnswers(store), temporalCheck(temporal)]);
+  const lookedMs = relay.lookedMs();
   return {
     store: answers ? { ok: true } : { ok: false, note: 'the database does not answer within a second' },
-    temporal: { ok: states.every((state) => state === 'RUNNING'), note: states.join(', ') },
+    temporal: states.every((state) => state === 'RUNNING') ? server : { ok: false, note: states.join(', ') },
+    relay: { ok: lookedMs < STALE_LOOK_MS, note: `looked at the inbox ${Math.round(lookedMs / 1_000)} s ago` },
   };
 }
 
+/** A relay that did not get through a look for so long stands still. */
+const STALE_LOOK_MS = 15_000;
+
+async function temporalCheck(temporal: TemporalConnection): Promise<HealthCheck> {
+  if (await temporal.answers()) return { ok: true };
+  return { ok: false, note: `Temporal does not answer at ${temporal.address} for namespace ${temporal.namespace}` };
+}
+
+interface FollowedTenants {
+  compareSchedules(): void;
+  close(): Promise<void>;
+}
+
 /** Takes up what is applied, paused and removed, in this process and on the server. */
-async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: HireClient): Promise<TenantsWatch> {
+async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: HireClient): Promise<FollowedTenants> {
   const { store, tenants, log } = parts;
   let keeper: ScheduleKeeper | undefined;
   const watch = await watchTenants(store, {
@@ -161,15 +185,19 @@ async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: Hire
       keeper?.changed();
     },
   });
-  keeper = await keepSchedules({ hires, store, tenants, refresh: watch.look, log });
-  return { look: watch.look, close: async () => void (await Promise.all([watch.close(), keeper.close()])) };
+  const schedules = await keepSchedules({ hires, store, tenants, refresh: watch.look, log });
+  keeper = schedules;
+  return {
+    compareSchedules: schedules.changed,
+    close: async () => void (await Promise.all([watch.close(), schedules.close()])),
+  };
 }
 
 function wireRelay(
   { options, config, tenants }: WorkerParts,
   { store, log, signalHire: signal, connections }: ActivityDeps,
   hires: HireClient,
-): { close(): Promise<unknown> } {
+): RunningRelay {
   const news = listenForDeliveries(storeUrl(options.dataDir, config), () => relay.look());
   const relay: RunningRelay = startRelay({
     store,
@@ -184,7 +212,7 @@ function wireRelay(
     isShared: tenants.areSeveral,
     isTold: news.isHearing,
   });
-  return { close: () => Promise.all([news.close(), relay.close()]) };
+  return { ...relay, close: async () => void (await Promise.all([news.close(), relay.close()])) };
 }
 
 function wireActivities(
@@ -209,8 +237,9 @@ function wireActivities(
         if (pausedHris.has(tenantId)) throw hrisPaused(tenantId, config.HIREBRIDGE_PAUSED_MS);
       },
     }),
-    signalHire: (hire, about, options) =>
+    signalHire: paceStarts((hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
+    ),
     followedHires: (tenantId) => followedHires(hires, tenantId),
     lastReconcile: rememberReconciles((tenantId) => askLastReconcile(hires, tenantId)),
     closedGates: new Set(),

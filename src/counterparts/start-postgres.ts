@@ -13,9 +13,22 @@ const run = promisify(execFile);
 export interface TestPostgres {
   /** `postgres://postgres@127.0.0.1:PORT/postgres`, no password, superuser. */
   url: string;
+  /** Its files. */
+  cluster: string;
+  /** Of the server's first process. */
+  pid(): number;
   /** Ends it at once, as a crash does, and starts it again on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Settings of the server beside those of a throw-away one, or in their place. */
+  settings?: Readonly<Record<string, string>>;
+  /** Where its files are made; a new folder among the temporary ones by default. */
+  parent?: string;
+  /** Files of a server that are put in place of an empty cluster; called with the folder to fill. */
+  fill?: (cluster: string) => Promise<void>;
 }
 
 interface Account {
@@ -27,8 +40,12 @@ interface Account {
  * Starts a throw-away Postgres on 127.0.0.1: the npm package's binaries, else the system's. Works as root too (Postgres
  * refuses root, so it runs as `postgres` or `nobody`), needs no Docker, and ends with this process.
  */
-export async function startPostgres(): Promise<TestPostgres> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-postgres-'));
+export async function startPostgres({
+  settings,
+  parent = tmpdir(),
+  fill,
+}: PostgresOptions = {}): Promise<TestPostgres> {
+  const folder = await mkdtemp(path.join(parent, 'hirebridge-postgres-'));
   const account = process.getuid?.() === 0 ? await unprivilegedAccount() : undefined;
   if (account !== undefined) await chown(folder, account.uid, account.gid);
   await chmod(folder, 0o700);
@@ -37,11 +54,15 @@ export async function startPostgres(): Promise<TestPostgres> {
   const identity = account ?? {};
   const locale = ['--locale=C', '--encoding=UTF8'];
   const init = ['-D', cluster, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale];
-  await run(path.join(bin, 'initdb'), init, { ...identity, cwd: folder });
-  const place: Place = { bin, cluster, cwd: folder, identity };
+  if (fill === undefined) await run(path.join(bin, 'initdb'), init, { ...identity, cwd: folder });
+  else await fillAs(account, cluster, fill);
+  const settingArgs = Object.entries({ ...usual, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const place: Place = { bin, cluster, cwd: folder, identity, settingArgs };
   let { child, port } = await serve(place);
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    cluster,
+    pid: () => child.pid ?? 0,
     async restart() {
       await endChild(child, 'SIGQUIT');
       ({ child } = await serve(place, port));
@@ -58,13 +79,21 @@ interface Place {
   cluster: string;
   cwd: string;
   identity: Partial<Account>;
+  settingArgs: readonly string[];
 }
 
-async function serve({ bin, cluster, cwd, identity }: Place, fixedPort?: number) {
+/** Files that are copied belong to whoever copies them, and Postgres takes only its own. */
+async function fillAs(account: Account | undefined, cluster: string, fill: (cluster: string) => Promise<void>) {
+  await fill(cluster);
+  if (account !== undefined) await run('chown', ['-R', `${account.uid}:${account.gid}`, cluster]);
+  await chmod(cluster, 0o700);
+}
+
+async function serve({ bin, cluster, cwd, identity, settingArgs }: Place, fixedPort?: number) {
   // Another process may take the port between our look and Postgres' bind.
   for (let attempt = 1; ; attempt += 1) {
     const port = fixedPort ?? (await freePort());
-    const child = spawnTied(path.join(bin, 'postgres'), ['-D', cluster, '-p', String(port), ...settings], {
+    const child = spawnTied(path.join(bin, 'postgres'), ['-D', cluster, '-p', String(port), ...settingArgs], {
       ...identity,
       cwd,
       signal: 'SIGQUIT',
@@ -76,14 +105,14 @@ async function serve({ bin, cluster, cwd, identity }: Place, fixedPort?: number)
   }
 }
 
-const settings = [
-  ['listen_addresses', '127.0.0.1'],
-  ['unix_socket_directories', ''],
-  ['fsync', 'off'],
-  ['synchronous_commit', 'off'],
-  ['full_page_writes', 'off'],
-  ['max_connections', '200'],
-].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+const usual: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+};
 
 /** Undefined when Postgres takes connections, else what it printed instead. */
 function untilReady(child: ChildProcess): Promise<string | undefined> {
@@ -91,7 +120,7 @@ function untilReady(child: ChildProcess): Promise<string | undefined> {
     let printed = '';
     const read = (chunk: Buffer) => {
       printed += chunk.toString();
-      if (printed.includes('ready to accept connections')) {
+      if (/ready to accept (?:read-only )?connections/.test(printed)) {
         child.stderr?.off('data', read).resume();
         resolve(undefined);
       }

@@ -4,7 +4,7 @@ import { listProcesses, type Role, type SeenProcess } from '../store/processes.t
 /** One role: who runs it, and who did where nobody does. */
 export interface RoleStatus {
   role: Role;
-  running: { host: string; version: string; startedAt: string; seenMs: number }[];
+  running: { host: string; version: string; startedAt: string; seenMs: number; trouble?: string }[];
   /** Of the last one, where none runs. */
   last?: { host: string; version: string; ageMs: number; ended: 'orderly' | 'not' };
   /** Something needs it. */
@@ -31,11 +31,12 @@ export async function readProcesses(
     const [last] = own;
     return {
       role,
-      running: running.map(({ host, version, startedAt, seenAt }) => ({
+      running: running.map(({ host, version, startedAt, seenAt, trouble }) => ({
         host,
         version,
         startedAt: new Date(startedAt).toISOString(),
         seenMs: now - seenAt,
+        ...(trouble === null ? {} : { trouble }),
       })),
       ...(running.length > 0 || last === undefined ? {} : { last: lastOf(last, now) }),
       needed: needed[role],
@@ -47,9 +48,9 @@ function lastOf({ host, version, seenAt, endedAt }: SeenProcess, now: number): N
   return { host, version, ageMs: now - seenAt, ended: endedAt === null ? 'not' : 'orderly' };
 }
 
-/** What should run and does not. */
+/** Nobody works who should: none runs, or none of those that run can do anything. */
 export function isMissing({ needed, running }: RoleStatus): boolean {
-  return needed && running.length === 0;
+  return needed && running.every(({ trouble }) => trouble !== undefined);
 }
 
 const STARTS: Record<Role, string> = { worker: 'hirebridge worker', receiver: 'hirebridge serve' };
@@ -60,7 +61,11 @@ export function describeRole(status: RoleStatus, age: (ms: number) => string): s
   const [first, ...others] = running;
   if (first !== undefined) {
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
-    return `The ${role} runs since ${first.startedAt} on ${first.host}, version ${first.version}${more}.`;
+    const inTrouble = running.filter(({ trouble }) => trouble !== undefined);
+    const [worst] = inTrouble;
+    const which = inTrouble.length === running.length ? 'Nothing goes on' : `${inTrouble.length} can do nothing`;
+    const trouble = worst === undefined ? '' : ` ${which}: ${worst.trouble} (${worst.host}).`;
+    return `The ${role} runs since ${first.startedAt} on ${first.host}, version ${first.version}${more}.${trouble}`;
   }
   if (!isMissing(status)) return `No ${role} runs, and nothing needs one.`;
   const how = last?.ended === 'not' ? 'and it did not end by itself' : 'and was stopped';

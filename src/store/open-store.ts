@@ -34,6 +34,7 @@ import * as oldestHints from './migrations/0070-oldest-hints.ts';
 import * as leases from './migrations/0071-leases.ts';
 import * as purgedWrites from './migrations/0072-purged-writes.ts';
 import * as exchangeTallies from './migrations/0090-exchange-tallies.ts';
+import * as processTrouble from './migrations/0105-process-trouble.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -66,6 +67,7 @@ const migrations: Record<string, Migration> = {
   '0071-leases': leases,
   '0072-purged-writes': purgedWrites,
   '0090-exchange-tallies': exchangeTallies,
+  '0105-process-trouble': processTrouble,
 };
 
 export interface Store extends Database<Tables> {
@@ -103,7 +105,9 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     return { ...database, installationId: await readInstallationId(database) };
   } catch (error) {
     await database.close();
-    throw isConnectorError(error) ? error : storeUnreachable(database.kind, error);
+    throw isConnectorError(error) && error.code !== 'DATABASE_UNREACHABLE'
+      ? error
+      : storeUnreachable(database.kind, error);
   }
 }
 

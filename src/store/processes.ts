@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import packageFile from '../../package.json' with { type: 'json' };
+import type { Logger } from '../log.ts';
 import type { Store } from './open-store.ts';
 
 export type Role = 'worker' | 'receiver';
@@ -11,24 +15,76 @@ export interface SeenProcess {
   startedAt: number;
   seenAt: number;
   endedAt: number | null;
+  /** Why it can do nothing although it runs. */
+  trouble: string | null;
 }
 
 /** Processes that were seen no more for this long are forgotten. */
 const FORGET_MS = 7 * 86_400_000;
 
+export interface Presence {
+  /** A side of a tenant has answered; told with the next beat. */
+  answered(tenantId: string, side: Side): void;
+  close(): Promise<void>;
+}
+
+/** How often a process says that it runs. */
+const BEAT_MS = 10_000;
+const MOST_AT_ONCE = 500;
+
+/** Leaves word of this process in the store while it runs. What fails is said again with the next beat. */
+export function keepPresence(
+  store: Store,
+  role: Role,
+  log: Logger,
+  trouble: () => Promise<string | null> = async () => null,
+): Presence {
+  const own = { processId: randomUUID(), role, version: packageFile.version, host: `${hostname()} (${process.pid})` };
+  const answers = new Map<string, { tenantId: string; side: Side }>();
+  let beating: Promise<void> | undefined;
+  const beat = async (): Promise<void> => {
+    await noteProcess(store, { ...own, trouble: await trouble() });
+    const told = [...answers].slice(0, MOST_AT_ONCE);
+    for (const [key] of told) answers.delete(key);
+    await noteAnswers(
+      store,
+      told.map(([, one]) => one),
+    );
+  };
+  const tick = (): void => {
+    beating ??= beat()
+      .catch((error: unknown) => log.debug({ err: error }, 'no word could be left in the store'))
+      .finally(() => {
+        beating = undefined;
+      });
+  };
+  tick();
+  void forgetProcesses(store).catch(() => undefined);
+  const timer = setInterval(tick, BEAT_MS);
+  return {
+    answered: (tenantId, side) => void answers.set(`${side} ${tenantId}`, { tenantId, side }),
+    async close() {
+      clearInterval(timer);
+      await beating;
+      await endProcess(store, own.processId).catch(() => undefined);
+    },
+  };
+}
+
 /** Says that a process runs. Idempotent. */
 export async function noteProcess(
   { kysely, now }: Store,
-  { processId, role, version, host }: { processId: string; role: Role; version: string; host: string },
+  own: { processId: string; role: Role; version: string; host: string; trouble?: string | null },
 ): Promise<void> {
+  const { processId, role, version, host, trouble = null } = own;
   await kysely
     .insertInto('processes')
-    .values({ process_id: processId, role, version, host, started_at: now, seen_at: now, ended_at: null })
-    .onConflict((c) => c.column('process_id').doUpdateSet({ seen_at: now }))
+    .values({ process_id: processId, role, version, host, started_at: now, seen_at: now, ended_at: null, trouble })
+    .onConflict((c) => c.column('process_id').doUpdateSet({ seen_at: now, trouble }))
     .execute();
 }
 
-export async function endProcess({ kysely, now }: Store, processId: string): Promise<void> {
+async function endProcess({ kysely, now }: Store, processId: string): Promise<void> {
   await kysely
     .updateTable('processes')
     .set({ seen_at: now, ended_at: now })
@@ -51,11 +107,12 @@ export async function listProcesses({ kysely }: Store, now: number): Promise<See
     startedAt: Number(row.started_at),
     seenAt: Number(row.seen_at),
     endedAt: row.ended_at === null ? null : Number(row.ended_at),
+    trouble: row.trouble,
   }));
 }
 
 /** These sides have answered just now. */
-export async function noteAnswers(
+async function noteAnswers(
   { kysely, now }: Store,
   answered: readonly { tenantId: string; side: Side }[],
 ): Promise<void> {
@@ -75,7 +132,7 @@ export async function listAnswers({ kysely }: Store): Promise<Map<string, Partia
   return found;
 }
 
-export async function forgetProcesses({ kysely, now }: Store): Promise<void> {
+async function forgetProcesses({ kysely, now }: Store): Promise<void> {
   await kysely
     .deleteFrom('processes')
     .where((eb) => eb('seen_at', '<', eb(now, '-', FORGET_MS)))

@@ -90,6 +90,7 @@ interface ProcessTable {
   seen_at: number;
   /** It said that it ends; null where it runs, or was killed. */
   ended_at: number | null;
+  trouble: string | null;
 }
 
 interface LeaseTable {

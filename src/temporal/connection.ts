@@ -20,10 +20,13 @@ export interface TemporalConnection {
   connection: Connection;
   /** For workers; opened with the first call, because it loads the SDK's native core. */
   nativeConnection(): Promise<NativeConnection>;
+  /** Whether the server answers for this namespace within a second; for readiness. */
+  answers(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 5_000;
+const ANSWERS_MS = 1_000;
 
 /**
  * Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, TEMPORAL_PROFILE and the profile file
@@ -65,6 +68,11 @@ export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Pro
     namespace,
     connection,
     nativeConnection,
+    answers: () =>
+      withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }), ANSWERS_MS).then(
+        () => true,
+        () => false,
+      ),
     async close() {
       await (await native?.catch(() => undefined))?.close();
       await connection.close();
@@ -81,8 +89,8 @@ async function connectNative(target: NativeConnectionOptions & { address: string
   }
 }
 
-function withDeadline<Result>(connection: Connection, call: () => Promise<Result>): Promise<Result> {
-  return connection.withDeadline(Date.now() + CONNECT_MS, call);
+function withDeadline<Result>(connection: Connection, call: () => Promise<Result>, ms = CONNECT_MS): Promise<Result> {
+  return connection.withDeadline(Date.now() + ms, call);
 }
 
 /** The SDK tells an absent option from one that is undefined, and so does our tsconfig. */

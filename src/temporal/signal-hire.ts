@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { hintSignal } from '../../workflows/messages.ts';
 import type { HintAbout } from '../hire/hire-run.ts';
@@ -31,4 +32,33 @@ export async function signalHire(
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
+}
+
+type SignalHire = (
+  hire: { tenantId: string; jobCandidateId: string },
+  about: HintAbout,
+  options: { start: boolean; adopt?: boolean; watch?: boolean },
+) => Promise<boolean>;
+
+/** Starts of one process: more than any day brings, fewer than what an outage leaves behind. */
+const STARTS = { aSecond: 50, atOnce: 100 } as const;
+
+/**
+ * What waited through an outage of Temporal, and what an emptied one has lost, would all begin in the same second. Each
+ * start waits for its turn, in the order in which they are asked for; signals that start nothing do not.
+ */
+export function paceStarts(
+  signal: SignalHire,
+  { aSecond, atOnce }: { aSecond: number; atOnce: number } = STARTS,
+  now = () => performance.now(),
+): SignalHire {
+  const apartMs = 1_000 / aSecond;
+  let turn = Number.NEGATIVE_INFINITY;
+  return async (hire, about, options) => {
+    if (!options.start) return signal(hire, about, options);
+    turn = Math.max(turn + apartMs, now() - (atOnce - 1) * apartMs);
+    const waitMs = turn - now();
+    if (waitMs > 0) await pause(waitMs);
+    return signal(hire, about, options);
+  };
 }

@@ -54,11 +54,14 @@ interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'>
   underWay: UnderWay;
   /** When the next hire of each tenant may begin. */
   paced: Map<string, number>;
+  looked: { at: number };
 }
 
 export interface RunningRelay {
   /** Looks at the inbox soon: something may have been stored. */
   look(): void;
+  /** Since it last saw what is due, ms. */
+  lookedMs(): number;
   close(): Promise<void>;
 }
 
@@ -72,6 +75,7 @@ export function startRelay(options: RelayOptions): RunningRelay {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
     outages: new Map<string, number>(),
+    looked: { at: performance.now() },
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
   const running = relayUntil(stop.signal, relay, options.idleMs);
@@ -84,6 +88,7 @@ export function startRelay(options: RelayOptions): RunningRelay {
   };
   let timer: NodeJS.Timeout | undefined;
   return {
+    lookedMs: () => performance.now() - relay.looked.at,
     look() {
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -106,6 +111,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
     try {
       const { due, nextInMs = waitMs } = await lookForDue(relay.store);
       await beginDue(relay, due, stop);
+      relay.looked.at = performance.now();
       waitMs = Math.min(waitMs, Math.max(nextInMs, LOOK.gatherMs));
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
