@@ -13,6 +13,10 @@ export interface FaultProxy {
   cut(): void;
   /** New connections go to another port from now on. */
   leadTo(port: number): void;
+  /** New connections are refused, and open ones closed with a reset, until `speak`. */
+  refuse(): void;
+  /** Calls `seen` once with the first bytes towards the target in which the text stands, after they were passed on. */
+  watch(text: RegExp, seen: () => void): void;
   /** Connections taken so far. */
   taken(): number;
   close(): Promise<void>;
@@ -27,6 +31,8 @@ interface Pair {
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   let target = targetPort;
   let silent = false;
+  let refusing = false;
+  let watched: { text: RegExp; seen: () => void } | undefined;
   let taken = 0;
   const open = new Set<Socket>();
   const pairs = new Set<Pair>();
@@ -34,15 +40,26 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     open.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => open.delete(socket));
   };
+  const look = (chunk: Buffer): void => {
+    const { text, seen } = watched ?? {};
+    if (text?.test(chunk.toString('latin1')) !== true) return;
+    watched = undefined;
+    seen?.();
+  };
   const server = createServer((near) => {
     keep(near);
     taken += 1;
+    if (refusing) return void near.resetAndDestroy();
     if (silent) return;
     const pair = { near, silent: false };
     const isSilent = () => silent || pair.silent;
     pairs.add(pair);
     const far = keep(connect(target, '127.0.0.1'));
-    near.on('data', (chunk) => isSilent() || far.write(chunk));
+    near.on('data', (chunk) => {
+      if (isSilent()) return;
+      far.write(chunk);
+      look(chunk);
+    });
     far.on('data', (chunk) => isSilent() || near.write(chunk));
     near.on('close', () => {
       pairs.delete(pair);
@@ -55,6 +72,9 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   const drop = (): void => {
     for (const socket of open) socket.destroy();
   };
+  function cut(): void {
+    for (const { near } of pairs) near.resetAndDestroy();
+  }
   return {
     port: (server.address() as AddressInfo).port,
     fallSilent: () => void (silent = true),
@@ -63,11 +83,15 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     },
     speak() {
       silent = false;
+      refusing = false;
       drop();
     },
-    cut() {
-      for (const { near } of pairs) near.resetAndDestroy();
+    cut,
+    refuse() {
+      refusing = true;
+      cut();
     },
+    watch: (text, seen) => void (watched = { text, seen }),
     leadTo: (port) => void (target = port),
     taken: () => taken,
     async close() {

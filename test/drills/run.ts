@@ -1,0 +1,59 @@
+// What the fleet stands on falls ill: npm run test:drills -- [--only TEXT]... [--most SECONDS]
+import { parseArgs } from 'node:util';
+import { renderTable } from '../../src/cli/table.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { drills } from './drills.ts';
+import { buildGround } from './ground.ts';
+import { faultsOf, type Outcome, playDrill } from './play-drill.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    most: { type: 'string' },
+  },
+});
+
+const HEAD = ['drill', 'hires', 'lost', 'twice', 'ready', 'useful', 'all done', 'worker', 'receiver', 'status', ''];
+/** Useful work goes on so soon after the fault has ended. */
+const BOUND_MS = 10_000;
+
+async function main(): Promise<void> {
+  const { path: cliPath } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const wanted = Object.entries(drills).filter(
+    ([name]) => values.only.length === 0 || values.only.some((text) => name.includes(text)),
+  );
+  const rows: string[][] = [];
+  try {
+    for (const [name, drill] of wanted) {
+      const ground = await buildGround({ cliPath });
+      const mostMs = values.most === undefined ? undefined : Number(values.most) * 1_000;
+      const row = await playDrill(drill, ground, mostMs === undefined ? {} : { mostMs })
+        .then(
+          (outcome) => cellsOf(outcome),
+          (error: unknown) => [...Array.from({ length: 9 }, () => ''), `broke: ${String(error).slice(0, 4_000)}`],
+        )
+        .finally(() => ground.close());
+      rows.push([name, ...row]);
+      process.stderr.write(`${row.join(' | ')}\n`);
+      if (row.at(-1) !== 'ok') process.exitCode = 1;
+    }
+  } finally {
+    process.stdout.write(`${renderTable(HEAD, rows)}\n`);
+  }
+}
+
+function cellsOf(outcome: Outcome): string[] {
+  const { hires, lost, twice, readyMs, usefulMs, allMs, readyz, status } = outcome;
+  const wrong = [...faultsOf(outcome), ...(usefulMs > BOUND_MS ? ['late'] : [])];
+  return [
+    ...[hires, lost, twice].map(String),
+    ...[readyMs, usefulMs, allMs].map((ms) => `${(ms / 1_000).toFixed(1)} s`),
+    readyz.worker,
+    readyz.receiver,
+    status,
+    wrong.length === 0 ? 'ok' : wrong.join('; '),
+  ];
+}
+
+await main();
