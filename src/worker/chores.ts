@@ -32,7 +32,7 @@ const LEASE_END_MS = 500;
 
 /**
  * What one worker does on a timer for all: raises alarms and ends them, tells of holds and alarms, tries paused tenants
- * again, checks that each HRIS answers, and clears what is kept for a time. Each tenant's chore stands alone. The others
+ * again, checks that each HRIS answers, and clears what is kept for a time. Each tenant's chore stands alone. Others
  * read which HR systems stand still, and wait for its lease to end.
  */
 export function startChores(
@@ -67,7 +67,7 @@ export function startChores(
   };
 }
 
-/** One round: a few queries for all tenants, then what each of them needs; the lease first, and one query without it. */
+/** One round: a few queries for all tenants, then what each of them needs; without the lease a single query. */
 function createRound(
   deps: ActivityDeps,
   { runner, lease, everyMs, stop }: { runner: ChoreRunner; lease: Lease; everyMs: number; stop: AbortSignal },
