@@ -1,6 +1,6 @@
 // What the fleet stands on falls ill: npm run test:drills -- [--only TEXT]... [--most SECONDS]
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/table.ts';
+import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drills } from './drills.ts';
