@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 /** Entries of the package, `hirebridge/NAME`, and the module that each gives. */
-const ENTRIES = { partner: 'src/partner/index', sandbox: 'src/sandbox/index' };
+const ENTRIES = { partner: 'src/partner/index', sandbox: 'src/sandbox/index', hris: 'src/hris-kit/index' };
 
 /** What modules read from disk: the sandbox's page, mapping files, the Go module of the Temporal CLI. */
 function dataFiles(): string[] {
@@ -18,13 +18,17 @@ function dataFiles(): string[] {
   return files.filter((file) => !/\.(ts|mjs|md)$/.test(file));
 }
 
-/** The import is made only after the check: an old Node cannot even read the module. */
+/**
+ * The module is loaded only after the check: an old Node cannot even read it. Without a top-level await, because a kind
+ * of HR system that imports ours is loaded with `require`.
+ */
 async function writeEntry(name: string, module: string): Promise<void> {
   const names = Object.keys((await import(join(root, `${module}.ts`))) as object);
   const lines = [
+    `import { createRequire } from 'node:module';`,
     `import { requireNode } from '../bin/require-node.mjs';`,
     `requireNode('hirebridge/${name}');`,
-    `export const { ${names.join(', ')} } = await import('./${module}.js');`,
+    `export const { ${names.join(', ')} } = createRequire(import.meta.url)('./${module}.js');`,
   ];
   writeFileSync(join(dist, `${name}.js`), `${lines.join('\n')}\n`);
 }

@@ -25,6 +25,9 @@ const HRIS_CODES: Readonly<Record<string, string>> = {
   ABORTED: 'STOPPED',
 };
 
+/** How long to wait where a system asks for fewer calls and does not say how long. */
+const THROTTLED_MS = 30_000;
+
 /**
  * One request to an HRIS, never repeated here. Any status but 2xx is a ConnectorError of the one status table;
  * `explain` adds what this HRIS said.
@@ -46,9 +49,10 @@ export async function callHris(
 }
 
 function renamed(error: ConnectorError): ConnectorError {
-  const code = HRIS_CODES[error.code];
-  if (code === undefined) return error;
-  const { action, message, status, retryAfterMs, details, requestId } = error;
+  const { action, message, status, details, requestId } = error;
+  const retryAfterMs = error.retryAfterMs ?? (action === 'throttle' ? THROTTLED_MS : undefined);
+  const code = HRIS_CODES[error.code] ?? error.code;
+  if (code === error.code && retryAfterMs === error.retryAfterMs) return error;
   return new ConnectorError({ code, action, message, status, retryAfterMs, details, requestId, cause: error });
 }
 

@@ -5,6 +5,7 @@
 export { bamboohr } from './bamboohr/bamboohr.ts';
 export { http } from './http/http.ts';
 export { scim } from './kinds/scim.ts';
+export { module } from './module.ts';
 export { sftp } from './sftp/sftp.ts';
 export { sql } from './sql/sql.ts';
 export { tryton } from './tryton/tryton.ts';

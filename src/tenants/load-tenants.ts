@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { DefinitionFile } from '../hris/http/http.ts';
 import { isDefinitionFile } from '../hris/http/load-definition.ts';
+import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
@@ -166,8 +167,10 @@ async function checkHris(
 ): Promise<{ options?: Record<string, unknown>; files?: Texts; problems: Problem[] }> {
   const value = (source.value as { hris?: unknown } | null)?.hris;
   if (typeof value !== 'object' || value === null) return { problems: [] };
-  const { kind, connection: _connection, ...written } = value as Record<string, unknown>;
+  const { kind, connection: _connection, ...given } = value as Record<string, unknown>;
   if (typeof kind !== 'string') return { problems: [] };
+  const { written, problems: unfound } = placeModule(source, kind, given);
+  if (unfound.length > 0) return { problems: unfound };
   const { definition, problems: wrong } = await readHrisDefinition(source, kind, written['definition'], texts);
   if (wrong.length > 0) return { problems: wrong };
   const options = definition === undefined ? written : { ...written, definition };
@@ -185,6 +188,23 @@ async function checkHris(
   const parsed = schema.safeParse(options);
   if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
   return { options, files, problems: [] };
+}
+
+/** A kind of somebody else's is a module, which is named as seen from the tenant file. */
+function placeModule(
+  source: YamlFile,
+  kind: string,
+  written: Record<string, unknown>,
+): { written: Record<string, unknown>; problems: Problem[] } {
+  const { module: named } = written;
+  if (kind !== 'module' || typeof named !== 'string') return { written, problems: [] };
+  try {
+    const placed = { ...written, module: modulePlace(named, source.file) };
+    findHrisAdapter(kind, placed);
+    return { written: placed, problems: [] };
+  } catch (error) {
+    return { written, problems: problemsOf(error, source, ['hris', 'module']) };
+  }
 }
 
 /** The file that describes an HR system of kind `http`, read and checked. */

@@ -23,7 +23,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/hire', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
   ['src/yaml', 'src/values'],
   ['src/store', 'src/partner', 'src/hris', 'src/plan'],
-  ['src/mapping'],
+  ['src/mapping', 'src/hris-kit'],
   ['src/streams', 'src/exchange'],
   ['src/tenants'],
   ['activities'],

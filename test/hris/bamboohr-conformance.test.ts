@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => double?.close());
 
-describeHris('bamboohr', () => bamboohrUnderTest(double, double.url));
+describeHris('bamboohr: without its document', () => bamboohrUnderTest(double, double.url));
 
 test('an amended title is a row of its day, which keeps what the row before it holds', async () => {
   const { employees, close } = await openBamboohr(double.url);

@@ -4,9 +4,9 @@ import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-we
 import { webhooks } from '../../src/hris/bamboohr/webhook.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import type { HrisUnderTest, Powers } from './hris-case.ts';
+import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { httpPowers, moodPowers } from './http-powers.ts';
-import { type HrisProfile, employee as sqlEmployee } from './profile.ts';
+import { type HrisProfile, ownClock, employee as sqlEmployee } from './profile.ts';
 
 export const bamboohrProfile: HrisProfile = {
   employee: (tag, changes = {}) => ({ ...sqlEmployee(tag), country: 'AU', ...changes }),
@@ -69,7 +69,7 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
       () => openBamboohr(url),
     ),
     restart: () => double.restart(),
-    ownClock: true,
+    ownClock,
     people: {
       add: async (count) => addPeople(double.company, count),
       touch: async (ids) => touchPeople(double.company, ids),

@@ -59,7 +59,10 @@ const rows: readonly (readonly [string, (connection: HrisConnection, kind: strin
 ];
 
 test('docs/hris.md shows what each kind can do', async () => {
-  const kinds = hrisKinds().toSorted();
+  // A module can do what somebody else wrote.
+  const kinds = hrisKinds()
+    .filter((kind) => kind !== 'module')
+    .toSorted();
   const connections = await Promise.all(kinds.map((kind) => openHris(kind, 'shown', options[kind] ?? {})));
   const cell = (value: string | boolean) => (value === true ? 'yes' : value === false ? '–' : value);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Need } from './hris-case.ts';
+import type { Need } from '../../src/hris-kit/hris-under-test.ts';
 
 /** Rows of the table in docs/hris.md that cases of the suite play. */
 const PLAYED: Readonly<Record<string, Need>> = {

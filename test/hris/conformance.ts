@@ -1,27 +1,9 @@
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cellOf, type HrisUnderTest, type Need, needlessExcuses, offers } from '../../src/hris-kit/hris-under-test.ts';
+import { hrisCases } from '../../src/hris-kit/suite.ts';
 import { readCapabilities } from './capability-table.ts';
-import { employment } from './cases/employment.ts';
-import { finding } from './cases/finding.ts';
-import { pending } from './cases/pending.ts';
-import { trouble } from './cases/trouble.ts';
-import { webhooks } from './cases/webhooks.ts';
-import { writing } from './cases/writing.ts';
-import { type HrisCase, type HrisUnderTest, type Need, offers, placeOf } from './hris-case.ts';
 
-/** What every kind owes, in the order of the matrix. */
-export const hrisCases: readonly HrisCase[] = [
-  ...finding,
-  ...writing,
-  ...employment,
-  ...trouble,
-  ...webhooks,
-  ...pending,
-];
-
-/**
- * Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason that the counterpart
- * gives under `lacks`: what is neither offered nor excused fails.
- */
+/** Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason under `lacks`. */
 export function describeHris(kind: string, start: () => Promise<HrisUnderTest>): void {
   describe(`${kind} keeps the port's promises`, () => {
     let hris: HrisUnderTest;
@@ -34,10 +16,11 @@ export function describeHris(kind: string, start: () => Promise<HrisUnderTest>):
 
     test.for(hrisCases)('$name', async (one, context) => {
       Object.assign(context.task.meta, { hris: { kind, case: one.name } });
+      const cell = cellOf(one, hris);
       const missing = one.needs?.find((need) => !offers(hris, need));
       if (missing !== undefined) missed.add(missing);
-      skipImpossible(hris, missing, context);
-      await expect(one.run(hris)).resolves.toBeUndefined();
+      if (cell.impossible !== undefined) context.skip(cell.impossible);
+      await expect(cell.run()).resolves.toBeUndefined();
       for (const need of one.needs ?? []) shown.add(need);
     });
 
@@ -50,15 +33,7 @@ export function describeHris(kind: string, start: () => Promise<HrisUnderTest>):
     });
 
     test('nothing is excused that it offers', () => {
-      const needs = Object.keys(hris.lacks ?? {}) as Need[];
-      expect(needs.filter((need) => offers(hris, need))).toEqual([]);
+      expect(needlessExcuses(hris)).toEqual([]);
     });
   });
-}
-
-function skipImpossible(hris: HrisUnderTest, missing: Need | undefined, context: TestContext): void {
-  if (missing === undefined) return;
-  const reason = hris.lacks?.[missing];
-  if (reason === undefined) throw new Error(`Offer ${placeOf(missing)}, or say under lacks.${missing} why not.`);
-  context.skip(reason);
 }

@@ -1,7 +1,7 @@
 import type { HrisConnection } from '../../src/hris/port.ts';
-import type { HrisUnderTest, Powers } from './hris-case.ts';
+import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { httpPowers, moodPowers } from './http-powers.ts';
-import type { HrisProfile } from './profile.ts';
+import { type HrisProfile, ownClock } from './profile.ts';
 
 /** A kind that a definition describes, and its counterpart. */
 export interface DefinedUnderTest {
@@ -41,7 +41,7 @@ export async function definedUnderTest(given: DefinedUnderTest): Promise<HrisUnd
       }),
       ...moodPowers(() => server, openHere),
       restart: () => server.restart(),
-      ownClock: true,
+      ownClock,
       people: { add: async (count) => server.add(count), touch: async (ids) => server.touch(ids) },
       ...given.powers,
     },

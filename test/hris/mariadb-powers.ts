@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { type MariadbServer, onMariadb } from '../../src/counterparts/start-mariadb.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
-import type { Powers } from './hris-case.ts';
+import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { mariadbWire } from './mariadb-wire.ts';
-import { signal } from './profile.ts';
+import { ownClock, signal } from './profile.ts';
 import { openSqlWire } from './sql-wire.ts';
 import type { RoleDatabase } from './start-sql-hris.ts';
 
@@ -80,7 +80,7 @@ function powersOf(server: MariadbServer, role: Role, open: Open): Partial<Powers
       return { adapter, end: () => alter('account unlock') };
     },
     restart: () => server.restart(),
-    ownClock: true,
+    ownClock,
   };
 }
 

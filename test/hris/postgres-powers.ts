@@ -1,8 +1,8 @@
 import { asAdmin } from '../../src/counterparts/new-database.ts';
 import type { TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
-import type { Powers } from './hris-case.ts';
-import { signal } from './profile.ts';
+import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
+import { ownClock, signal } from './profile.ts';
 import { jobOf, leaveNumbersToJob } from './sql-job.ts';
 import { openSqlWire } from './sql-wire.ts';
 import type { RoleDatabase } from './start-sql-hris.ts';
@@ -65,7 +65,7 @@ function postgresPowers(
     busy: spell('connection limit 0', 'connection limit -1'),
     revoke: spell('nologin', 'login'),
     restart: () => server.restart(),
-    ownClock: true,
+    ownClock,
   };
 }
 

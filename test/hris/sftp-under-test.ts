@@ -5,10 +5,10 @@ import { type CustomerJob, type Decision, startCustomerJob } from '../../src/cou
 import { type SftpServer, startSftp } from '../../src/counterparts/start-sftp.ts';
 import type { EmployeeFiles, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
+import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { until } from '../harness/until.ts';
 import { startSshWire } from './counterparts/ssh-wire.ts';
-import type { HrisUnderTest, Powers } from './hris-case.ts';
-import { employee, type HrisProfile, sqlProfile } from './profile.ts';
+import { employee, type HrisProfile, ownClock, sqlProfile } from './profile.ts';
 
 export const sftpProfile: HrisProfile = { ...sqlProfile, foldsEveryLetter: true };
 
@@ -126,7 +126,7 @@ function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Pow
     wire: () => openWire(hris, decisions),
     restart: () => hris.server.restart(),
     uniqueReference: true,
-    ownClock: true,
+    ownClock,
     custom: { key: 'shirt', label: 'shirt', value: 'XL' },
     people: { add: (count) => addPeople(hris, count), touch: (ids) => touchPeople(hris, ids) },
     stored: (id, name) => readDocuments(hris, id, name),

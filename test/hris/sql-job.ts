@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { asAdmin } from '../../src/counterparts/new-database.ts';
-import type { Powers } from './hris-case.ts';
+import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
 
 /** The table as a customer has it whose own job numbers new rows. */
 export async function leaveNumbersToJob(url: string): Promise<void> {

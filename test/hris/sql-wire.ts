@@ -1,5 +1,5 @@
 import type { HrisConnection } from '../../src/hris/port.ts';
-import type { Powers } from './hris-case.ts';
+import type { Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { startTcpProxy, type WireProtocol } from './tcp-proxy.ts';
 
 /** A connection over a wire that loses the statements of creates and amendments. */

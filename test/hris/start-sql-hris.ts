@@ -5,8 +5,8 @@ import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
+import type { HrisUnderTest, Need, Powers } from '../../src/hris-kit/hris-under-test.ts';
 import { landings } from '../../src/streams/streams.ts';
-import type { HrisUnderTest, Need, Powers } from './hris-case.ts';
 import { sqlProfile } from './profile.ts';
 
 /** A column of the customer's beside those that every employee has. */

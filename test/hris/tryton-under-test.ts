@@ -1,10 +1,10 @@
 import { TRYTON_PASSWORD, type TrytonServer } from '../../src/counterparts/start-tryton.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import type { HrisUnderTest, HttpPower, Powers, Spell } from './hris-case.ts';
+import type { HrisUnderTest, HttpPower, Powers, Spell } from '../../src/hris-kit/hris-under-test.ts';
+import { startHttpProxy } from '../../src/hris-kit/http-proxy.ts';
 import { httpPowers } from './http-powers.ts';
-import { startHttpProxy } from './http-proxy.ts';
-import { type HrisProfile, signal, write } from './profile.ts';
+import { type HrisProfile, ownClock, signal, write } from './profile.ts';
 
 export const trytonProfile: HrisProfile = {
   employee: (tag, changes = {}) => ({
@@ -73,7 +73,7 @@ function powersOf(server: TrytonServer): Partial<Powers> {
     restart: () => server.restart(),
     busy: () => throttleLogins(server),
     revoke: () => deactivateUser(server),
-    ownClock: true,
+    ownClock,
     custom: { key: 'isActive', label: 'Active', value: false },
     staleUpdate: (id) => staleUpdate(http, server, id),
     people: { add: (count) => addPeople(server, count), touch: (ids) => touchPeople(server, ids) },

@@ -9,7 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
     provide: { needsTemporal: false },
-    include: ['test/hris/{counterparts,example}/**/*.test.ts', 'test/hris/sql-conformance.test.ts'],
+    include: ['test/hris/{counterparts,example}/**/*.test.ts', 'test/hris/*-conformance.test.ts'],
     reporters: ['default', matrixReporter],
     testTimeout: 120_000,
     hookTimeout: 300_000,

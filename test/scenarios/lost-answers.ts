@@ -1,8 +1,8 @@
+import { startHttpProxy } from '../../src/hris-kit/http-proxy.ts';
 import { takeApplicants, untilHired } from '../harness/hiring.ts';
 import { isStopped } from '../harness/is-stopped.ts';
 import { until, type World } from '../harness/world.ts';
 import { startSshWire } from '../hris/counterparts/ssh-wire.ts';
-import { startHttpProxy } from '../hris/http-proxy.ts';
 import { type Scenario, startProduct, untilEffects } from './scenario.ts';
 
 /** Late, and yet before the call's deadline: after it, a call that was cut off is one that never arrives. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -50,7 +50,7 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 test('the tarball is small, without tests, sources or paths of the machine that packed it', async () => {
   console.log(`${packed.filename}: ${(packed.size / 1e6).toFixed(2)} MB, ${packed.files.length} files`);
-  expect(packed.size).toBeLessThan(3_200_000);
+  expect(packed.size).toBeLessThan(3_500_000);
   const paths = packed.files.map((file) => file.path);
   expect(paths.filter((file) => /^(src|test|packaging)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
   expect(paths).toContain('dist/src/sandbox/page/main.js');
@@ -92,7 +92,61 @@ test('the documented client reads from the documented sandbox', async () => {
   expect(stdout).toMatch(/^\d+ \w/m);
 });
 
-test.each(['partner', 'sandbox'])('hirebridge/%s says in one line that a Node is too old', async (entry) => {
+test('a kind of HR system lives in a package of its own: types, suite, and a tenant that names it', async () => {
+  const own = path.join(project, 'node_modules/acme-hris');
+  await mkdir(own, { recursive: true });
+  const exports = { '.': './folder.js', './under-test': './folder-under-test.js' };
+  await writeFile(path.join(own, 'package.json'), JSON.stringify({ name: 'acme-hris', type: 'module', exports }));
+  const sources = path.join(project, 'acme-hris');
+  await mkdir(sources);
+  // The example of this tree, as somebody else would write it: everything of ours comes from the package.
+  for (const name of ['folder.ts', 'folder-under-test.ts']) {
+    const text = await readFile(path.join(root, 'test/hris/example', name), 'utf8');
+    await writeFile(path.join(sources, name), text.replaceAll(/from '[^']*\/src\/[^']*'/g, "from 'hirebridge/hris'"));
+  }
+  await appendFile(path.join(sources, 'folder.ts'), '\nexport { folder as adapter };\n');
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+  const built = ['--rewriteRelativeImportExtensions', '--declaration', '--outDir', own];
+  await succeed(process.execPath, [tsc, ...strict, ...built, 'folder.ts', 'folder-under-test.ts'], sources);
+  const suite = `import { after, test } from 'node:test';
+import { hrisCells } from 'hirebridge/hris';
+import { folderUnderTest } from 'acme-hris/under-test';
+const hris = await folderUnderTest();
+after(() => hris.stop());
+for (const { name, impossible, run } of hrisCells(hris)) test(name, { skip: impossible ?? false }, run);
+`;
+  await writeFile(path.join(project, 'suite.mjs'), suite);
+  const told = await succeed(process.execPath, ['--test', '--test-reporter=tap', 'suite.mjs']);
+  expect(told).toMatch(/^# fail 0$/m);
+  expect(Number(/^# pass (\d+)$/m.exec(told)?.[1])).toBeGreaterThanOrEqual(21);
+  const tenants = path.join(project, 'tenants');
+  await mkdir(path.join(tenants, 'staff'), { recursive: true });
+  await writeFile(path.join(tenants, 'acme.yaml'), tenantOf('kind: module, module: acme-hris, folder: staff'));
+  const mapping = 'fields: { startDate: { constant: "2026-02-01" }, phone: null, city: null, country: null }\n';
+  await writeFile(path.join(tenants, 'acme-mapping.yaml'), mapping);
+  await writeFile(path.join(tenants, 'key'), 'sk_test_0123456789012345678901\n');
+  const shown = await run('npx', ['hirebridge', 'mapping', 'show', 'acme', '--tenants', tenants]);
+  expect(shown.stderr).toBe('');
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('startDate') });
+});
+
+function tenantOf(hris: string): string {
+  return `tenant: acme
+partner:
+  baseUrl: http://127.0.0.1:1/v1/partner
+  environment: sandbox
+  apiKey: file:key
+  webhooks: off
+  allowPrivateAddress: true
+hris: { connection: acme-hr, ${hris} }
+policies: { onboarding: skip }
+writeBack: { customField: cf1 }
+mapping: acme-mapping.yaml
+`;
+}
+
+test.each(['partner', 'sandbox', 'hris'])('hirebridge/%s says in one line that a Node is too old', async (entry) => {
   const old = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})`;
   const script = `import('hirebridge/${entry}').catch((error) => console.log(error.stack))`;
   const { stdout } = await run(process.execPath, ['--import', `data:text/javascript,${old}`, '-e', script]);

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
+import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
-import { startHttpProxy } from '../../hris/http-proxy.ts';
 
 const key = { tenantId: 'acme', stream: 'documents' };
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startTryton, TRYTON_PASSWORD, type TrytonServer } from '../../../src/counterparts/start-tryton.ts';
+import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { documentedHire, hashOf } from '../documented-hire.ts';
-import { startHttpProxy } from '../http-proxy.ts';
 import { readAttachments } from '../tryton-under-test.ts';
 
 let base: TrytonServer;

@@ -1,9 +1,20 @@
-import { expect, vi } from 'vitest';
-import { employ, type HrisCase, type HrisUnderTest, power, settled, shown } from '../hris-case.ts';
+import { eventually, expectFit } from '../expect.ts';
+import {
+  create,
+  employ,
+  type HrisCase,
+  type HrisUnderTest,
+  power,
+  referenceOf,
+  refusal,
+  settled,
+  shown,
+  signal,
+  write,
+} from '../hris-under-test.ts';
 import { type HttpFault, type HttpProxy, startHttpProxy } from '../http-proxy.ts';
-import { refusal, signal, write } from '../profile.ts';
 
-/** The wire, the clock, the server and whoever stands before it. */
+/** The wire, the clock, the server and what stands before it. */
 export const trouble: readonly HrisCase[] = [
   { name: 'answer lost after create', needs: ['wire', 'reference'], run: losesAnswer },
   { name: 'the connection dies before create arrives', needs: ['wire'], run: losesRequest },
@@ -23,16 +34,16 @@ async function losesAnswer(hris: HrisUnderTest): Promise<void> {
   try {
     const before = await hris.count();
     const struck = strike('answer-lost');
-    const fields = hris.profile.employee('lost');
-    expect(await refusal(adapter.employees.create(fields, '27:lost', write))).toMatchObject({ action: 'unknown' });
+    const lost = await refusal(create(hris, 'lost', { on: adapter }));
+    expectFit(lost, { action: 'unknown' }, 'the refusal');
     await struck;
-    expect(await hris.count()).toBe(before + 1);
-    await expect
-      .poll(() => hris.second.employees.find({ by: 'reference', value: '27:lost' }, signal), shown(hris))
-      .toMatchObject({ kind: 'one', by: 'reference' });
-    const again = await refusal(adapter.employees.create(fields, '27:lost', write));
-    expect(again).toMatchObject({ code: 'ALREADY_EXISTS', action: 'ignore' });
-    expect(await hris.count()).toBe(before + 1);
+    expectFit(await hris.count(), before + 1, 'the number of employees');
+    const key = { by: 'reference', value: referenceOf(hris, 'lost') } as const;
+    const find = () => hris.second.employees.find(key, signal);
+    await eventually(find, { kind: 'one', by: 'reference' }, shown(hris), 'who is found');
+    const again = await refusal(create(hris, 'lost', { on: adapter }));
+    expectFit(again, { code: 'ALREADY_EXISTS', action: 'ignore' }, 'the second create');
+    expectFit(await hris.count(), before + 1, 'the number of employees');
   } finally {
     await close();
   }
@@ -43,12 +54,12 @@ async function losesRequest(hris: HrisUnderTest): Promise<void> {
   try {
     const before = await hris.count();
     const struck = strike('reset-before');
-    const fields = hris.profile.employee('reset');
-    expect(await refusal(adapter.employees.create(fields, '27:reset', write))).toMatchObject({ action: 'unknown' });
+    const lost = await refusal(create(hris, 'reset', { on: adapter }));
+    expectFit(lost, { action: 'unknown' }, 'the refusal');
     await struck;
-    expect(await hris.count()).toBe(before);
-    await settled(hris, adapter, await adapter.employees.create(fields, '27:reset', write));
-    expect(await hris.count()).toBe(before + 1);
+    expectFit(await hris.count(), before, 'the number of employees');
+    await settled(hris, adapter, await create(hris, 'reset', { on: adapter }));
+    expectFit(await hris.count(), before + 1, 'the number of employees');
   } finally {
     await close();
   }
@@ -59,14 +70,13 @@ async function executesLate(hris: HrisUnderTest): Promise<void> {
   try {
     const before = await hris.count();
     const struck = strike('executed-late');
-    const soon = { ...write, remainingMs: () => 200 };
-    const late = adapter.employees.create(hris.profile.employee('late'), '27:late', soon);
-    expect(await refusal(late)).toMatchObject({ action: 'unknown' });
+    const late = create(hris, 'late', { on: adapter, options: { remainingMs: () => 200 } });
+    expectFit(await refusal(late), { action: 'unknown' }, 'the refusal');
     await struck;
-    await expect
-      .poll(() => hris.second.employees.find({ by: 'reference', value: '27:late' }, signal), shown(hris))
-      .toMatchObject({ kind: refusesLate ? 'none' : 'one' });
-    expect(await hris.count()).toBe(before + (refusesLate ? 0 : 1));
+    const key = { by: 'reference', value: referenceOf(hris, 'late') } as const;
+    const find = () => hris.second.employees.find(key, signal);
+    await eventually(find, { kind: refusesLate ? 'none' : 'one' }, shown(hris), 'who is found');
+    expectFit(await hris.count(), before + (refusesLate ? 0 : 1), 'the number of employees');
   } finally {
     await close();
   }
@@ -75,17 +85,16 @@ async function executesLate(hris: HrisUnderTest): Promise<void> {
 async function isBusy(hris: HrisUnderTest): Promise<void> {
   const before = await hris.count();
   const { adapter, end } = await power(hris, 'busy')();
-  const create = () => adapter.employees.create(hris.profile.employee('busy'), '27:busy', write);
   try {
-    const error = await create().catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ action: expect.stringMatching(/^(throttle|retry)$/) });
+    const error: unknown = await create(hris, 'busy', { on: adapter }).catch((reason: unknown) => reason);
+    expectFit(error, { action: /^(throttle|retry)$/ }, 'the refusal');
     // Who throttles says for how long.
-    if ((error as { action: string }).action === 'throttle')
-      expect(error).toMatchObject({ retryAfterMs: expect.any(Number) });
-    expect(await hris.count()).toBe(before);
+    const { action, retryAfterMs } = error as { action: string; retryAfterMs?: number };
+    if (action === 'throttle') expectFit(typeof retryAfterMs, 'number', 'the type of retryAfterMs');
+    expectFit(await hris.count(), before, 'the number of employees');
     await end();
-    await settled(hris, adapter, await create());
-    expect(await hris.count()).toBe(before + 1);
+    await settled(hris, adapter, await create(hris, 'busy', { on: adapter }));
+    expectFit(await hris.count(), before + 1, 'the number of employees');
   } finally {
     await end();
     await adapter.close();
@@ -98,14 +107,13 @@ async function isRevoked(hris: HrisUnderTest): Promise<void> {
   try {
     const refused = { code: 'HRIS_AUTH', action: 'reauthorize' };
     // A connection that was open may have to end first.
-    await expect.poll(() => adapter.probe(signal), shown(hris)).toMatchObject({ ok: false, error: refused });
-    const create = adapter.employees.create(hris.profile.employee('revoked'), '27:revoked', write);
-    expect(await refusal(create)).toMatchObject(refused);
+    await eventually(() => adapter.probe(signal), { ok: false, error: refused }, shown(hris), 'the probe');
+    expectFit(await refusal(create(hris, 'revoked', { on: adapter })), refused, 'the refusal');
   } finally {
     await end();
     await adapter.close();
   }
-  expect(await hris.count()).toBe(before);
+  expectFit(await hris.count(), before, 'the number of employees');
 }
 
 /** Our deadlines are durations, and what the HRIS stamps is compared with nothing of ours. */
@@ -114,23 +122,22 @@ async function skewsClock(hris: HrisUnderTest): Promise<void> {
     ['ahead', 10],
     ['behind', -10],
   ] as const) {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
+    const setRight = power(hris, 'ownClock')(minutes);
     try {
       const ref = await employ(hris, tag);
-      await expect.poll(() => hris.adapter.employees.read(ref.id, signal), shown(hris)).toMatchObject({ ref });
+      await eventually(() => hris.adapter.employees.read(ref.id, signal), { ref }, shown(hris), 'the employee');
       await hris.adapter.employees.update(ref.id, hris.profile.edit, write);
     } finally {
-      vi.useRealTimers();
+      setRight();
     }
   }
 }
 
-/** Creates go on until one is answered; whatever the killed server had done, the reference stands once. */
+/** Creates go on until one is answered; whatever the killed server did, the reference stands once. */
 async function restarts(hris: HrisUnderTest): Promise<void> {
   const before = await hris.count();
-  const fields = hris.profile.employee('restart');
-  const create = () =>
-    hris.adapter.employees.create(fields, '27:restart', write).then(
+  const begin = () =>
+    create(hris, 'restart').then(
       // The customer's job may lose its connection as well.
       (result) =>
         settled(hris, hris.adapter, result).then(
@@ -139,21 +146,22 @@ async function restarts(hris: HrisUnderTest): Promise<void> {
         ),
       (error: { action: string }) => error.action,
     );
-  const [first] = await Promise.all([create(), power(hris, 'restart')()]);
-  expect(['created', 'retry', 'unknown']).toContain(first);
-  await expect.poll(create, { interval: 200, timeout: 20_000 }).toMatch(/^(created|ignore)$/);
-  const found = await hris.adapter.employees.find({ by: 'reference', value: '27:restart' }, signal);
-  expect(found).toMatchObject({ kind: 'one' });
-  expect(await hris.count()).toBe(before + 1);
+  const [first] = await Promise.all([begin(), power(hris, 'restart')()]);
+  expectFit(first, /^(created|retry|unknown)$/, 'what became of it');
+  await eventually(begin, /^(created|ignore)$/, { interval: 200, timeout: 20_000 }, 'what became of it');
+  const key = { by: 'reference', value: referenceOf(hris, 'restart') } as const;
+  expectFit(await hris.adapter.employees.find(key, signal), { kind: 'one' }, 'who is found');
+  expectFit(await hris.count(), before + 1, 'the number of employees');
 }
 
 async function refusesOtherName(hris: HrisUnderTest): Promise<void> {
   const { right, wrong, reached, close } = await power(hris, 'tls')();
   try {
-    expect(await wrong.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_UNREACHABLE' } });
-    expect(await reached()).toBe(0);
-    expect(await right.probe(signal)).toMatchObject({ ok: true });
-    expect(await reached()).toBeGreaterThan(0);
+    const refused = { ok: false, error: { code: 'HRIS_UNREACHABLE' } };
+    expectFit(await wrong.probe(signal), refused, 'the probe at another name');
+    expectFit(await reached(), 0, 'what reached the server');
+    expectFit(await right.probe(signal), { ok: true }, 'the probe at the right name');
+    expectFit((await reached()) > 0, true, 'that something reached the server');
   } finally {
     await Promise.all([right.close(), wrong.close()]);
     await close();
@@ -178,26 +186,25 @@ async function refusesStranger(hris: HrisUnderTest, answer: NonNullable<HttpFaul
     const before = await hris.count();
     const struck = proxy.strike({ kind: 'answer', on: () => true, answer });
     const refused = await refusal(employees.find({ by: 'email', value: 'nobody@example.org' }, signal));
-    expect(await struck).toBe(0);
-    expect(refused.code).toMatch(/^HRIS_/);
-    expect(refused.message).toMatch(/hris\.url|base URL/);
-    expect(await hris.count()).toBe(before);
+    expectFit(await struck, 0, 'the status that the server gave');
+    expectFit(refused, { code: /^HRIS_/, message: /hris\.url|base URL/ }, 'the refusal');
+    expectFit(await hris.count(), before, 'the number of employees');
   });
 }
 
 async function isOverloaded(hris: HrisUnderTest): Promise<void> {
   const answer = { status: 502, body: 'Bad gateway' };
-  await overProxy(hris, async (proxy, { employees }) => {
+  await overProxy(hris, async (proxy, adapter) => {
     void proxy.strike({ kind: 'answer', on: () => true, answer });
-    const read = await refusal(employees.find({ by: 'number', value: '1' }, signal));
-    expect(read).toMatchObject({ action: 'retry' });
+    const read = await refusal(adapter.employees.find({ by: 'email', value: 'nobody@example.org' }, signal));
+    expectFit(read, { action: 'retry' }, 'the refusal of a read');
     void proxy.strike({ kind: 'answer', on: power(hris, 'http').isCreate, answer });
-    const create = await refusal(employees.create(hris.profile.employee('overloaded'), '27:overloaded', write));
-    expect(create).toMatchObject({ action: 'unknown' });
+    const made = await refusal(create(hris, 'overloaded', { on: adapter }));
+    expectFit(made, { action: 'unknown' }, 'the refusal of a create');
   });
 }
 
-/** Whatever the adapter does once, a login for example, is done before the work begins. */
+/** What the adapter does once, a login for example, is done before the work begins. */
 async function overProxy(
   hris: HrisUnderTest,
   work: (proxy: HttpProxy, adapter: HrisUnderTest['adapter']) => Promise<void>,
@@ -206,7 +213,7 @@ async function overProxy(
   const proxy = await startHttpProxy(url);
   const adapter = await open({ url: proxy.url });
   try {
-    expect(await adapter.probe(signal)).toMatchObject({ ok: true });
+    expectFit(await adapter.probe(signal), { ok: true }, 'the probe');
     await work(proxy, adapter);
   } finally {
     await adapter.close();

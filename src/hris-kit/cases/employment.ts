@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'vitest';
-import type { Amendment } from '../../../src/hris/fields-to-amend.ts';
-import type { EmployeeFile, HrisConnection } from '../../../src/hris/port.ts';
-import { employ, type HrisCase, type HrisUnderTest, power, shown } from '../hris-case.ts';
-import { refusal, signal, write } from '../profile.ts';
+import type { Amendment } from '../../hris/fields-to-amend.ts';
+import type { EmployeeFile, HrisConnection } from '../../hris/port.ts';
+import { eventually, expectFit } from '../expect.ts';
+import {
+  emailOf,
+  employ,
+  type HrisCase,
+  type HrisUnderTest,
+  power,
+  refusal,
+  shown,
+  signal,
+  write,
+} from '../hris-under-test.ts';
 
 /** What becomes of employees after they were created. */
 export const employment: readonly HrisCase[] = [
@@ -45,7 +54,8 @@ async function drainAll(hris: HrisUnderTest, from: string, ids: readonly string[
     for (const id of pass.seen) missing.delete(id);
     return missing.size;
   };
-  await expect.poll(readOn, { interval: 50, timeout: shown(hris).timeout + 30_000 }).toBe(0);
+  const patient = { interval: 50, timeout: shown(hris).timeout + 30_000 };
+  await eventually(readOn, 0, patient, 'the number of changes that were not told');
   return next;
 }
 
@@ -71,16 +81,16 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
   const before = await hris.count();
   const isFormer = async () => (await employees.read(ref.id, signal))?.former;
   for (const _twice of [1, 2]) await employees.terminate?.(ref.id, '2026-02-20', write);
-  await expect.poll(isFormer, shown(hris)).toBe(true);
-  const found = await employees.find({ by: 'email', value: 'rehired@example.org' }, signal);
-  expect(found).toEqual({ kind: 'one', ref, by: 'email' });
+  await eventually(isFormer, true, shown(hris), 'that they are former');
+  const found = await employees.find({ by: 'email', value: emailOf(hris, 'rehired') }, signal);
+  expectFit(found, { kind: 'one', ref, by: 'email' }, 'who is found');
   const { startDate } = hris.profile.employee('rehired');
   // Some systems know no first day.
   const fields = hris.profile.employee('rehired', startDate === undefined ? {} : { startDate: '2026-03-01' });
   for (const _twice of [1, 2]) await employees.rehire?.(ref.id, fields, write);
-  await expect.poll(isFormer, shown(hris)).toBe(false);
-  expect(await employees.read(ref.id, signal)).toMatchObject({ ref, fields });
-  expect(await hris.count()).toBe(before);
+  await eventually(isFormer, false, shown(hris), 'that they are former');
+  expectFit(await employees.read(ref.id, signal), { ref, fields }, 'the employee');
+  expectFit(await hris.count(), before, 'the number of employees');
 }
 
 /** The profile's edit as an amendment of an employee, who is as they were made. */
@@ -97,7 +107,7 @@ async function amends(hris: HrisUnderTest): Promise<void> {
   const expected = hris.profile.employee('amended', hris.profile.edit);
   for (const _twice of [1, 2]) {
     await employees.amend?.(ref.id, amendment, write);
-    await expect.poll(() => employees.read(ref.id, signal), shown(hris)).toMatchObject({ ref, fields: expected });
+    await eventually(() => employees.read(ref.id, signal), { ref, fields: expected }, shown(hris), 'the employee');
   }
 }
 
@@ -109,12 +119,12 @@ async function amendsNoEdit(hris: HrisUnderTest): Promise<void> {
   await adapter.employees.update(ref.id, edit, write);
   const named = { [profile.nameField]: 'Renamed' };
   const made = { [profile.nameField]: profile.employee('promoted')[profile.nameField] ?? null };
-  await expect.poll(() => adapter.employees.read(ref.id, signal), shown(hris)).toMatchObject({ fields: edit });
+  await eventually(() => adapter.employees.read(ref.id, signal), { fields: edit }, shown(hris), 'the employee');
   const late = { fields: { ...named, ...fields }, over: { ...made, ...over }, from };
   const refused = await refusal(Promise.resolve(adapter.employees.amend?.(ref.id, late, write)));
-  expect(refused).toMatchObject({ code: 'STALE', action: 'retry' });
+  expectFit(refused, { code: 'STALE', action: 'retry' }, 'the refusal');
   const expected = profile.employee('promoted', edit);
-  expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ ref, fields: expected });
+  expectFit(await adapter.employees.read(ref.id, signal), { ref, fields: expected }, 'the employee');
 }
 
 async function losesAmendment(hris: HrisUnderTest): Promise<void> {
@@ -124,13 +134,13 @@ async function losesAmendment(hris: HrisUnderTest): Promise<void> {
     const amendment = amendmentOf(hris, 'unheard');
     const struck = strike('answer-lost', 'amendment');
     const refused = await refusal(Promise.resolve(adapter.employees.amend?.(ref.id, amendment, write)));
-    expect(refused.action).toMatch(/^(retry|unknown)$/);
+    expectFit(refused.action, /^(retry|unknown)$/, 'the action');
     await struck;
     const expected = hris.profile.employee('unheard', hris.profile.edit);
     const { employees } = hris.second;
-    await expect.poll(() => employees.read(ref.id, signal), shown(hris)).toMatchObject({ fields: expected });
+    await eventually(() => employees.read(ref.id, signal), { fields: expected }, shown(hris), 'the employee');
     await adapter.employees.amend?.(ref.id, amendment, write);
-    expect(await employees.read(ref.id, signal)).toMatchObject({ ref, fields: expected });
+    expectFit(await employees.read(ref.id, signal), { ref, fields: expected }, 'the employee');
   } finally {
     await close();
   }
@@ -152,13 +162,13 @@ async function deliversOnce(hris: HrisUnderTest): Promise<void> {
       const file: EmployeeFile = { name: `cv ${kind} ü.pdf`, mediaType: 'application/pdf', bytes };
       const struck = strike(kind, 'file');
       const refused = await refusal(Promise.resolve(adapter.files?.deliver(ref.id, file, write)));
-      expect(refused.action).toMatch(/^(retry|unknown)$/);
+      expectFit(refused.action, /^(retry|unknown)$/, 'the action');
       await struck;
       const again = await adapter.files?.deliver(ref.id, file, write);
-      expect(again, kind).toBe(kind === 'cut' ? 'delivered' : 'there');
-      expect(await adapter.files?.deliver(ref.id, file, write)).toBe('there');
+      expectFit(again, kind === 'cut' ? 'delivered' : 'there', `what a repeat says after ${kind}`);
+      expectFit(await adapter.files?.deliver(ref.id, file, write), 'there', 'what a third delivery says');
       const stored = await power(hris, 'stored')(ref.id, file.name);
-      expect(stored.map(hashOf)).toEqual([hashOf(bytes)]);
+      expectFit(stored.map(hashOf), [hashOf(bytes)], 'the hashes of what is stored');
     }
   } finally {
     await close();

@@ -1,7 +1,42 @@
-import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
-import type { HrisAdapter, HrisConnection } from '../../src/hris/port.ts';
-import type { SignedDelivery } from '../../src/hris/signed-delivery.ts';
-import { created, type HrisProfile, signal, write } from './profile.ts';
+import { isConnectorError } from '../errors.ts';
+import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
+import type { CreateResult, HrisAdapter, HrisConnection, WriteOptions } from '../hris/port.ts';
+import type { SignedDelivery } from '../hris/signed-delivery.ts';
+
+/** What the suite writes into an HRIS of one kind, in the words of its fields. */
+export interface HrisProfile {
+  /** A complete employee, whose e-mail and name are the tag's own, so that cases share an HRIS without meeting. */
+  employee(tag: string, changes?: EmployeeFields): EmployeeFields;
+  /** Our reference of a tag; `27:TAG` by default. */
+  reference?(tag: string): string;
+  /** A required field that holds any text. */
+  nameField: string;
+  /** A field that may change at any time, and what it is changed to. */
+  edit: EmployeeFields;
+  /** A field that must not be empty, but is. */
+  missing: EmployeeFields;
+  /** What numbers look like; absent where it gives none. */
+  number?: RegExp;
+  /** Hostile texts that it refuses in a name, instead of keeping them as they are. */
+  refuses: readonly string[];
+  /**
+   * Whether it is known that nobody has an e-mail with letters beyond ASCII: whose case not every database folds.
+   * Absent where that is not known of this system.
+   */
+  foldsEveryLetter?: boolean;
+  /** False where it tells addresses apart by their case; somebody at one in other case may then be missed. */
+  foldsCase?: boolean;
+  /** Whether people are found by name and birth date. */
+  findsPersons: boolean;
+  /** Keys of which an empty answer proves nothing, so that none may be taken as proof. */
+  provesNothing?: readonly ('reference' | 'number' | 'email' | 'person')[];
+  /** What stands between decodes every body as text, so files must be ASCII. */
+  textOnly?: boolean;
+}
+
+/** Never stops: how long a case may take is the runner's to say. */
+export const signal: AbortSignal = new AbortController().signal;
+export const write: WriteOptions = { signal, beforeSend: () => undefined, remainingMs: () => 20_000 };
 
 /** One real HRIS with two connections of its own, as two workers have. */
 export interface HrisUnderTest {
@@ -37,8 +72,8 @@ export interface Powers {
   wide(): Promise<{ adapter: HrisConnection; fields: EmployeeFields }>;
   /** Two creates of one reference cannot both happen, whoever sends them. */
   uniqueReference: true;
-  /** Its clock is not the clock of our machine. */
-  ownClock: true;
+  /** Its clock is not the clock of our machine: ours is set wrong by so many minutes, until the returned is called. */
+  ownClock(minutes: number): () => void;
   /** Employees as somebody over there makes and edits them. */
   people: {
     add(count: number): Promise<string[]>;
@@ -49,8 +84,10 @@ export interface Powers {
   };
   /** What the HRIS holds of an employee's files under a name. */
   stored(id: string, name: string): Promise<Buffer[]>;
-  /** Whoever finishes a pending create over there. */
+  /** Who finishes or refuses a pending create over there, and only when they are told. */
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
+  /** Waits until they have finished one by themselves. */
+  untilFinished(ticket: string): Promise<void>;
   /** Webhooks as the kind signs them, and as it reads them. */
   webhooks: {
     sign(payload: Buffer, key: string, at: number): SignedDelivery['headers'];
@@ -103,7 +140,15 @@ export interface HttpPower {
 
 type IsRequest = (asked: { method: string; path: string; body: string }) => boolean;
 
-export type Need = keyof Powers | 'reference' | 'persons' | Optional | OfEmployees;
+export type Need =
+  | keyof Powers
+  | 'reference'
+  | 'persons'
+  | 'numbers'
+  | 'required'
+  | 'finished'
+  | Optional
+  | OfEmployees;
 
 const OF_EMPLOYEES = ['rehire', 'terminate', 'amend'] as const;
 type OfEmployees = (typeof OF_EMPLOYEES)[number];
@@ -122,6 +167,9 @@ export interface HrisCase {
 export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: Need): boolean {
   if (need === 'reference') return adapter.capabilities.storesReference;
   if (need === 'persons') return profile.findsPersons;
+  if (need === 'numbers') return profile.number !== undefined;
+  if (need === 'required') return Object.keys(profile.missing).length > 0;
+  if (need === 'finished') return powers.job !== undefined || powers.untilFinished !== undefined;
   const ofEmployees = OF_EMPLOYEES.find((one) => one === need);
   if (ofEmployees !== undefined) return adapter.employees[ofEmployees] !== undefined;
   const optional = OPTIONAL.find((one) => one === need);
@@ -133,6 +181,9 @@ export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: N
 export function placeOf(need: Need): string {
   if (need === 'reference') return 'capabilities.storesReference of the connection';
   if (need === 'persons') return 'profile.findsPersons of the test';
+  if (need === 'numbers') return 'profile.number of the test';
+  if (need === 'required') return 'profile.missing of the test';
+  if (need === 'finished') return 'powers.job or powers.untilFinished of the test';
   if (OF_EMPLOYEES.some((one) => one === need)) return `employees.${need} of the connection`;
   return OPTIONAL.some((one) => one === need) ? `${need} of the connection` : `powers.${need} of the test`;
 }
@@ -144,22 +195,89 @@ export function power<Name extends keyof Powers>({ powers = {} }: HrisUnderTest,
   return found as Powers[Name];
 }
 
+/** What every kind owes under one name of a case, as it stands with one HRIS. */
+export interface HrisCell {
+  name: string;
+  /** Why this HRIS cannot show it: a sentence for the matrix. */
+  impossible?: string;
+  /** @throws where the promise is not kept */
+  run(): Promise<void>;
+}
+
+/**
+ * A case as a cell of the matrix. What is neither offered nor excused under `lacks` fails, and says where it belongs.
+ */
+export function cellOf(one: HrisCase, hris: HrisUnderTest): HrisCell {
+  const missing = one.needs?.find((need) => !offers(hris, need));
+  if (missing === undefined) return { name: one.name, run: () => one.run(hris) };
+  const reason = hris.lacks?.[missing];
+  const run = async (): Promise<void> => {
+    throw new Error(`Offer ${placeOf(missing)}, or say under lacks.${missing} why not.`);
+  };
+  return { name: one.name, run, ...(reason === undefined ? {} : { impossible: reason }) };
+}
+
+/** Excuses for what is offered: there must be none. */
+export function needlessExcuses(hris: HrisUnderTest): Need[] {
+  return (Object.keys(hris.lacks ?? {}) as Need[]).filter((need) => offers(hris, need));
+}
+
+export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
+  return profile.reference?.(tag) ?? `27:${tag}`;
+}
+
+/** The address of a tag's employee. */
+export function emailOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
+  return String(profile.employee(tag)['email']);
+}
+
+/** A create of the profile's employee under the tag's reference. */
+export function create(
+  hris: HrisUnderTest,
+  tag: string,
+  {
+    on = hris.adapter,
+    fields = {},
+    options = {},
+  }: { on?: HrisConnection; fields?: EmployeeFields; options?: Partial<WriteOptions> } = {},
+): Promise<CreateResult> {
+  const employee = hris.profile.employee(tag, fields);
+  return on.employees.create(employee, referenceOf(hris, tag), { ...write, ...options });
+}
+
 /** A new employee, finished by whoever finishes it over there. */
 export async function employ(hris: HrisUnderTest, tag: string, fields: EmployeeFields = {}): Promise<EmployeeRef> {
-  const { adapter, profile } = hris;
-  return settled(hris, adapter, await adapter.employees.create(profile.employee(tag, fields), `27:${tag}`, write));
+  return settled(hris, hris.adapter, await create(hris, tag, { fields }));
 }
 
 /** The employee of a create, at once or after the job over there has run. */
 export async function settled(
   { powers }: HrisUnderTest,
   connection: HrisConnection,
-  result: Awaited<ReturnType<HrisConnection['employees']['create']>>,
+  result: CreateResult,
 ): Promise<EmployeeRef> {
   if (result.kind === 'created') return result.ref;
-  await powers?.job?.finish(result.ticket);
+  await (powers?.job?.finish ?? powers?.untilFinished)?.(result.ticket);
   if (connection.pending === undefined) throw new Error('A create is pending, and nobody can be asked about it.');
   return created(await connection.pending.resolve(result.ticket, signal));
+}
+
+/** The new employee; a pending create would fail the case. */
+export function created(result: CreateResult): EmployeeRef {
+  if (result.kind !== 'created') throw new Error(`expected an employee at once, got ${result.kind}`);
+  return result.ref;
+}
+
+/** What the call was refused with. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: string; action: string; details: Record<string, unknown> | undefined; message: string }> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isConnectorError(error)) throw new Error(`expected a ConnectorError, got ${String(error)}`);
+  return { code: error.code, action: error.action, details: error.details, message: error.message };
 }
 
 /** Reads show a write no later than the adapter says. */

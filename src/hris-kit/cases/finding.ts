@@ -1,0 +1,153 @@
+import { eventually, expectFit } from '../expect.ts';
+import {
+  emailOf,
+  employ,
+  type HrisCase,
+  type HrisUnderTest,
+  offers,
+  referenceOf,
+  shown,
+  signal,
+  write,
+} from '../hris-under-test.ts';
+
+/** How people are looked up, and what an empty answer proves. */
+export const finding: readonly HrisCase[] = [
+  { name: 'the probe finds that it works', run: probes },
+  { name: 'find by reference', needs: ['reference'], run: findsByReference },
+  { name: 'find by number', needs: ['numbers'], run: findsByNumber },
+  { name: 'find by e-mail', run: findsByEmail },
+  { name: 'find by name and birth date', needs: ['persons'], run: findsPerson },
+  { name: 'find by name where one side has no birth date', run: findsNamesakes },
+  { name: 'an e-mail in other case is the same e-mail', run: foldsEmail },
+  { name: 'who is not there is "none", trusted where the filter can prove it', run: findsNobody },
+  { name: 'an e-mail beyond ASCII that is not found proves nothing', run: doubtsLetters },
+];
+
+async function probes({ adapter }: HrisUnderTest): Promise<void> {
+  const probed = await adapter.probe(signal);
+  if (!probed.ok) throw probed.error;
+}
+
+async function findsByReference(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'by-reference');
+  const key = { by: 'reference', value: referenceOf(hris, 'by-reference') } as const;
+  await eventually(
+    () => hris.adapter.employees.find(key, signal),
+    { kind: 'one', ref, by: 'reference' },
+    shown(hris),
+    'who is found',
+  );
+}
+
+async function findsByNumber(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'by-number');
+  const key = { by: 'number', value: ref.number ?? '' } as const;
+  await eventually(
+    () => hris.adapter.employees.find(key, signal),
+    { kind: 'one', ref, by: 'number' },
+    shown(hris),
+    'who is found',
+  );
+}
+
+async function findsByEmail(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'by-email');
+  const key = { by: 'email', value: emailOf(hris, 'by-email') } as const;
+  await eventually(
+    () => hris.adapter.employees.find(key, signal),
+    { kind: 'one', ref, by: 'email' },
+    shown(hris),
+    'who is found',
+  );
+}
+
+async function findsPerson(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'person');
+  const { givenName, familyName, birthDate } = hris.profile.employee('person');
+  const person = {
+    by: 'person',
+    givenName: String(givenName).toUpperCase(),
+    familyName: ` ${String(familyName).toLowerCase().replace(' ', '  ')} `,
+    birthDate: String(birthDate),
+  } as const;
+  await eventually(
+    () => hris.adapter.employees.find(person, signal),
+    { kind: 'one', ref, by: 'person' },
+    shown(hris),
+    'who is found',
+  );
+}
+
+async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
+  const { profile, adapter } = hris;
+  const fields = profile.employee('namesake', profile.findsPersons ? { birthDate: null } : {});
+  const ref = await employ(hris, 'namesake', fields);
+  const [givenName, familyName] = [String(fields['givenName']), String(fields['familyName'])];
+  const { name = `${givenName} ${familyName}` } = fields;
+  const key = {
+    by: 'name',
+    fullName: String(name).toUpperCase(),
+    ...(fields['name'] === undefined && { parts: { givenName: givenName.toUpperCase(), familyName } }),
+  } as const;
+  for (const born of [{}, { birthDate: '1990-05-17' }])
+    await eventually(
+      () => adapter.employees.find({ ...key, ...born }, signal),
+      { kind: 'one', ref, by: 'name' },
+      shown(hris),
+      'who is found',
+    );
+  await adapter.employees.update(ref.id, profile.findsPersons ? { birthDate: '1990-05-17' } : {}, write);
+  if (!profile.findsPersons) return;
+  const other = { ...key, birthDate: '1980-01-01' };
+  const nobody = { kind: 'none', trusted: false };
+  await eventually(() => adapter.employees.find(other, signal), nobody, shown(hris), 'who is found');
+}
+
+/** Who tells addresses apart by case may miss somebody, and then must not be believed. */
+async function foldsEmail(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'Mixed.Case');
+  const value = emailOf(hris, 'Mixed.Case').replaceAll(/[a-z]+|[A-Z]+/g, otherCase);
+  const find = () => hris.adapter.employees.find({ by: 'email', value }, signal);
+  const found = await find();
+  if (hris.profile.foldsCase === false && found.kind === 'none')
+    return expectFit(found, { kind: 'none', trusted: false }, 'who is found');
+  await eventually(find, { kind: 'one', ref, by: 'email' }, shown(hris), 'who is found');
+}
+
+function otherCase(letters: string): string {
+  return letters === letters.toLowerCase() ? letters.toUpperCase() : letters.toLowerCase();
+}
+
+async function findsNobody(hris: HrisUnderTest): Promise<void> {
+  const { employees } = hris.adapter;
+  const { provesNothing = [] } = hris.profile;
+  const knows = {
+    reference: offers(hris, 'reference'),
+    number: offers(hris, 'numbers'),
+    email: true,
+    person: offers(hris, 'persons'),
+  };
+  for (const key of [
+    { by: 'reference', value: '17:404' },
+    { by: 'number', value: '999999' },
+    { by: 'email', value: 'nobody@example.org' },
+    { by: 'person', givenName: 'No', familyName: 'Body', birthDate: '1990-05-17' },
+  ] as const) {
+    const trusted = knows[key.by] && !provesNothing.includes(key.by);
+    expectFit(await employees.find(key, signal), { kind: 'none', trusted }, `who is found by ${key.by}`);
+  }
+  expectFit(await employees.read('999999', signal), undefined, 'the employee of an unknown id');
+  expectFit(await employees.read("x' or '1'='1", signal), undefined, 'the employee of a hostile id');
+}
+
+/** Not every database folds the case of every letter; who compares here may be sure. */
+async function doubtsLetters({ adapter, profile }: HrisUnderTest): Promise<void> {
+  const { foldsEveryLetter, provesNothing = [] } = profile;
+  const trusted = provesNothing.includes('email') ? false : foldsEveryLetter;
+  expectFit(
+    await adapter.employees.find({ by: 'email', value: 'żółć@example.org' }, signal),
+    { kind: 'none', ...(trusted === undefined ? {} : { trusted }) },
+    'who is found',
+  );
+}

@@ -1,0 +1,194 @@
+import { AssertionError } from 'node:assert';
+import { eventually, expectFit } from '../expect.ts';
+import {
+  create,
+  employ,
+  type HrisCase,
+  type HrisUnderTest,
+  offers,
+  power,
+  refusal,
+  settled,
+  shown,
+  signal,
+  write,
+} from '../hris-under-test.ts';
+
+/** What is written, and what is refused before anything is. */
+export const writing: readonly HrisCase[] = [
+  { name: 'create: an id, a number of the HRIS, and every field as it was sent', run: creates },
+  { name: 'create again with the same key', needs: ['reference'], run: createsAgain },
+  { name: 'two connections create 20 people at once', run: createsAtOnce },
+  { name: 'two concurrent creates of one key', needs: ['reference', 'uniqueReference'], run: createsOnce },
+  { name: 'hostile strings come back unchanged, or are refused', run: keepsHostileTexts },
+  { name: 'a payload of 400 fields', needs: ['wide'], run: writesManyFields },
+  { name: 'bad values are refused by field, without the value', needs: ['required'], run: refusesBadValues },
+  { name: 'an update writes only the fields given, twice as well as once', run: updates },
+  { name: 'an update of nobody is refused', run: refusesNobody },
+  { name: 'when beforeSend throws, nothing is written', run: stopsBeforeSend },
+  { name: 'an aborted create is a retry when nothing was sent', run: retriesAborted },
+  { name: 'custom fields are discovered, written and read back', needs: ['describe', 'custom'], run: findsCustomField },
+  { name: 'stale version: an edit between read and write is not overwritten', needs: ['staleUpdate'], run: isStale },
+];
+
+async function creates(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'readback');
+  if (hris.profile.number !== undefined) expectFit(ref.number, hris.profile.number, 'the number');
+  const fields = hris.profile.employee('readback');
+  await eventually(() => hris.adapter.employees.read(ref.id, signal), { ref, fields }, shown(hris), 'the employee');
+}
+
+async function createsAgain(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'again');
+  const before = await hris.count();
+  const again = await refusal(create(hris, 'again', { on: hris.second }));
+  expectFit(again, { code: 'ALREADY_EXISTS', action: 'ignore', details: { ...ref } }, 'the second create');
+  expectFit(await hris.count(), before, 'the number of employees');
+}
+
+async function createsAtOnce(hris: HrisUnderTest): Promise<void> {
+  const before = await hris.count();
+  const refs = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const on = i % 2 === 0 ? hris.second : hris.adapter;
+      return settled(hris, on, await create(hris, `burst-${i}`, { on }));
+    }),
+  );
+  expectFit(new Set(refs.map((ref) => ref.id)).size, 20, 'the number of ids');
+  if (offers(hris, 'numbers')) expectFit(new Set(refs.map((ref) => ref.number)).size, 20, 'the number of numbers');
+  expectFit(await hris.count(), before + 20, 'the number of employees');
+}
+
+async function createsOnce(hris: HrisUnderTest): Promise<void> {
+  const before = await hris.count();
+  const all = await Promise.allSettled(
+    [hris.adapter, hris.second, hris.adapter, hris.second].map((on) => create(hris, 'race', { on })),
+  );
+  const made = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const refused = all.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code: string }).code] : []));
+  const [first] = made;
+  // Who asks again for what is pending is given the same request, or told that it is there.
+  expectFit(made, Array(first?.kind === 'pending' ? made.length : 1).fill(first), 'the creates that succeeded');
+  expectFit(refused, Array(4 - made.length).fill('ALREADY_EXISTS'), 'the others');
+  if (first?.kind === 'pending') await settled(hris, hris.adapter, first);
+  expectFit(await hris.count(), before + 1, 'the number of employees');
+}
+
+const HOSTILE: Readonly<Record<string, string>> = {
+  quotes: `O'Brien "Bob" \\ \`tick\``,
+  SQL: `'); drop table employees; --`,
+  'places of parameters': `$1 \\' $2`,
+  'line breaks': 'first\r\nsecond\tthird',
+  'a formula': '=1+1',
+  'right to left': 'مرحبا \u202Eabc',
+  'emoji and combining marks': '👩🏽‍🍳 e\u0301',
+  placeholders: '$1 ? :name %s',
+};
+
+async function keepsHostileTexts(hris: HrisUnderTest): Promise<void> {
+  for (const [what, text] of Object.entries(HOSTILE)) await keepsHostileText(hris, what, text);
+}
+
+async function keepsHostileText(hris: HrisUnderTest, what: string, text: string): Promise<void> {
+  const { nameField, refuses } = hris.profile;
+  const { employees } = hris.adapter;
+  const tag = what.replaceAll(' ', '-');
+  const creating = employ(hris, tag, { [nameField]: text });
+  if (refuses.includes(what)) {
+    const refused = await refusal(creating);
+    expectFit(refused, { code: 'INVALID_VALUE', details: { [nameField]: /./ } }, `the refusal of ${what}`);
+    return;
+  }
+  const ref = await creating;
+  const readName = async () => (await employees.read(ref.id, signal))?.fields[nameField];
+  await eventually(readName, text, shown(hris), `a name with ${what}`);
+  if (!offers(hris, 'persons')) return;
+  const { givenName, birthDate } = hris.profile.employee(tag);
+  const [given, born] = [String(givenName), String(birthDate)];
+  const person = { by: 'person', givenName: given, familyName: text, birthDate: born } as const;
+  expectFit(await employees.find(person, signal), { kind: 'one', ref, by: 'person' }, `who is found by ${what}`);
+}
+
+async function writesManyFields(hris: HrisUnderTest): Promise<void> {
+  const { adapter, fields } = await power(hris, 'wide')();
+  try {
+    const sent = hris.profile.employee('wide', fields);
+    if (Object.keys(sent).length < 400) throw new Error('expected 400 fields');
+    const ref = await settled(hris, adapter, await create(hris, 'wide', { on: adapter, fields }));
+    await eventually(() => adapter.employees.read(ref.id, signal), { ref, fields: sent }, shown(hris), 'the employee');
+  } finally {
+    await adapter.close();
+  }
+}
+
+async function refusesBadValues(hris: HrisUnderTest): Promise<void> {
+  const { missing, nameField, employee } = hris.profile;
+  const before = await hris.count();
+  const refused = (tag: string, fields: Parameters<typeof employee>[1] = {}) => refusal(create(hris, tag, { fields }));
+  const empty = await refused('missing', missing);
+  const details = Object.fromEntries(Object.keys(missing).map((key) => [key, /./]));
+  expectFit(empty, { code: 'MISSING_FIELD', action: 'reject', details }, 'the refusal of a missing field');
+  const zero = await refused('zero', { [nameField]: 'a\0b' });
+  expectFit(
+    zero,
+    { code: 'INVALID_VALUE', action: 'reject', details: { [nameField]: /./ } },
+    'the refusal of a zero character',
+  );
+  const unknown = await refused('unknown', { shoeSize: '44' });
+  expectFit(unknown, { action: 'reject', details: { shoeSize: /./ } }, 'the refusal of an unknown field');
+  const name = String(employee('missing')[nameField]).split(' ')[0] ?? '';
+  for (const one of [empty, zero, unknown])
+    for (const value of [name, 'example.org', '44', 'a\\u0000b'])
+      if (JSON.stringify(one).includes(value)) throw new AssertionError({ message: 'a refusal shows a value' });
+  expectFit(await hris.count(), before, 'the number of employees');
+}
+
+async function updates(hris: HrisUnderTest): Promise<void> {
+  const { edit, employee } = hris.profile;
+  const ref = await employ(hris, 'update');
+  await hris.adapter.employees.update(ref.id, edit, write);
+  await hris.adapter.employees.update(ref.id, edit, write);
+  const fields = { ...employee('update'), ...edit };
+  await eventually(() => hris.adapter.employees.read(ref.id, signal), { ref, fields }, shown(hris), 'the employee');
+}
+
+async function refusesNobody({ adapter, profile }: HrisUnderTest): Promise<void> {
+  const refused = await refusal(adapter.employees.update('999999', profile.edit, write));
+  expectFit(refused, { code: 'EMPLOYEE_NOT_FOUND', action: 'reject' }, 'the refusal');
+}
+
+async function stopsBeforeSend(hris: HrisUnderTest): Promise<void> {
+  const before = await hris.count();
+  const late = new Error('the deadline has passed');
+  const beforeSend = () => {
+    throw late;
+  };
+  const stopped: unknown = await create(hris, 'stopped', { options: { beforeSend } }).catch((error: unknown) => error);
+  expectFit(stopped === late, true, 'that the error came out unchanged');
+  expectFit(await hris.count(), before, 'the number of employees');
+}
+
+async function retriesAborted(hris: HrisUnderTest): Promise<void> {
+  const before = await hris.count();
+  const aborted = await refusal(create(hris, 'aborted', { options: { signal: AbortSignal.abort() } }));
+  expectFit(aborted, { code: 'STOPPED', action: 'retry' }, 'the refusal');
+  expectFit(await hris.count(), before, 'the number of employees');
+}
+
+async function findsCustomField(hris: HrisUnderTest): Promise<void> {
+  const { key, label, value } = power(hris, 'custom');
+  const described = await hris.adapter.describe?.('employee', signal);
+  const field = described?.find((one) => one.key === key);
+  expectFit(field, { label, isField: true }, `the field ${key}`);
+  const ref = await employ(hris, 'custom', { [key]: value });
+  const readValue = async () => (await hris.adapter.employees.read(ref.id, signal))?.fields[key];
+  await eventually(readValue, value, shown(hris), key);
+}
+
+async function isStale(hris: HrisUnderTest): Promise<void> {
+  const ref = await employ(hris, 'stale');
+  const refused = await refusal(power(hris, 'staleUpdate')(ref.id));
+  expectFit(refused, { code: 'STALE', action: 'retry' }, 'the refusal');
+  await hris.adapter.employees.update(ref.id, hris.profile.edit, write);
+  expectFit(await hris.adapter.employees.read(ref.id, signal), { fields: hris.profile.edit }, 'the employee');
+}

@@ -1,0 +1,22 @@
+/** The package's entry `hirebridge/hris`: what a kind of HR system needs that lives in a package of its own. */
+export { ConnectorError, type ErrorAction, isConnectorError } from '../errors.ts';
+export type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../hire/employee.ts';
+export { clockOf, nextChangeCursor, readChangeCursor, readCursor } from '../hris/change-cursor.ts';
+export { duration } from '../hris/duration.ts';
+export { type Amendment, fieldsToAmend } from '../hris/fields-to-amend.ts';
+export { fitsKey, foldText, foundBy } from '../hris/fits-key.ts';
+export { hasEnded } from '../hris/has-ended.ts';
+export { callHris, type HrisRequest, type Refusal, readJson } from '../hris/http-call.ts';
+export { type HrisLimits, type HrisLine, type LineRequest, noLimits, openLine } from '../hris/http-line.ts';
+export type * from '../hris/port.ts';
+export { probed } from '../hris/probed.ts';
+export { cellText, type ReadCell, readCell, readFields } from '../hris/read-cell.ts';
+export { readTogether } from '../hris/read-together.ts';
+export { refuseFields } from '../hris/refuse-fields.ts';
+export { sameAddress } from '../hris/same-address.ts';
+export type { NamedEmployees, SignedDelivery, SignedWebhooks } from '../hris/signed-delivery.ts';
+export type { HttpAnswer } from '../http/message.ts';
+export type { HrisCell, HrisProfile, HrisUnderTest, HttpPower, Need, Powers, Spell, Wire } from './hris-under-test.ts';
+export { httpPowers } from './http-powers.ts';
+export { type HttpFault, type HttpProxy, startHttpProxy } from './http-proxy.ts';
+export { hrisCells } from './suite.ts';

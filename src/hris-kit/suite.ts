@@ -1,0 +1,22 @@
+import { employment } from './cases/employment.ts';
+import { finding } from './cases/finding.ts';
+import { pending } from './cases/pending.ts';
+import { trouble } from './cases/trouble.ts';
+import { webhooks } from './cases/webhooks.ts';
+import { writing } from './cases/writing.ts';
+import { cellOf, type HrisCase, type HrisCell, type HrisUnderTest } from './hris-under-test.ts';
+
+/** What every kind owes, in the order of the matrix. */
+export const hrisCases: readonly HrisCase[] = [
+  ...finding,
+  ...writing,
+  ...employment,
+  ...trouble,
+  ...webhooks,
+  ...pending,
+];
+
+/** Every case as a cell, to be run one after another by any test runner. */
+export function hrisCells(hris: HrisUnderTest): HrisCell[] {
+  return hrisCases.map((one) => cellOf(one, hris));
+}
