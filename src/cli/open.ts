@@ -83,17 +83,15 @@ export async function withClient<T>(places: Places, use: (parts: OperatorParts) 
   ]);
   if (temporalSettings().address === undefined) await useEmbeddedTemporal(places.dataDir);
   const config = readConfig();
-  const store = await openStore(storeUrl(places.dataDir, config));
+  const connecting = connectTemporal();
+  connecting.catch(() => undefined);
   try {
-    const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
-    const temporal = await connectTemporal();
-    try {
-      return await use({ store, hires: createHireClient(temporal, store.installationId, config), tenants });
-    } finally {
-      await temporal.close();
-    }
+    return await withStore(places, async (store) => {
+      const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+      return use({ store, hires: createHireClient(await connecting, store.installationId, config), tenants });
+    });
   } finally {
-    await store.close();
+    await connecting.then((temporal) => temporal.close()).catch(() => undefined);
   }
 }
 

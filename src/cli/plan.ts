@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Places } from '../config.ts';
 import { readConfig } from '../config.ts';
 import { armFailpoints } from '../failpoint.ts';
 import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
@@ -131,4 +132,16 @@ export async function printPlans(store: Store, plans: readonly PlanView[], optio
   if (options.json === true) printJson(shown);
   else process.stdout.write(shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
+}
+
+/** `sync --dry-run`: what a pass would write, record by record. */
+export async function showSync(
+  places: Places,
+  { tenantId, stream, json }: { tenantId: string; stream: string | undefined; json: boolean },
+): Promise<void> {
+  await withStoreAsItIs(places, async (store) => {
+    const by = byOf({});
+    const plans = await withTenant({ store, places, tenantId }, (open) => planStreams(open, stream, by));
+    await printPlans(store, plans, { json });
+  });
 }

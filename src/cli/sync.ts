@@ -1,17 +1,16 @@
-import { Presets, SingleBar } from 'cli-progress';
+import { createRequire } from 'node:module';
+import type Progresses from 'cli-progress';
 import { type Command, Option } from 'commander';
 import type { Places } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { followStream, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
-import { findTenant, type OperatorParts, withTenant } from '../operator/open-tenant.ts';
-import { planStreams } from '../operator/plan-streams.ts';
+import type { OperatorParts } from '../operator/open-tenant.ts';
 import { assertKnownStream } from '../operator/streams.ts';
 import type { StreamRow } from '../store/schema.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
 import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
-import { withClient, withStoreAsItIs } from './open.ts';
+import { withClient } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
-import { printPlans } from './plan.ts';
 import { printJson, renderTable } from './print.ts';
 
 export function defineSync(command: Command): void {
@@ -50,6 +49,7 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
   const places = await placesOf(command);
   if (flags.one !== undefined && stream === undefined) command.error('error: --one needs the name of its stream');
   if (flags.dryRun === true) {
+    const { showSync } = await import('./plan.ts');
     return showSync(places, { tenantId, stream, json: flags.json === true });
   }
 
@@ -105,6 +105,8 @@ async function followOne(parts: OperatorParts, options: SyncOptions, stream: Str
 }
 
 async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: SyncOptions): Promise<StreamName[]> {
+  // Reading a tenant loads mappings and HR systems, which one stream that is named does without.
+  const { findTenant } = await import('../operator/open-tenant.ts');
   const { streams } = await findTenant(store, tenantsDir, tenantId);
   const own = streamNames.filter((name) => streams[name].every !== undefined);
   if (own.length > 0) return own;
@@ -161,6 +163,7 @@ function createProgress(name: string): Progress {
 
 function createBar(name: string, rate: Rate): Progress {
   const format = `${name} {bar} {value}/{total}  {rate} records/s, {left} left, {rateLimit}`;
+  const { Presets, SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof Progresses;
   const bar = new SingleBar(
     { format, barsize: 24, hideCursor: true, clearOnComplete: false, stream: process.stderr },
     Presets.shades_classic,
@@ -214,16 +217,4 @@ function createRate(): Rate {
     const [first] = points;
     return first === undefined || at - first.at < 100 ? 0 : ((seen - first.seen) * 1000) / (at - first.at);
   };
-}
-
-/** What a pass would write, record by record: the plan that `hirebridge plan` makes. */
-async function showSync(
-  places: Places,
-  { tenantId, stream, json }: { tenantId: string; stream: string | undefined; json: boolean },
-): Promise<void> {
-  await withStoreAsItIs(places, async (store) => {
-    const by = byOf({});
-    const plans = await withTenant({ store, places, tenantId }, (open) => planStreams(open, stream, by));
-    await printPlans(store, plans, { json });
-  });
 }

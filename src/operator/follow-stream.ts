@@ -65,7 +65,10 @@ export async function followStream(
   ended.catch(() => undefined);
   const lateAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
+    const over = new AbortController();
+    const next = pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    // A pause that went on would keep the process for as long after the run's end.
+    const step = await Promise.race([ended, next]).finally(() => over.abort());
     onLook(await look(store, request, performance.now() > lateAt));
     if (step !== undefined) return readResult(store, request, step);
   }

@@ -1,74 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type KyselyPlugin, type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
 import { withBounds } from '../sql/postgres-pool.ts';
 import { within } from '../within.ts';
-import * as tables from './migrations/0001-tables.ts';
-import * as reconciles from './migrations/0002-reconciles.ts';
-import * as observedHires from './migrations/0003-observed-hires.ts';
-import * as alarms from './migrations/0004-alarms.ts';
-import * as fields from './migrations/0006-fields.ts';
-import * as foreignWrites from './migrations/0007-foreign-writes.ts';
-import * as indexes from './migrations/0008-indexes.ts';
-import * as exchange from './migrations/0010-exchange.ts';
-import * as streamStates from './migrations/0011-stream-states.ts';
-import * as pushed from './migrations/0012-pushed.ts';
-import * as lookupRows from './migrations/0015-lookup-rows.ts';
-import * as hireDocuments from './migrations/0016-hire-documents.ts';
-import * as knownRecords from './migrations/0018-known-records.ts';
-import * as hireCounts from './migrations/0019-hire-counts.ts';
-import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
-import * as employeeConnections from './migrations/0022-employee-connections.ts';
-import * as identityLeases from './migrations/0024-identity-leases.ts';
-import * as leaseHolders from './migrations/0025-lease-holders.ts';
-import * as openBatches from './migrations/0026-open-batches.ts';
-import * as fieldIdentities from './migrations/0031-field-identities.ts';
-import * as holdHistory from './migrations/0032-hold-history.ts';
-import * as processes from './migrations/0033-processes.ts';
-import * as recordedPeople from './migrations/0034-recorded-people.ts';
-import * as freezes from './migrations/0035-freezes.ts';
-import * as echoes from './migrations/0040-echoes.ts';
-import * as oldestHints from './migrations/0070-oldest-hints.ts';
-import * as leases from './migrations/0071-leases.ts';
-import * as purgedWrites from './migrations/0072-purged-writes.ts';
-import * as exchangeTallies from './migrations/0090-exchange-tallies.ts';
-import * as processTrouble from './migrations/0105-process-trouble.ts';
 import type { Tables } from './schema.ts';
 
-const migrations: Record<string, Migration> = {
-  '0001-tables': tables,
-  '0002-reconciles': reconciles,
-  '0003-observed-hires': observedHires,
-  '0004-alarms': alarms,
-  '0006-fields': fields,
-  '0007-foreign-writes': foreignWrites,
-  '0008-indexes': indexes,
-  '0010-exchange': exchange,
-  '0011-stream-states': streamStates,
-  '0012-pushed': pushed,
-  '0015-lookup-rows': lookupRows,
-  '0016-hire-documents': hireDocuments,
-  '0018-known-records': knownRecords,
-  '0019-hire-counts': hireCounts,
-  '0020-requisition-jobs': requisitionJobs,
-  '0022-employee-connections': employeeConnections,
-  '0024-identity-leases': identityLeases,
-  '0025-lease-holders': leaseHolders,
-  '0026-open-batches': openBatches,
-  '0031-field-identities': fieldIdentities,
-  '0032-hold-history': holdHistory,
-  '0033-processes': processes,
-  '0034-recorded-people': recordedPeople,
-  '0035-freezes': freezes,
-  '0040-echoes': echoes,
-  '0070-oldest-hints': oldestHints,
-  '0071-leases': leases,
-  '0072-purged-writes': purgedWrites,
-  '0090-exchange-tallies': exchangeTallies,
-  '0105-process-trouble': processTrouble,
-};
+/** Files of `migrations/` by their names; one is loaded where it is still to run. */
+const migrations: Readonly<Record<string, string>> = Object.fromEntries(
+  readdirSync(new URL('migrations/', import.meta.url))
+    .filter((file) => /^\d{4}-[\w-]+\.[jt]s$/.test(file))
+    .toSorted()
+    .map((file) => [file.slice(0, -3), new URL(`migrations/${file}`, import.meta.url).href]),
+);
 
 export interface Store extends Database<Tables> {
   /**
@@ -164,9 +110,16 @@ async function migratedWithoutWaiting(database: Database<Tables>): Promise<boole
 }
 
 async function migrateTables({ kysely }: Database<Tables>): Promise<void> {
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: loadMigrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
+}
+
+async function loadMigrations(): Promise<Record<string, Migration>> {
+  const loading = Object.entries(migrations).map(
+    async ([name, url]) => [name, (await import(url)) as Migration] as const,
+  );
+  return Object.fromEntries(await Promise.all(loading));
 }
 
 /** In their own order; none where the store has no tables yet. */

@@ -1,6 +1,10 @@
-import type { Landing } from '../hris/port.ts';
+import type { FieldDef, Landing } from '../hris/port.ts';
+import { compileMapping, type Mapping } from '../mapping/load-mapping.ts';
 import { listLookupIds, readLookupRows, removeLookupRows, saveLookupRows } from '../store/lookup-rows.ts';
 import type { Store } from '../store/open-store.ts';
+import { parseYaml } from '../yaml/yaml-file.ts';
+import { RECORD } from './lookup-table.ts';
+import type { PullStream } from './stream.ts';
 
 /** Lands records in our own store, where mappings look values up; a pass over them is like any other. */
 export function lookupLanding(store: Store): Landing {
@@ -24,4 +28,13 @@ export function lookupLanding(store: Store): Landing {
     ids: (stream, { tenant, ...which }) => listLookupIds(store, keyOf(stream, tenant), which),
     remove: (stream, ids, { tenant }) => removeLookupRows(store, keyOf(stream, tenant), ids),
   };
+}
+
+/** What a record of the table comes to: its columns as they are. */
+export function mappingOfTable(name: string, { landing, record }: PullStream): Mapping {
+  const columns = Object.keys(landing);
+  const fields = columns.map((key): FieldDef => ({ key, label: key, type: 'text', required: false, writable: true }));
+  const rules = columns.map((key) => `  ${key}: { from: ${RECORD}.${key} }\n`).join('');
+  const source = parseYaml(`${name}.yaml`, `fields:\n${rules}`);
+  return compileMapping('lookup', fields, [source], { of: { name, reads: { [RECORD]: record } } });
 }
