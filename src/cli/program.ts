@@ -17,6 +17,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./init.ts')).defineInit,
     ],
     [
+      'hris',
+      'write a file that describes an HR system, and try it',
+      async () => (await import('./hris.ts')).defineHris,
+    ],
+    [
       'discover',
       'show what the files of a tenant may name on both sides',
       async () => (await import('./discover.ts')).defineDiscover,

@@ -2,6 +2,7 @@ import { isConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
 import type { CreateResult, HrisAdapter, HrisConnection, WriteOptions } from '../hris/port.ts';
 import type { SignedDelivery } from '../hris/signed-delivery.ts';
+import type { AskedRequest } from './http-proxy.ts';
 
 /** What the suite writes into an HRIS of one kind, in the words of its fields. */
 export interface HrisProfile {
@@ -28,6 +29,9 @@ export interface HrisProfile {
   foldsCase?: boolean;
   /** Whether people are found by name and birth date. */
   findsPersons: boolean;
+  /** False where nobody is looked up by that. */
+  findsEmails?: boolean;
+  findsNames?: boolean;
   /** Keys of which an empty answer proves nothing, so that none may be taken as proof. */
   provesNothing?: readonly ('reference' | 'number' | 'email' | 'person')[];
   /** What stands between decodes every body as text, so files must be ASCII. */
@@ -138,23 +142,27 @@ export interface HttpPower {
   isAmendment: IsRequest;
 }
 
-type IsRequest = (asked: { method: string; path: string; body: string }) => boolean;
+type IsRequest = (asked: AskedRequest) => boolean;
 
 export type Need =
   | keyof Powers
+  | keyof typeof OF_PROFILE
   | 'reference'
-  | 'persons'
-  | 'numbers'
-  | 'required'
   | 'finished'
-  | Optional
-  | OfEmployees;
+  | (typeof OF_CONNECTION)[number]
+  | (typeof OF_EMPLOYEES)[number];
 
 const OF_EMPLOYEES = ['rehire', 'terminate', 'amend'] as const;
-type OfEmployees = (typeof OF_EMPLOYEES)[number];
+const OF_CONNECTION = ['pending', 'describe', 'changes', 'files'] as const;
 
-const OPTIONAL = ['pending', 'describe', 'changes', 'files'] as const;
-type Optional = (typeof OPTIONAL)[number];
+/** What the profile says of a system: its entry, and whether it offers what a case needs. */
+const OF_PROFILE = {
+  persons: { entry: 'findsPersons', offers: ({ findsPersons }: HrisProfile) => findsPersons },
+  numbers: { entry: 'number', offers: ({ number }: HrisProfile) => number !== undefined },
+  emails: { entry: 'findsEmails', offers: ({ findsEmails }: HrisProfile) => findsEmails !== false },
+  names: { entry: 'findsNames', offers: ({ findsNames }: HrisProfile) => findsNames !== false },
+  required: { entry: 'missing', offers: ({ missing }: HrisProfile) => Object.keys(missing).length > 0 },
+} as const;
 
 /** One promise of the port, shown on a counterpart. */
 export interface HrisCase {
@@ -166,26 +174,29 @@ export interface HrisCase {
 /** Whether the kind and its counterpart offer what a case needs. */
 export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: Need): boolean {
   if (need === 'reference') return adapter.capabilities.storesReference;
-  if (need === 'persons') return profile.findsPersons;
-  if (need === 'numbers') return profile.number !== undefined;
-  if (need === 'required') return Object.keys(profile.missing).length > 0;
   if (need === 'finished') return powers.job !== undefined || powers.untilFinished !== undefined;
-  const ofEmployees = OF_EMPLOYEES.find((one) => one === need);
+  if (isOf(need, OF_PROFILE)) return OF_PROFILE[need].offers(profile);
+  const [ofEmployees, ofConnection] = [one(OF_EMPLOYEES, need), one(OF_CONNECTION, need)];
   if (ofEmployees !== undefined) return adapter.employees[ofEmployees] !== undefined;
-  const optional = OPTIONAL.find((one) => one === need);
-  if (optional !== undefined) return adapter[optional] !== undefined;
+  if (ofConnection !== undefined) return adapter[ofConnection] !== undefined;
   return need in powers;
 }
 
 /** Where a newcomer adds it. */
 export function placeOf(need: Need): string {
   if (need === 'reference') return 'capabilities.storesReference of the connection';
-  if (need === 'persons') return 'profile.findsPersons of the test';
-  if (need === 'numbers') return 'profile.number of the test';
-  if (need === 'required') return 'profile.missing of the test';
   if (need === 'finished') return 'powers.job or powers.untilFinished of the test';
-  if (OF_EMPLOYEES.some((one) => one === need)) return `employees.${need} of the connection`;
-  return OPTIONAL.some((one) => one === need) ? `${need} of the connection` : `powers.${need} of the test`;
+  if (isOf(need, OF_PROFILE)) return `profile.${OF_PROFILE[need].entry} of the test`;
+  if (one(OF_EMPLOYEES, need) !== undefined) return `employees.${need} of the connection`;
+  return one(OF_CONNECTION, need) === undefined ? `powers.${need} of the test` : `${need} of the connection`;
+}
+
+function isOf<T extends object>(name: PropertyKey, table: T): name is keyof T {
+  return Object.hasOwn(table, name);
+}
+
+function one<T extends string>(names: readonly T[], name: string): T | undefined {
+  return names.find((known) => known === name);
 }
 
 /** A power of a case that named it under `needs`. */

@@ -1,7 +1,33 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import { request as secureRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+
+/** A request as it came to the proxy. */
+export interface AskedRequest {
+  method: string;
+  path: string;
+  body: string;
+  /** Of the header that says what the request is for, where the client names it. */
+  purpose: string | undefined;
+}
+
+/** The proxy's own: it goes no further. */
+export const PURPOSE = 'x-hirebridge-purpose';
+
+interface FixedAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
 
 /** One thing that goes wrong with the first request that `on` picks, and with that one alone. */
 export interface HttpFault {
@@ -11,11 +37,11 @@ export interface HttpFault {
    * `meanwhile`: nothing is lost, but something else happens before it arrives. `cut`: half of it arrives.
    */
   kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer' | 'meanwhile' | 'cut';
-  on: (asked: { method: string; path: string; body: string }) => boolean;
+  on: (asked: AskedRequest) => boolean;
   ms?: number;
   meanwhile?: () => Promise<unknown>;
   /** For `answer`: what is answered instead; nothing arrives. */
-  answer?: { status: number; headers?: Record<string, string>; body?: string };
+  answer?: FixedAnswer;
 }
 
 /** Stands between us and an HRIS that speaks HTTP. */
@@ -23,10 +49,13 @@ export interface HttpProxy {
   url: string;
   /** Arms a fault once. Resolves with the status that the HRIS gave, or 0 where nothing arrived. */
   strike(fault: HttpFault): Promise<number>;
+  /** Answers everything so from now on; undefined lets requests through again. */
+  answerAll(answer: FixedAnswer | undefined): void;
   close(): Promise<void>;
 }
 
 export async function startHttpProxy(target: string): Promise<HttpProxy> {
+  let always: FixedAnswer | undefined;
   const armed: { fault: HttpFault; struck: (status: number) => void }[] = [];
   const server = createServer((incoming, outgoing) => {
     void pass(incoming, outgoing).catch(() => outgoing.destroy());
@@ -34,14 +63,14 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
-    const asked = { method: incoming.method ?? '', path: incoming.url ?? '', body: body.toString('latin1') };
+    if (always !== undefined) return answerWith(outgoing, always);
+    const purpose = incoming.headers[PURPOSE]?.toString();
+    delete incoming.headers[PURPOSE];
+    const asked = { method: incoming.method ?? '', path: incoming.url ?? '', body: body.toString('latin1'), purpose };
     const at = armed.findIndex(({ fault }) => fault.on(asked));
     const hit = at === -1 ? undefined : armed.splice(at, 1)[0];
     if (hit?.fault.kind === 'reset-before') incoming.socket.resetAndDestroy();
-    if (hit?.fault.kind === 'answer') {
-      const { status, headers = {}, body: text = '' } = hit.fault.answer ?? { status: 500 };
-      outgoing.writeHead(status, headers).end(text);
-    }
+    if (hit?.fault.kind === 'answer') answerWith(outgoing, hit.fault.answer ?? { status: 500 });
     if (hit?.fault.kind === 'reset-before' || hit?.fault.kind === 'answer') return hit.struck(0);
     if (hit?.fault.kind === 'cut') {
       await forwardHalf(target, incoming, body);
@@ -67,6 +96,9 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     strike: (fault) => new Promise((struck) => armed.push({ fault, struck })),
+    answerAll(answer) {
+      always = answer;
+    },
     async close() {
       server.closeAllConnections();
       server.close();
@@ -75,10 +107,20 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
   };
 }
 
+function answerWith(outgoing: ServerResponse, { status, headers = {}, body = '' }: FixedAnswer): void {
+  outgoing.writeHead(status, headers).end(body);
+}
+
+function requestTo(target: string, incoming: IncomingMessage, headers: Record<string, unknown>): ClientRequest {
+  const { protocol, hostname, port } = new URL(target);
+  const { method, url: path } = incoming;
+  const options = { hostname, port, method, path, headers: { ...incoming.headers, ...headers } as OutgoingHttpHeaders };
+  return protocol === 'https:' ? secureRequest(options) : request(options);
+}
+
 /** The length is told, and then the connection ends in the middle. */
-async function forwardHalf(target: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<void> {
-  const { host, hostname, port } = new URL(target);
-  const outgoing = request({ hostname, port, method, path: url, headers: { ...headers, host } });
+async function forwardHalf(target: string, incoming: IncomingMessage, body: Buffer): Promise<void> {
+  const outgoing = requestTo(target, incoming, { host: new URL(target).host });
   outgoing.on('error', () => undefined);
   const half = body.subarray(0, Math.floor(body.length / 2));
   await new Promise<void>((resolve) => outgoing.write(half, () => resolve()));
@@ -86,9 +128,7 @@ async function forwardHalf(target: string, { method, url, headers }: IncomingMes
 }
 
 async function forward(target: string, incoming: IncomingMessage, body: Buffer) {
-  const { host, hostname, port } = new URL(target);
-  const headers = { ...incoming.headers, host, connection: 'close' };
-  const outgoing = request({ hostname, port, method: incoming.method, path: incoming.url, headers });
+  const outgoing = requestTo(target, incoming, { host: new URL(target).host, connection: 'close' });
   outgoing.end(body);
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   const received = await buffer(answer);

@@ -161,6 +161,7 @@ export const definitionSchema = z.strictObject({
   update: z.strictObject(write),
   terminate: z.strictObject(write).optional().describe('{lastDay} is YYYY-MM-DD'),
   rehire: z.strictObject(write).optional(),
+  remove: z.strictObject(request).optional().describe('Deletes an employee: only test employees of `hris test`'),
   changes: z
     .strictObject({
       ...request,

@@ -21,7 +21,7 @@ import {
   terminateEmployee,
   updateEmployee,
 } from './employees.ts';
-import { openDefinedLine } from './line.ts';
+import { type LineOptions, openDefinedLine } from './line.ts';
 import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText } from './template.ts';
@@ -31,7 +31,7 @@ const definitionFile = z.object({ file: z.string(), text: z.string() });
 export type DefinitionFile = z.output<typeof definitionFile>;
 
 /** What stands beside `kind` and `connection` in a tenant file, whatever the definition. */
-interface CommonOptions {
+export interface CommonOptions {
   url: string;
   readLag?: number | undefined;
   allowPrivateAddress: boolean;
@@ -103,8 +103,15 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
     secrets,
     employeeFields: () => fields,
-    open: async (options, limits) => openConnection(definition, options, limits),
+    open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };
+}
+
+/** A definition as it was read, and an open connection with what only `hris test` needs of it. */
+export interface OpenDefinition {
+  connection: HrisConnection;
+  /** Takes an employee away for good; absent where the definition does not say how. */
+  remove?: (id: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** Those of the definition's own that are no secrets: which of them names a company, only its author knows. */
@@ -113,7 +120,8 @@ function openOptions(definition: HttpDefinition, options: CommonOptions): Record
   return Object.fromEntries(open.map(([key]) => [key, String(options[key])]));
 }
 
-function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOptions> {
+/** What a tenant file may say beside `kind` and `connection`. */
+export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOptions> {
   const own = Object.entries(definition?.options ?? {}).map(([key, option]) => {
     const text = z.string(`expected a text${option.about === undefined ? '' : `: ${option.about}`}`).min(1);
     return [key, option.default === undefined ? text : text.default(option.default)] as const;
@@ -127,11 +135,28 @@ function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOpti
   return z.strictObject({ ...common, ...Object.fromEntries(own) }) as unknown as z.ZodType<CommonOptions>;
 }
 
-function openConnection(definition: HttpDefinition, options: CommonOptions, limits: HrisLimits): HrisConnection {
+/** Opens what a definition describes; `watch` is told of each request. */
+export function openDefinition(
+  definition: HttpDefinition,
+  options: CommonOptions,
+  { limits, watch }: { limits: HrisLimits; watch?: LineOptions['watch'] },
+): OpenDefinition {
   const { url, allowPrivateAddress } = options;
   const own = Object.fromEntries(Object.keys(definition.options).map((key) => [`options.${key}`, options[key]]));
-  const line = openDefinedLine(definition, { url, allowPrivateAddress, own }, limits);
-  const defined: Defined = { definition, line };
+  const line = openDefinedLine(definition, { url, allowPrivateAddress, own, watch }, limits);
+  const { removing } = definition;
+  return {
+    connection: connectionOf({ definition, line }, options),
+    ...(removing && {
+      remove: async (id, signal) => {
+        await line.send({ plan: removing, values: { id }, signal, idempotent: true, accepts: [404] });
+      },
+    }),
+  };
+}
+
+function connectionOf(defined: Defined, options: CommonOptions): HrisConnection {
+  const { definition, line } = defined;
   const { terminating, rehiring, changing, asking } = definition;
   return {
     capabilities: {

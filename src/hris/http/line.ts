@@ -14,6 +14,8 @@ export interface LineOptions {
   allowPrivateAddress: boolean;
   /** The definition's own options. */
   own: Values;
+  /** Told of each request before it leaves, and what headers it then carries beside its own. */
+  watch?: ((plan: CallPlan) => { headers: Record<string, string>; answered(status: number): void }) | undefined;
 }
 
 export interface Call {
@@ -69,12 +71,14 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     const { method, what } = plan;
     const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
     const body = plan.body?.(values);
+    const watched = options.watch?.(plan);
     const headers = {
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': definition.contentType }),
       ...rendered(definition.standing, values),
       ...rendered(plan.headers, values),
       ...carried.headers,
+      ...watched?.headers,
     };
     const path = addressOf(plan, values, carried.query ?? {});
     let refused: HttpAnswer | undefined;
@@ -95,8 +99,10 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     try {
       const answer = await callHris(line, request, (given) => {
         refused = given;
+        watched?.answered(given.status);
         return {};
       });
+      watched?.answered(answer.status);
       const read = answerOf(answer, answer.body.length === 0 ? undefined : readJson(answer, { what, idempotent }));
       const wrong = await refusalByRow(read, call, undefined);
       if (wrong !== undefined) throw wrong;
@@ -410,6 +416,8 @@ async function logIn(
   const basic = Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64');
   const plan: CallPlan = {
     what: 'POST the token endpoint',
+    purpose: 'auth.oauth2',
+    at: '',
     method: 'POST',
     path: () => tokenPath,
     query: {},

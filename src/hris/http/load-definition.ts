@@ -17,6 +17,9 @@ import { compileTemplate, type Template } from './template.ts';
 export interface CallPlan {
   /** Names it in messages: `GET /Users/{id}`. */
   what: string;
+  /** What it is for, as the definition names it, and where that stands: `create`, `acme-hr.yaml:31:3`. */
+  purpose: string;
+  at: string;
   method: HttpMethod;
   path: Template;
   query: Readonly<Record<string, Template>>;
@@ -45,7 +48,7 @@ export interface FieldPlan extends FieldOf {
 
 /** A definition that was checked: every expression and template is ready to be used. */
 export interface HttpDefinition
-  extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending' | 'changes'> {
+  extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending' | 'changes' | 'remove'> {
   fields: readonly FieldPlan[];
   record: {
     id: Expression;
@@ -64,6 +67,7 @@ export interface HttpDefinition
   updating: WritePlan;
   terminating: (WritePlan & { takesDay: boolean }) | undefined;
   rehiring: WritePlan | undefined;
+  removing: CallPlan | undefined;
   changing:
     | (CallPlan & { items: Expression; stamp: Expression; gone?: Expression } & Pick<
           NonNullable<Definition['changes']>,
@@ -133,6 +137,7 @@ class Compiler {
       create: _create,
       pending: _pending,
       changes: _changes,
+      remove: _remove,
       ...rest
     } = raw;
     return {
@@ -176,6 +181,7 @@ class Compiler {
           ? undefined
           : { ...this.#write(['terminate'], terminate, of), takesDay: JSON.stringify(terminate).includes('{lastDay') },
       rehiring: rehire === undefined ? undefined : this.#write(['rehire'], rehire, of),
+      removing: raw.remove === undefined ? undefined : this.#call(['remove'], raw.remove, ['id']),
       changing: this.#changing(),
       probing: this.#call(['probe'], raw.probe, []),
       authorizing: this.#auth(),
@@ -352,8 +358,11 @@ class Compiler {
       this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
     if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
       this.#wrong([...at, 'paging'], `nothing of the request names the page. Use one of {${PAGE.join('}, {')}}.`);
+    const { file, line, column } = problemAt(this.#source, at, '');
     return {
       what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,
+      purpose: at.join('.'),
+      at: `${file}:${line}:${column}`,
       method: method.toUpperCase() as HttpMethod,
       path: this.#template([...at, method], path, all),
       query: this.#templates([...at, 'query'], request.query ?? {}, all),

@@ -1,0 +1,156 @@
+import { resolve } from 'node:path';
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { optionsOf } from '../hris/http/http.ts';
+import { type HttpDefinition, loadDefinition } from '../hris/http/load-definition.ts';
+import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
+import { EXIT } from './exit.ts';
+import { example } from './options.ts';
+import { renderTable } from './print.ts';
+
+interface TestFlags {
+  url: string;
+  option: Record<string, string>;
+  value: Record<string, string>;
+  only?: string;
+  allowPrivateAddress?: boolean;
+  numbers: boolean;
+}
+
+export function defineHris(command: Command): void {
+  command.description('Try a file that describes an HR system.');
+  command
+    .command('test')
+    .description(
+      'Play the conformance suite on a test account: it makes some 60 employees, loses answers and cuts connections ' +
+        'on this side, and takes the employees away again. Never name an account that people work with.',
+    )
+    .argument('<definition>', 'file that describes the HR system')
+    .requiredOption('--url <url>', 'address of the test account, as hris.url of a tenant file')
+    .option('--option <name=value>', 'an option of the definition; a secret as env:NAME or file:PATH', pairs, {})
+    .option('--value <field=value>', 'what this account needs in a field of every test employee', pairs, {})
+    .option('--no-numbers', 'this account gives no employee numbers')
+    .option('--only <text>', 'only cases whose name has this text')
+    .option('--allow-private-address', 'the HR system stands in a private network')
+    .addHelpText(
+      'after',
+      example('hirebridge hris test acme-hr.yaml --url https://test.hr.example --option token=env:T'),
+    )
+    .action(runTest);
+}
+
+function pairs(text: string, before: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw new ConnectorError({
+      code: 'FLAG_INVALID',
+      action: 'reject',
+      message: 'Expected name=value, such as --option token=env:ACME_TOKEN.',
+    });
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+async function runTest(file: string, flags: TestFlags): Promise<void> {
+  const definition = await readDefinition(resolve(file));
+  const { definitionUnderTest } = await import('../hris-kit/definition-under-test.ts');
+  const { hrisCells } = await import('../hris-kit/suite.ts');
+  const unknown = Object.keys(flags.value).filter((key) => !definition.fields.some((field) => field.key === key));
+  if (unknown.length > 0) throw invalid(`--value names no field of the definition: ${unknown.join(', ')}.`);
+  const options = checkedOptions(definition, flags);
+  const hris = definitionUnderTest({ definition, options, values: flags.value, noNumbers: !flags.numbers });
+  try {
+    const probed = await hris.adapter.probe(new AbortController().signal);
+    if (!probed.ok) throw probed.error;
+    const cells = hrisCells(hris).filter(({ name }) => flags.only === undefined || name.includes(flags.only));
+    const rows: Row[] = [];
+    for (const cell of cells) rows.push(await play(hris, cell));
+    process.stdout.write(report(rows));
+    process.exitCode = rows.some(({ state }) => state === 'FAILED') ? EXIT.error : EXIT.done;
+  } finally {
+    process.stdout.write(cleared(await hris.clear()));
+    await hris.stop();
+  }
+}
+
+async function readDefinition(file: string): Promise<HttpDefinition> {
+  const { text, problems } = await readYamlFile(file);
+  if (problems.length > 0) throw refuse('HRIS_DEFINITION_INVALID', problems);
+  const loaded = loadDefinition(file, text);
+  if (loaded.definition === undefined) throw refuse('HRIS_DEFINITION_INVALID', loaded.problems);
+  return loaded.definition;
+}
+
+/** As a tenant file would say them, with every secret behind a reference. */
+function checkedOptions(definition: HttpDefinition, { url, option, allowPrivateAddress = false }: TestFlags) {
+  const open = Object.entries(option).filter(([key, text]) => definition.options[key]?.secret && !isSecretRef(text));
+  if (open.length > 0)
+    throw invalid(`--option ${open[0]?.[0]} is a secret: write env:NAME or file:PATH, so that no history keeps it.`);
+  const resolved = Object.entries(option).map(([key, text]) => [key, isSecretRef(text) ? resolveSecret(text) : text]);
+  const parsed = optionsOf(definition).safeParse({ url, allowPrivateAddress, ...Object.fromEntries(resolved) });
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`);
+  throw invalid(`${issues.join('; ')}. Each is given with --option name=value.`);
+}
+
+function invalid(message: string): ConnectorError {
+  return new ConnectorError({ code: 'FLAG_INVALID', action: 'reject', message });
+}
+
+interface Row {
+  name: string;
+  state: 'passed' | 'impossible' | 'FAILED';
+  /** Why it is impossible, or what failed. */
+  why?: string;
+  requests: readonly MadeRequest[];
+}
+
+async function play(hris: DefinitionUnderTest, cell: { name: string; impossible?: string; run(): Promise<void> }) {
+  const { name, impossible } = cell;
+  if (impossible !== undefined) return { name, state: 'impossible', why: impossible, requests: [] } as const;
+  hris.begin();
+  if (process.stderr.isTTY) process.stderr.write(`${name} ...\n`);
+  try {
+    await cell.run();
+    return { name, state: 'passed', requests: [] } as const;
+  } catch (error) {
+    const why =
+      error instanceof Error ? `${error.message}${isConnectorError(error) ? ` [${error.code}]` : ''}` : 'threw';
+    return { name, state: 'FAILED', why, requests: hris.requests().slice(-5) } as const;
+  }
+}
+
+const COLOURS = { passed: 'green', impossible: 'yellow', FAILED: 'red' } as const;
+
+function report(rows: readonly Row[]): string {
+  const reasons = [...new Set(rows.flatMap(({ state, why }) => (state === 'impossible' ? [why ?? ''] : [])))];
+  const cell = ({ state, why = '' }: Row): string =>
+    styleText(COLOURS[state], state === 'impossible' ? `(${reasons.indexOf(why) + 1})` : state);
+  const table = renderTable(
+    ['case', ''],
+    rows.map((row) => [row.name, cell(row)]),
+  );
+  const notes = reasons.map((reason, at) => `(${at + 1}) impossible: ${reason}\n`);
+  const failed = rows.filter(({ state }) => state === 'FAILED').map(failure);
+  const count = (state: Row['state']): number => rows.filter((row) => row.state === state).length;
+  const sum = `${count('passed')} passed, ${count('impossible')} impossible, ${count('FAILED')} failed\n`;
+  return `${table}\n${notes.join('')}${failed.join('')}${sum}`;
+}
+
+function failure({ name, why, requests }: Row): string {
+  const lines = requests.map(({ what, status, at }) => `  ${what} -> ${status}  ${at}\n`);
+  return `\nFAILED: ${name}\n  ${why}\n${lines.length === 0 ? '  No request was made.\n' : lines.join('')}\n`;
+}
+
+function cleared({ removed, ended, left }: Awaited<ReturnType<DefinitionUnderTest['clear']>>): string {
+  return [
+    removed === 0 ? '' : `${removed} test employees were removed.\n`,
+    ended.length === 0
+      ? ''
+      : `${ended.length} test employees were ended, and stay: the definition has no "remove". ` +
+        `Ids: ${ended.join(', ')}\n`,
+    left.length === 0 ? '' : `${left.length} test employees are still there. Remove them: ${left.join(', ')}\n`,
+  ].join('');
+}

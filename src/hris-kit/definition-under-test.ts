@@ -1,0 +1,390 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConnectorError } from '../errors.ts';
+import type { EmployeeFields, FieldValue, Found } from '../hire/employee.ts';
+import { type CommonOptions, type OpenDefinition, openDefinition } from '../hris/http/http.ts';
+import type { FieldPlan, HttpDefinition } from '../hris/http/load-definition.ts';
+import { noLimits } from '../hris/http-line.ts';
+import type { CreateResult, HrisConnection } from '../hris/port.ts';
+import type { HrisProfile, HrisUnderTest, Need, Powers, Spell } from './hris-under-test.ts';
+import { offers, signal, write } from './hris-under-test.ts';
+import { httpPowers } from './http-powers.ts';
+import { PURPOSE, startHttpProxy } from './http-proxy.ts';
+
+/** A request that was made: as the definition has it, so without any value. */
+export interface MadeRequest {
+  /** `GET /staff/{id}`, and what it was for. */
+  what: string;
+  status: number | 'no answer';
+  /** `acme-hr.yaml:31:3`. */
+  at: string;
+}
+
+/** A definition on a customer's own test account. */
+export interface DefinitionUnderTest extends HrisUnderTest {
+  /** Begins a case: what it counts and what it asked is its own. */
+  begin(): void;
+  /** The requests since then, the latest last. */
+  requests(): readonly MadeRequest[];
+  /** Takes the test employees away. Gives the ids of those that are still there. */
+  clear(): Promise<{ removed: number; ended: string[]; left: string[] }>;
+}
+
+export interface Account {
+  definition: HttpDefinition;
+  options: CommonOptions;
+  /** Values that this account needs, by field. */
+  values: Readonly<Record<string, string>>;
+  /** This account gives no employee numbers, whatever the definition has a place for. */
+  noNumbers?: boolean | undefined;
+}
+
+/** Employees of one change page; an account is not filled for it. */
+const PEOPLE = 8;
+const FINISHED_MS = 300_000;
+
+/** Every test employee carries the mark of its run in the name, in the address and in our reference. */
+export function definitionUnderTest({ definition, options, values, noNumbers = false }: Account): DefinitionUnderTest {
+  const run = randomBytes(4).toString('hex');
+  const made: MadeRequest[] = [];
+  const tags = { ofCase: new Set<string>(), all: new Set<string>() };
+  const created = new Set<string>();
+  const { number, ...others } = profileOf(definition, { run, values, onTag: (tag) => noteTag(tags, tag) });
+  const profile: HrisProfile = { ...others, ...(number === undefined || noNumbers ? {} : { number }) };
+  const open = (url: string): OpenDefinition => openWatched(definition, { ...options, url }, made);
+  const opened = [open(options.url), open(options.url)] as const;
+  const [adapter, second] = opened.map(({ connection }) => noting(connection, created)) as [
+    HrisConnection,
+    HrisConnection,
+  ];
+  const hris = { profile, adapter, second };
+  const found = (wanted: ReadonlySet<string>) => idsOf(hris, definition, wanted);
+  const count = async (): Promise<number> => (await found(tags.ofCase)).size;
+  const stop = async (): Promise<void> => void (await Promise.all([adapter.close(), second.close()]));
+  const openAt = (url: string): HrisConnection => noting(open(url).connection, created);
+  const underTest = { ...hris, count, stop, powers: powersOf({ definition, options, hris, open: openAt }) };
+  const lacks = { ...LACKS, ...(noNumbers ? { numbers: 'this account gives no employee numbers' } : {}) };
+  const missing = (Object.entries(lacks) as [Need, string][]).filter(([need]) => !offers(underTest, need));
+  return {
+    ...underTest,
+    lacks: Object.fromEntries(missing),
+    begin() {
+      tags.ofCase.clear();
+      made.length = 0;
+    },
+    requests: () => made,
+    async clear() {
+      const ids = new Set([...created, ...(await found(tags.all))]);
+      return clearAway(opened[0], [...ids]);
+    },
+  };
+}
+
+function noteTag({ ofCase, all }: Record<'ofCase' | 'all', Set<string>>, tag: string): void {
+  ofCase.add(tag);
+  all.add(tag);
+}
+
+function openWatched(definition: HttpDefinition, options: CommonOptions, made: MadeRequest[]): OpenDefinition {
+  return openDefinition(definition, options, {
+    limits: noLimits,
+    watch: ({ what, purpose, at }) => {
+      const request: MadeRequest = { what: `${what} (${purpose})`, status: 'no answer', at };
+      made.push(request);
+      return {
+        headers: { [PURPOSE]: purpose },
+        answered: (status) => {
+          request.status = status;
+        },
+      };
+    },
+  });
+}
+
+/** Keeps the ids of what it makes, so that it can be taken away. */
+function noting(connection: HrisConnection, created: Set<string>): HrisConnection {
+  const note = (result: CreateResult): CreateResult => {
+    if (result.kind === 'created') created.add(result.ref.id);
+    return result;
+  };
+  const { employees, pending } = connection;
+  return {
+    ...connection,
+    employees: { ...employees, create: async (...args) => note(await employees.create(...args)) },
+    ...(pending && { pending: { resolve: async (...args) => note(await pending.resolve(...args)) } }),
+  };
+}
+
+/** Ids of all who carry the reference or the address of these tags, by the definition's own searches. */
+async function idsOf(
+  { adapter, profile }: Pick<HrisUnderTest, 'adapter' | 'profile'>,
+  { search, everybody }: HttpDefinition,
+  tags: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const [reference, email] = [search.reference, search.email ?? everybody];
+  const ids = new Set<string>();
+  for (const tag of tags) {
+    const found: Found[] = [];
+    if (reference !== undefined)
+      found.push(await adapter.employees.find({ by: 'reference', value: profile.reference?.(tag) ?? '' }, signal));
+    if (email !== undefined && found.every(({ kind }) => kind === 'none'))
+      found.push(await adapter.employees.find({ by: 'email', value: addressOf(tag, profile) }, signal));
+    for (const one of found.flatMap(refsOf)) ids.add(one.id);
+  }
+  return ids;
+}
+
+function refsOf(found: Found): { id: string }[] {
+  if (found.kind === 'none') return [];
+  return found.kind === 'one' ? [found.ref] : found.refs;
+}
+
+function addressOf(tag: string, profile: HrisProfile): string {
+  const { email, workEmail } = profile.employee(tag);
+  return String(email ?? workEmail);
+}
+
+async function clearAway({ connection, remove }: OpenDefinition, ids: readonly string[]) {
+  const outcome = { removed: 0, ended: [] as string[], left: [] as string[] };
+  const { terminate } = connection.employees;
+  for (const id of ids) {
+    try {
+      if (remove !== undefined) {
+        await remove(id, signal);
+        outcome.removed += 1;
+      } else if (terminate !== undefined) {
+        await terminate(id, dayBefore(), write);
+        outcome.ended.push(id);
+      } else outcome.left.push(id);
+    } catch {
+      outcome.left.push(id);
+    }
+  }
+  return outcome;
+}
+
+function dayBefore(): string {
+  return new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Values of fields as hirebridge calls them; what else must not be empty is filled by its type. */
+const KNOWN: Readonly<Record<string, (tag: string, run: string) => FieldValue>> = {
+  name: (tag, run) => `Hirebridge Test ${run} ${tag}`,
+  givenName: () => 'Hirebridge',
+  familyName: (tag, run) => `Test ${run} ${tag}`,
+  email: (tag, run) => `${tag}.${run}@example.org`,
+  workEmail: (tag, run) => `work.${tag}.${run}@example.org`,
+  userName: (tag, run) => `${tag}.${run}`,
+  title: () => 'Cook',
+  startDate: () => '2026-02-01',
+  birthDate: () => '1990-05-17',
+};
+
+function profileOf(
+  definition: HttpDefinition,
+  { run, values, onTag }: { run: string; values: Account['values']; onTag: (tag: string) => void },
+): HrisProfile {
+  const fields = definition.fields.filter(({ write: isWritten }) => isWritten);
+  const { search, everybody, record } = definition;
+  const name = fields.find(({ key }) => key === 'familyName') ?? fields.find(({ key }) => key === 'name');
+  const nameField = name ?? fields.find((field) => field.required && isFree(field));
+  const edit = fields.find((field) => field !== nameField && isFree(field) && isEditable(field));
+  if (nameField === undefined || edit === undefined)
+    throw new ConnectorError({
+      code: 'HRIS_NOT_TESTABLE',
+      action: 'reject',
+      message:
+        `${definition.name} cannot be tested: ` +
+        `${nameField === undefined ? 'no field holds a name' : 'no text can be changed'}. Add such a field.`,
+    });
+  const missing = fields.find((field) => field.required && field !== nameField) ?? (name?.required ? name : undefined);
+  const [isProven, exists] = [
+    (by: keyof typeof search) => search[by]?.trusted === true || everybody !== undefined,
+    (by: keyof typeof search) => search[by] !== undefined || everybody !== undefined,
+  ];
+  const has = (key: string): boolean => definition.fields.some((field) => field.key === key);
+  return {
+    employee: (tag, changes = {}) => {
+      onTag(tag);
+      return { ...filled(fields, { tag, run, values }), ...changes };
+    },
+    reference: (tag) => `hirebridge-test:${run}:${tag}`,
+    nameField: nameField.key,
+    edit: { [edit.key]: 'Changed' },
+    missing: missing === undefined ? {} : { [missing.key]: null },
+    ...(record.number === undefined ? {} : { number: /./ }),
+    refuses: [],
+    ...(isProven('email') ? {} : { foldsCase: false }),
+    findsPersons: has('birthDate') && has('givenName') && has('familyName') && exists('person'),
+    findsEmails: (has('email') || has('workEmail')) && exists('email'),
+    findsNames: has('givenName') && has('familyName') && search.name !== undefined,
+    provesNothing: (['reference', 'number', 'email', 'person'] as const).filter((by) => !isProven(by)),
+  };
+}
+
+/** Takes any text. */
+function isFree({ type, options, values, maxLength = 100 }: FieldPlan): boolean {
+  return type === 'text' && options === undefined && values === undefined && maxLength >= 50;
+}
+
+function isEditable({ key }: FieldPlan): boolean {
+  return !['givenName', 'email', 'workEmail', 'userName', 'phone', 'country'].includes(key);
+}
+
+function filled(
+  fields: readonly FieldPlan[],
+  { tag, run, values }: { tag: string; run: string; values: Account['values'] },
+): EmployeeFields {
+  return Object.fromEntries(
+    fields.flatMap((field): [string, FieldValue][] => {
+      const given = values[field.key];
+      if (given !== undefined) return [[field.key, typed(field, given)]];
+      const known = isFree(field) || field.type === 'date' ? KNOWN[field.key] : undefined;
+      if (known !== undefined) return [[field.key, known(tag, run)]];
+      return field.required ? [[field.key, anyOf(field)]] : [];
+    }),
+  );
+}
+
+function typed({ type }: FieldPlan, text: string): FieldValue {
+  if (type === 'boolean') return text === 'true';
+  if (type === 'list') return text.split(',');
+  return type === 'number' ? Number(text) : text;
+}
+
+function anyOf({ type, options, values }: FieldPlan): FieldValue {
+  const [option] = options ?? Object.keys(values ?? {});
+  if (type === 'list') return option === undefined ? [] : [option];
+  if (option !== undefined) return option;
+  return { text: 'Test', number: 1, date: '2026-02-01', boolean: false }[type];
+}
+
+interface Played {
+  definition: HttpDefinition;
+  options: CommonOptions;
+  hris: Pick<HrisUnderTest, 'profile' | 'adapter' | 'second'>;
+  open(url: string): HrisConnection;
+}
+
+function powersOf({ definition, options, hris, open }: Played): Partial<Powers> {
+  const { origin, pathname } = new URL(options.url);
+  const base = pathname.replace(/\/+$/, '');
+  const openAt = async (url: string): Promise<HrisConnection> => open(`${url.replace(/\/$/, '')}${base}`);
+  const spell = (status: number) => () => answered(origin, openAt, status);
+  const { changing, updating, asking } = definition;
+  return {
+    ...httpPowers({
+      url: origin,
+      open: ({ url }) => openAt(url),
+      isCreate: ({ purpose }) => purpose === 'create',
+      isUpload: ({ purpose }) => purpose === 'files.upload',
+      isAmendment: ({ purpose }) => purpose === 'update',
+    }),
+    busy: spell(429),
+    revoke: spell(401),
+    ...(updating.isConditional && { staleUpdate: (id: string) => staleUpdate(origin, openAt, hris, id) }),
+    ...(changing && { people: peopleOf(hris) }),
+    ...(asking && { untilFinished: (ticket: string) => untilFinished(hris.adapter, ticket, asking.every) }),
+  };
+}
+
+/** A proxy answers every request so, until `end`. */
+async function answered(
+  origin: string,
+  openAt: (url: string) => Promise<HrisConnection>,
+  status: number,
+): Promise<Spell> {
+  const proxy = await startHttpProxy(origin);
+  const connection = await openAt(proxy.url);
+  await connection.probe(signal);
+  proxy.answerAll({ status });
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await proxy.close();
+  };
+  return { adapter: { ...connection, close }, end: async () => proxy.answerAll(undefined) };
+}
+
+/** Somebody else's edit arrives between our reading and our writing. */
+async function staleUpdate(
+  origin: string,
+  openAt: (url: string) => Promise<HrisConnection>,
+  { second, profile }: Played['hris'],
+  id: string,
+): Promise<void> {
+  const proxy = await startHttpProxy(origin);
+  const connection = await openAt(proxy.url);
+  try {
+    const edit = Object.fromEntries(Object.keys(profile.edit).map((key) => [key, 'Elsewhere']));
+    const meanwhile = () => second.employees.update(id, edit, write);
+    void proxy.strike({ kind: 'meanwhile', on: ({ purpose }) => purpose === 'update', meanwhile });
+    await connection.employees.update(id, profile.edit, write);
+  } finally {
+    await connection.close();
+    await proxy.close();
+  }
+}
+
+function peopleOf({ adapter, profile }: Played['hris']): Powers['people'] {
+  let groups = 0;
+  let edits = 0;
+  return {
+    many: PEOPLE,
+    async add(count) {
+      groups += 1;
+      const ids: string[] = [];
+      for (let at = 0; at < count; at += 1) {
+        const tag = `group-${groups}-${at}`;
+        const made = await adapter.employees.create(profile.employee(tag), profile.reference?.(tag) ?? tag, write);
+        if (made.kind === 'created') ids.push(made.ref.id);
+      }
+      return ids;
+    },
+    async touch(ids) {
+      edits += 1;
+      const edit = Object.fromEntries(Object.keys(profile.edit).map((key) => [key, `Edit ${edits}`]));
+      await Promise.all(ids.map((id) => adapter.employees.update(id, edit, write)));
+    },
+  };
+}
+
+async function untilFinished({ pending }: HrisConnection, ticket: string, everyMs: number): Promise<void> {
+  const end = performance.now() + FINISHED_MS;
+  for (;;) {
+    const result = await pending?.resolve(ticket, signal);
+    if (result?.kind === 'created') return;
+    if (performance.now() > end) throw new Error('Nobody finished the pending employee within five minutes.');
+    await pause(everyMs);
+  }
+}
+
+const THEIRS = "a customer's server is not stopped, and shows its certificate to nobody else";
+const UNKNOWN = 'a definition does not say it';
+
+/** Reasons for what the definition, or this side, cannot offer. */
+const LACKS: Partial<Record<Need, string>> = {
+  restart: THEIRS,
+  tls: THEIRS,
+  ownClock: "this machine's clock is not set wrong for a test",
+  job: 'who finishes or refuses a pending employee there is nobody that we could tell to',
+  uniqueReference: `whether two creates of one reference can both happen there: ${UNKNOWN}`,
+  wide: 'an account is not given 400 fields for a test',
+  custom: `a field of the customer's own, and a value for it: ${UNKNOWN}`,
+  webhooks: 'nobody there sends one for a test',
+  stored: `how a file is read back: ${UNKNOWN}`,
+  files: 'the definition has no "files"',
+  describe: 'the definition has no "describe"',
+  changes: 'the definition has no "changes"',
+  people: 'the definition has no "changes"',
+  rehire: 'the definition has no "rehire"',
+  terminate: 'the definition has no "terminate"',
+  reference: 'the definition has no "record.reference"',
+  numbers: 'the definition has no "record.number"',
+  staleUpdate: 'the update names no {version}',
+  names: 'the definition has no "find.name"',
+  emails: 'the definition has no field "email", or no search for it',
+  persons: 'the definition has no birth date, or no search for it',
+  required: 'no field is required',
+  pending: 'the definition has no "pending"',
+  finished: 'the definition has no "pending"',
+};

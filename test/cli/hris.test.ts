@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { ACME, type AcmeServer, startAcmeServer } from '../hris/acme-server.ts';
+import { runCli } from './cli-process.ts';
+
+const definition = fileURLToPath(new URL('../hris/definitions/acme.yaml', import.meta.url));
+let acme: string;
+let server: AcmeServer;
+let people: NodeJS.Timeout;
+
+beforeAll(async () => {
+  acme = join(await mkdtemp(join(tmpdir(), 'hirebridge-hris-')), 'acme.yaml');
+  await writeFile(acme, (await readFile(definition, 'utf8')).replace('every: 1s', 'every: 20ms'));
+  server = await startAcmeServer();
+  // Somebody there finishes what is pending.
+  people = setInterval(() => {
+    for (const ticket of server.tasks.keys()) server.finish(ticket);
+  }, 10);
+  vi.stubEnv('ACME_PASSWORD', ACME.password);
+});
+afterAll(async () => {
+  clearInterval(people);
+  await server?.close();
+});
+
+const account = () => ['--url', server.url, '--option', `user=${ACME.user}`, '--allow-private-address'];
+const play = (file: string, ...more: string[]) =>
+  runCli(['hris', 'test', file, ...account(), '--option', 'password=env:ACME_PASSWORD', ...more]);
+
+test('the whole suite is played on an account, and nobody is left at work there', async () => {
+  const { code, stdout, stderr } = await play(acme);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^34 passed, 12 impossible, 0 failed$/m);
+  expect(stdout).toMatch(/^\(\d+\) impossible: the definition has no "files"$/m);
+  expect(stdout).toMatch(/^\d+ test employees were ended, and stay: the definition has no "remove"\./m);
+  expect([...server.staff.values()].filter(({ status }) => status !== 'left')).toEqual([]);
+  expect(server.staff.size).toBeGreaterThan(40);
+});
+
+test('a failed cell shows the requests without a value, and the line of the definition', async () => {
+  const file = join(await scratchFolder(), 'acme.yaml');
+  const text = await readFile(acme, 'utf8');
+  await writeFile(file, text.replace('get: "/staff/{id}"', 'get: "/staff/of/{id}"'));
+  const line = text.split('\n').findIndex((one) => one.startsWith('read: ')) + 1;
+  const { code, stdout } = await play(file, '--only', 'every field as it was sent');
+  expect(code).toBe(1);
+  expect(stdout).toContain(`GET /staff/of/{id} (read) -> 404  ${file}:${line}:1`);
+  expect(stdout).not.toMatch(/example\.org|Hirebridge/);
+});
+
+test.each([
+  [['--option', 'password=secret'], /password is a secret: write env:NAME or file:PATH/],
+  [['--option', 'password'], /Expected name=value/],
+  [
+    ['--option', 'password=env:ACME_PASSWORD', '--option', 'passwort=env:ACME_PASSWORD'],
+    /passwort.*--option name=value/,
+  ],
+  [
+    ['--option', 'password=env:ACME_PASSWORD', '--value', 'shoes=44'],
+    /--value names no field of the definition: shoes/,
+  ],
+])('%j is refused, and nothing is sent', async (more, message) => {
+  const before = server.logins;
+  const { code, stderr } = await runCli(['hris', 'test', acme, ...account(), ...more]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+  expect(server.logins).toBe(before);
+});
