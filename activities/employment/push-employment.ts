@@ -110,7 +110,7 @@ async function pushPage(context: PushContext, { employees, isNews }: Page): Prom
   const { tenantId, stream } = context.key;
   const ids = employees.map(({ ref }) => ref.id);
   const known = await readEmployments(store, whereOf(context), ids);
-  const linked = new Map(known.map((one) => [one.link.employee_id, one]));
+  const linked = new Map(known.map((one) => [one.employee.id, one]));
   if (isNews) await addHints(store, tenantId, FIELDS, [...linked.keys()]);
   const verdicts: Verdict[] = [];
   for (const employee of employees) {
@@ -198,7 +198,7 @@ async function tellCustomField(
   { customField, wanted }: { customField: string; wanted: ToldEmployment },
 ): Promise<Told> {
   const { partner } = context.connection;
-  const entityId = employment.link.candidate_id;
+  const entityId = employment.candidateId;
   const entity = { entityType: 'candidate' as const, entityId };
   const read = async (): Promise<unknown> => {
     const { items } = await partner.readAll(contract.customFieldValues.list, { query: entity });

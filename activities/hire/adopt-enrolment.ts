@@ -7,7 +7,7 @@ import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-
 import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
-import { siblingsOf } from '../../src/store/observed-hires.ts';
+import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { readEnrolmentReference } from './hire-references.ts';

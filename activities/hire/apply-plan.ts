@@ -1,26 +1,23 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Change } from '../../src/hire/change.ts';
-import type { EmployeeRef } from '../../src/hire/employee.ts';
+import { type EmployeeRef, employeeIn } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { type HireRef, isSameHire } from '../../src/hire/hire-ref.ts';
+import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
+import type { EmployedHow } from '../../src/person/person.ts';
 import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
-import { hireOf } from '../../src/store/hire-columns.ts';
-import { recordEmployee } from '../../src/store/hire-states.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
-import { isSamePerson, linkEmployee, linkOfEmployee, linksOfPerson, renamePerson } from '../../src/store/identity.ts';
-import { endLeasesOf } from '../../src/store/identity-leases.ts';
 import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
-import { takeLink } from '../../src/store/living-hire.ts';
+import { settleCreating } from '../../src/store/people.ts';
+import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
-import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
+import { heldByAnother, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';
 import { createReference } from './create-reference.ts';
 import { isFormer } from './former-employee.ts';
 import { personOf } from './hire-references.ts';
-import { leasedBy, leasePending, underIdentityLease } from './identity-lease.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import type { Planned } from './plan-employee.ts';
 import { readEmployee } from './read-employee.ts';
@@ -71,23 +68,23 @@ async function settleCreate(hire: HireContext, change: Change): Promise<Applied 
 
 async function finishRehire(hire: HireContext, change: Change): Promise<Applied | undefined> {
   if (change.kind !== 'rehire' || !(await isRehired(hire, change))) return undefined;
-  return finish(hire, { kind: 'created', ref: change.employee });
+  return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
 }
 
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
   if (change.kind === 'update') await updateEmployee(hire, change.employee.id, change.fields);
-  return finish(hire, { kind: 'created', ref: change.employee });
+  return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
 }
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
-  const once = await underIdentityLease(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
+  const once = await whileNobodyElse(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
   if ('verdict' in once) return once;
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind !== 'refused') return finish(hire, once.value);
   const existing = await takeExisting(hire, once.error, change, sinceRead);
-  return 'verdict' in existing ? existing : finish(hire, existing);
+  return 'verdict' in existing ? existing : finish(hire, existing, 'linked');
 }
 
 function onceOptions(
@@ -121,9 +118,9 @@ function onceOptions(
 async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<CreateResult>> {
   const { store, connection, creation, decisions, ref, row } = hire;
   if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
-  const links = await linksOfPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
+  const { employees } = await findPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
   // The plan knows them: they are this person's, and another employment.
-  const own = links.filter((link) => !isSameHire(hireOf(link), ref)).map((link) => link.employee_id);
+  const own = employees.filter((one) => !isSameHire(one.hire, ref)).map(({ employee }) => employee.id);
   const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
   const seen = judgeCreate(findings, creation, decisions);
   if (seen.kind === 'unprovable' && seen.hits.length > 0 && creation?.outcome !== 'open') throw appeared();
@@ -155,7 +152,7 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   if (row.employee_id === null && creation === undefined) return settleUnknown(hire);
   if (row.employee_id !== null || (creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;
   const named = decisions.link === undefined ? undefined : await readEmployee(connection.hris, decisions.link);
-  if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }));
+  if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
 }
 
@@ -170,7 +167,8 @@ async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const ref = await findOwn(hire, row.candidate_id).catch(() => undefined);
   if (ref === undefined) return undefined;
   // Of an earlier employment of theirs.
-  if ((await linkOfEmployee(store, connection.tenant.hris.connection, ref.id)) !== undefined) return undefined;
+  const employee = employeeIn(connection.tenant.hris.connection, ref.id);
+  if ((await findPerson(store, { employee })).employees.length > 0) return undefined;
   return heldOf(await finish(hire, { kind: 'created', ref }));
 }
 
@@ -214,24 +212,24 @@ function isHeldAs(applied: Applied, code: HoldCode): boolean {
   return applied.verdict === 'hold' && applied.hold.code === code;
 }
 
-async function finish(hire: HireContext, created: CreateResult): Promise<Applied> {
+async function finish(hire: HireContext, created: CreateResult, how: EmployedHow = 'made'): Promise<Applied> {
   const { store, ref, row } = hire;
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
   if ('verdict' in result) return result;
-  const employee = await withNumber(hris, result.ref);
-  const number = employee.number ?? null;
-  await decideEarlier(hire, { kind: 'created', ref: employee });
-  const person = personOf(tenant, row.candidate_id ?? '');
-  const link = await linkEmployee(store, person, ref, { id: employee.id, number });
-  const isTheirs = isSamePerson(link, person);
-  if (!isTheirs && hire.decisions.samePerson !== link.employee_id) return linkedToAnother(ref, link);
-  if (created.kind === 'pending') await endLeasesOf(store, leasedBy(hire), hris.capabilities.readLagMs);
-  const key = { connection: person.connection, id: employee.id };
-  await recordEmployee(store, ref, { ...key, number });
-  if (!isTheirs) await renamePerson(store, key, person);
-  if (!isSameHire(hireOf(link), ref)) await takeLink(store, key, { seen: hireOf(link), to: ref });
-  return { verdict: 'employee' };
+  const shown = await withNumber(hris, result.ref);
+  await decideEarlier(hire, { kind: 'created', ref: shown });
+  const whose = personOf(tenant, row.candidate_id ?? '');
+  const { refusal } = await changePerson(store, whose, {
+    kind: 'link',
+    hire: ref,
+    candidate: whose.candidate,
+    is: { employee: employeeIn(whose.connection, shown.id), number: shown.number ?? null },
+    how,
+    shownAfterMs: hris.capabilities.readLagMs,
+    samePerson: hire.decisions.samePerson === shown.id,
+  });
+  return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
 }
 
 /** An attempt of before whose employee was found. The one just made has its outcome. */
@@ -239,11 +237,6 @@ async function decideEarlier({ store, ref, creation }: HireContext, created: Cre
   if (creation?.outcome !== 'open') return;
   const latest = await latestIntent(store, ref, CREATE_VERB);
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
-}
-
-/** Two hires may have found the employee at once: it stays with the first. */
-function linkedToAnother({ jobCandidateId }: HireRef, link: LinkRow): Applied {
-  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [link.employee_id], other: hireOf(link) });
 }
 
 async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {
@@ -274,8 +267,7 @@ function pendingTicket({ creation, decisions, row }: HireContext): string | unde
 /** Asks what became of it. Rejected, the create counts as refused, so that a corrected one may follow. */
 async function resolvePending(hire: HireContext, ticket: string): Promise<Created | Waiting> {
   const { creation } = await reread(hire);
-  const lease = leasedBy(hire);
-  await leasePending(hire);
+  await keepOutWhilePending(hire);
   try {
     const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
     if (result?.kind === 'created') return result;
@@ -284,7 +276,7 @@ async function resolvePending(hire: HireContext, ticket: string): Promise<Create
   } catch (error) {
     if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
       await refuseMade(hire.store, creation, { code: error.code });
-      await endLeasesOf(hire.store, lease, 0);
+      await settleCreating(hire.store, hire.ref, 0);
     }
     throw error;
   }
@@ -312,17 +304,17 @@ async function takeExisting(
   { fields }: Extract<Change, { kind: 'create' }>,
   sinceRead: Elapsed,
 ): Promise<CreateResult | Held> {
-  const employee = employeeIn(error);
+  const employee = existingIn(error);
   if (employee === undefined || hire.decisions.notThese.has(employee.id)) throw asRejected(error);
   const created = { kind: 'created', ref: employee } as const;
-  if (!(await isFormer(hire, employee.id))) return created;
+  if (!(await isFormer(hire, employeeIn(hire.connection.tenant.hris.connection, employee.id)))) return created;
   if (hire.connection.hris.employees.rehire === undefined)
     return held('FORMER_EMPLOYEE', { jobCandidateId: hire.ref.jobCandidateId, employeeIds: [employee.id] });
   await rehireEmployee(hire, { kind: 'rehire', employee, fields }, sinceRead);
   return created;
 }
 
-function employeeIn({ code, details }: ConnectorError): EmployeeRef | undefined {
+function existingIn({ code, details }: ConnectorError): EmployeeRef | undefined {
   const { id, number } = details ?? {};
   if (code !== 'ALREADY_EXISTS' || typeof id !== 'string') return undefined;
   return typeof number === 'string' ? { id, number } : { id };

@@ -10,9 +10,9 @@ import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf, closeUnanswered } from '../../src/store/holds.ts';
-import { releaseClaim } from '../../src/store/identity.ts';
 import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { releasePeople } from '../../src/store/people.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
@@ -97,7 +97,7 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     // A worker that stood still must not end on an old reading a hire that goes on by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
-    await releaseClaim(open, ref);
+    await releasePeople(open, ref);
     await closeHoldsOf(open, ref);
     await endHire(open, ref, ends);
   });

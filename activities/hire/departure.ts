@@ -7,15 +7,15 @@ import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { findHireRow, hireBehind } from '../../src/store/hires.ts';
 import { answerHold, closeHoldsOf, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
-import { inTransaction } from '../../src/store/living-hire.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { inTransaction } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { isTakenOver } from './ask-person.ts';
 import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
-import { isTakenOver } from './taken-over.ts';
 import { formerHris, type HireContext, withHire } from './with-hire.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,13 +4,14 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { endHire } from '../../src/store/hire-states.ts';
+import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { isShared, isTakenOver } from './ask-person.ts';
 import { noteWrites } from './note-writes.ts';
 import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
-import { isSharedWithHires, isTakenOver } from './taken-over.ts';
 import { END_VERB } from './verbs.ts';
 import { formerHris, type HireContext, withHireOrHeld } from './with-hire.ts';
 import { employeeIdOf, writeEmployeeId } from './write-back.ts';
@@ -70,7 +71,8 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
   const shown = await readShown(hire);
   if (shown?.former === true) return undefined;
-  if (await isSharedWithHires(hire, hire.row.employee_id ?? '')) return notEnded(hire, 'Another hire has it too.');
+  const employee = employeeOf(hire.row);
+  if (employee !== undefined && (await isShared(hire, employee))) return notEnded(hire, 'Another hire has it too.');
   if (hire.connection.hris.employees.terminate === undefined)
     return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
   const start = shown?.fields['startDate'];

@@ -28,7 +28,7 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { shareReads } from '../presence/share-reads.ts';
 import { adoptEnrolment, emailOf } from './adopt-enrolment.ts';
-import { claimPerson } from './claim-person.ts';
+import { claimPerson } from './ask-person.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference, readEnrolmentReference } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';

@@ -1,12 +1,13 @@
 import { inActivity } from '../../src/failpoint.ts';
+import { employeeIn } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
-import { hireOf } from '../../src/store/hire-columns.ts';
-import { endHire, recordEmployee, replaceEmployee } from '../../src/store/hire-states.ts';
+import { endHire } from '../../src/store/hire-states.ts';
+import { employeeOf } from '../../src/store/hires.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
-import { inTransaction } from '../../src/store/living-hire.ts';
+import { changePerson, inTransaction } from '../../src/store/persons.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { personOf } from './hire-references.ts';
 import { readEmployee, unshownForMs } from './read-employee.ts';
@@ -44,27 +45,36 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const { store, connection, ref, row, decisions } = hire;
   const { hris, tenant } = connection;
   const { jobCandidateId } = ref;
-  const key = { connection: tenant.hris.connection, id: row.employee_id ?? '' };
+  const employee = employeeIn(tenant.hris.connection, row.employee_id ?? '');
+  const whose = personOf(tenant, row.candidate_id ?? '');
   const isElsewhere = formerHris(hire) !== undefined;
-  const shown = isElsewhere ? undefined : await readEmployee(hris, key.id);
+  const shown = isElsewhere ? undefined : await readEmployee(hris, employee.id);
   if (shown !== undefined) {
     const { number = null } = shown.ref;
     if (number === null || number === row.employee_number) return { hire, shown };
-    await recordEmployee(store, ref, { ...key, number });
+    const is = { employee, number };
+    await changePerson(store, whose, { kind: 'link', hire: ref, candidate: whose.candidate, is, ...FOUND });
     return { hire: await reread(hire), shown };
   }
   // One that was made a moment ago may be shown late.
   if (!isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
-  if (decisions.link === undefined || (decisions.link === key.id && !isElsewhere))
-    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: key.id });
+  if (decisions.link === undefined || (decisions.link === employee.id && !isElsewhere))
+    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id });
   const named = await readEmployee(hris, decisions.link);
   if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });
-  const person = personOf(tenant, row.candidate_id ?? '');
-  const other = await replaceEmployee(store, { person, ref }, { gone: key.id, by: named.ref });
-  return other === undefined
-    ? { hire: await reread(hire), shown: named }
-    : held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: hireOf(other) });
+  const { refusal } = await changePerson(store, whose, {
+    kind: 'replace',
+    hire: ref,
+    candidate: whose.candidate,
+    gone: employeeOf(row) ?? employee,
+    is: { employee: employeeIn(tenant.hris.connection, named.ref.id), number: named.ref.number ?? null },
+  });
+  if (refusal?.reason === 'of-another')
+    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: refusal.other.hire });
+  return { hire: await reread(hire), shown: named };
 }
+
+const FOUND = { how: 'linked', shownAfterMs: 0 } as const;
 
 async function verifyAndEnd(hire: HireContext): Finished {
   const { deps, ref } = hire;

@@ -1,6 +1,5 @@
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import type { CompanyPerson } from '../../src/store/company-claims.ts';
-import type { Person } from '../../src/store/identity.ts';
+import type { Candidate } from '../../src/person/person.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 
 const PREFIX = 'hirebridge';
@@ -23,20 +22,14 @@ export function readEnrolmentReference(
   return { jobCandidateId: match[1] ?? '', period: Number(match[2]), enrolment: Number(match[3] ?? 1) };
 }
 
-/** The partner company as the HRIS reference and the claims name it. */
+/** The partner company as the HRIS reference and the keys of a person name it. */
 export function partnerCompanyOf(tenant: Tenant): string {
   return tenant.partner.company ?? tenant.tenant;
 }
 
-export function personOf(tenant: Tenant, candidateId: string): Person {
-  return { connection: tenant.hris.connection, partnerCompany: partnerCompanyOf(tenant), candidateId };
-}
-
-/** The same across the HR systems of its company; undefined where the tenant does not name one. */
-export function personOfCompany(tenant: Tenant, candidateId: string): CompanyPerson | undefined {
-  const { company, environment, baseUrl } = tenant.partner;
-  if (company === undefined) return undefined;
-  return { ...personOf(tenant, candidateId), environment, origin: new URL(baseUrl).origin };
+/** A candidate as a person of the tenant's HR system. */
+export function personOf(tenant: Tenant, candidateId: string): { connection: string; candidate: Candidate } {
+  return { connection: tenant.hris.connection, candidate: { company: partnerCompanyOf(tenant), candidateId } };
 }
 
 /** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */

@@ -5,8 +5,8 @@ import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { hireBehind, readHireRow } from '../../src/store/hires.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
-import { releaseClaim } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** Parks the hire with its reason. The notification is sent by the worker's own loop, at least once. */
@@ -37,7 +37,7 @@ async function unlessOver(
 
 /** A hire that ends without an employee has no more right to its person. */
 async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
-  if ((await readHireRow(store, ref)).employee_id === null) await releaseClaim(store, ref);
+  if ((await readHireRow(store, ref)).employee_id === null) await releasePeople(store, ref);
 }
 
 /**

@@ -23,7 +23,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { foreseeClaim } from './claim-person.ts';
+import { foreseeClaim } from './ask-person.ts';
 import { enrol } from './enrol.ts';
 import { personOf } from './hire-references.ts';
 import { isInScope } from './job-in-scope.ts';

@@ -1,9 +1,10 @@
 import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
-import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
+import { type EmployeeFields, type EmployeeRef, employeeIn, isSameEmployee } from '../../src/hire/employee.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { type Employed, isSameCandidate } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
   type EmployeeObservation,
@@ -12,16 +13,14 @@ import {
   planEmployee as plan,
   readingFor,
 } from '../../src/plan/plan-employee.ts';
-import { hireOf } from '../../src/store/hire-columns.ts';
-import { linkOfEmployee } from '../../src/store/identity.ts';
+import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
-import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { keepMapping } from '../keep-mapping.ts';
-import { claimPerson } from './claim-person.ts';
+import { claimPerson } from './ask-person.ts';
 import { createReference } from './create-reference.ts';
 import { isFormer, latestRehire } from './former-employee.ts';
-import { partnerCompanyOf } from './hire-references.ts';
+import { personOf } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';
 import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
@@ -73,7 +72,7 @@ export async function planEmployee(
 export function knownPerson(
   hire: HireContext,
   sources: Pick<Sources, 'candidateId' | 'job' | 'fields' | 'problems' | 'mapping'>,
-  before: LinkRow | undefined,
+  before: Employed | undefined,
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems, mapping } = sources;
@@ -84,7 +83,7 @@ export function knownPerson(
     ofJob: fieldsOfJob(sources),
     problems,
     own: row.employee_id === null ? undefined : employeeOf(row.employee_id, row.employee_number),
-    before: before === undefined ? undefined : employeeOf(before.employee_id, before.employee_number),
+    before: before === undefined ? undefined : employeeOf(before.employee.id, before.number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
     startLimit: startLimitOf(connection, mapping),
@@ -125,7 +124,8 @@ export async function observe(hire: HireContext, person: KnownPerson): Promise<E
   const change = plan(observed, hire.decisions);
   if ('verdict' in change || change.kind === 'create' || change.employee.id === person.own?.id) return observed;
   const { id } = change.employee;
-  return { ...observed, former: (await isFormer(hire, id)) ? id : undefined };
+  const employee = employeeIn(hire.connection.tenant.hris.connection, id);
+  return { ...observed, former: (await isFormer(hire, employee)) ? id : undefined };
 }
 
 async function identify(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
@@ -133,10 +133,19 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
   if (reading === 'none') return person;
   if (reading === 'named') {
     const named = await readNamed(hire);
-    return { ...person, named, links: await readLinks(hire, named === undefined ? [] : [named.id]) };
+    return {
+      ...person,
+      named,
+      links: await readLinks(hire, person.candidateId, named === undefined ? [] : [named.id]),
+    };
   }
   const { reference, findings } = await climb(hire, person);
-  return { ...person, reference, findings, links: await readLinks(hire, findings.flatMap(foundIds)) };
+  return {
+    ...person,
+    reference,
+    findings,
+    links: await readLinks(hire, person.candidateId, findings.flatMap(foundIds)),
+  };
 }
 
 /** Where an employee whom somebody denied carries our reference, this hire has one of its own. */
@@ -164,14 +173,17 @@ function foundIds({ found }: Finding): string[] {
 /** To whom these employees are linked already. */
 async function readLinks(
   { store, connection: { tenant } }: HireContext,
+  candidateId: string,
   ids: readonly string[],
 ): Promise<LinkedPerson[]> {
   const links: LinkedPerson[] = [];
   for (const employeeId of new Set(ids)) {
-    const link = await linkOfEmployee(store, tenant.hris.connection, employeeId);
-    if (link === undefined) continue;
-    const samePartnerCompany = link.partner_company === partnerCompanyOf(tenant);
-    links.push({ employeeId, candidateId: link.candidate_id, samePartnerCompany, hire: hireOf(link) });
+    const employee = employeeIn(tenant.hris.connection, employeeId);
+    const { employees, candidates } = await findPerson(store, { employee });
+    const known = employees.find((one) => isSameEmployee(one.employee, employee));
+    if (known === undefined) continue;
+    const own = personOf(tenant, candidateId).candidate;
+    links.push({ employeeId, isThisPerson: candidates.some((one) => isSameCandidate(one, own)), hire: known.hire });
   }
   return links;
 }

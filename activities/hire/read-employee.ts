@@ -1,6 +1,7 @@
 import type { EmployeeRecord, HrisConnection } from '../../src/hris/port.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
-import { linkOfEmployee } from '../../src/store/identity.ts';
+import { employeeOf } from '../../src/store/hires.ts';
+import { findPerson } from '../../src/store/persons.ts';
 import type { HireContext } from './with-hire.ts';
 
 const READ_MS = 30_000;
@@ -15,7 +16,8 @@ export function readEmployee({ employees }: HrisConnection, id: string): Promise
  * hire was read before the record, so that a record that is due by its clock was due when it was read.
  */
 export async function unshownForMs({ store, connection, row, creation }: HireContext): Promise<number> {
-  const { hris, tenant } = connection;
-  const link = await linkOfEmployee(store, tenant.hris.connection, row.employee_id ?? '');
-  return unreadableForMs(creation, hris.capabilities.readLagMs, link?.linked_at);
+  const employee = employeeOf(row);
+  const { employees } = employee === undefined ? { employees: [] } : await findPerson(store, { employee });
+  const since = employees.find((one) => one.employee.id === employee?.id)?.since;
+  return unreadableForMs(creation, connection.hris.capabilities.readLagMs, since);
 }

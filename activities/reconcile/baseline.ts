@@ -106,7 +106,7 @@ export async function recordHired(run: Run): Promise<boolean> {
   const people = before.flatMap(({ candidateId, jobCandidateId, period }) => {
     if (typeof candidateId !== 'string') return [];
     const as = { how: 'baseline', tenantId, jobCandidateId, period } as const;
-    return [{ person: personOf(tenant, candidateId), as }];
+    return [{ ...personOf(tenant, candidateId), as }];
   });
   if (!(await insertBaseline(store, tenantId, before, people))) {
     // Another pass ended meanwhile: whoever was hired since then is no old one.

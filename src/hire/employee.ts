@@ -7,6 +7,24 @@ export type FieldValue = string | number | boolean | string[] | null;
 /** An employee as the mapping made it: canonical field name -> value. */
 export type EmployeeFields = Record<string, FieldValue>;
 
+declare const IN_HRIS: unique symbol;
+
+/** An employee of one HR system: the same id may be somebody else's in another one, so an id alone is none. */
+export interface Employee {
+  /** The HR system, by the name of its connection. */
+  readonly connection: string;
+  readonly id: string;
+  readonly [IN_HRIS]: true;
+}
+
+export function employeeIn(connection: string, id: string): Employee {
+  return { connection, id } as Employee;
+}
+
+export function isSameEmployee(one: Employee, other: Employee): boolean {
+  return one.connection === other.connection && one.id === other.id;
+}
+
 /** `id` is the HRIS's immutable internal key; `number` the human employee number, absent until the HRIS assigned it. */
 export interface EmployeeRef {
   id: string;

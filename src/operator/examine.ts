@@ -9,6 +9,7 @@ import { assumptions } from '../partner/contract/assumptions.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
 import { type Evidence, listEvidence } from '../store/evidence.ts';
 import { openStore } from '../store/open-store.ts';
+import { listUnjoined, type Unjoined } from '../store/people.ts';
 import { readClock } from '../store/tenant-states.ts';
 import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
@@ -18,7 +19,7 @@ import type { Tenant } from '../tenants/schema.ts';
 import { describeRole, isMissing, readProcesses } from './processes.ts';
 
 export interface Finding {
-  check: 'node' | 'temporal' | 'tenants' | 'store' | 'processes';
+  check: 'node' | 'temporal' | 'tenants' | 'store' | 'people' | 'processes';
   /** `open`: nothing wrong, and nothing there yet. */
   state: 'good' | 'open' | 'wrong';
   message: string;
@@ -45,6 +46,7 @@ export async function examine(places: Places): Promise<Examined> {
       return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
     },
     store: () => checkStore(places.dataDir, evidence),
+    people: () => checkPeople(places.dataDir),
     processes: () => checkProcesses(places),
   };
   const findings: Finding[] = [];
@@ -82,6 +84,35 @@ async function checkTemporal(): Promise<Found> {
   const cli = await findTemporalCli();
   if (cli === undefined) return { state: 'open', message: 'no CLI here yet; `up` and `demo` download or build it' };
   return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
+}
+
+const UNJOINED: Record<Unjoined['why'], string> = {
+  'employee-unknown': 'its employee is nobody’s; link them with hirebridge link import',
+  'candidate-unknown': 'recorded before go-live without a candidate; nobody is asked if they are hired again',
+  'owner-over': 'owns its person although it is over; answer its holds, or report this',
+  'owner-missing': 'owns a person and is in no row; the next reconcile begins it anew',
+};
+/** So many are named; `--json` has no more of them. */
+const MOST_NAMED = 20;
+
+/** Whether hires and the records of people agree, as after an upgrade that made these of what was known before. */
+async function checkPeople(dataDir: string): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nobody is known yet' };
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  try {
+    const unjoined = await listUnjoined(store);
+    if (unjoined.length === 0) return { state: 'good', message: 'every hire is joined with its person' };
+    const named = unjoined
+      .slice(0, MOST_NAMED)
+      .map(({ tenantId, jobCandidateId, why }) => `job candidate ${jobCandidateId} of ${tenantId} (${UNJOINED[why]})`);
+    const more = unjoined.length > named.length ? `, and ${unjoined.length - named.length} more` : '';
+    const isWrong = unjoined.some(({ why }) => why !== 'candidate-unknown');
+    const message = `${unjoined.length} hires are not joined with a person: ${named.join('; ')}${more}`;
+    return { state: isWrong ? 'wrong' : 'open', message };
+  } finally {
+    await store.close();
+  }
 }
 
 /** Who should run by what is applied; before the first start nobody should. */

@@ -5,15 +5,17 @@ import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/hire-references.ts';
 import { ConnectorError } from '../errors.ts';
+import { employeeIn } from '../hire/employee.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { createLogger } from '../log.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
+import { type Candidate, isSameCandidate, type Person } from '../person/person.ts';
 import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/judge-link.ts';
-import { linkOfEmployee, linksOfPerson } from '../store/identity.ts';
-import { type ImportedLink, importLinks, isClaimed } from '../store/imported-links.ts';
 import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
+import { type ImportedLink, importLinks } from '../store/people.ts';
+import { findPerson } from '../store/persons.ts';
 import type { TenantAct } from '../store/tenant-acts.ts';
 import { limitPartner } from '../tenants/limit-partner.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -98,23 +100,30 @@ interface Verified {
 }
 
 async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
-  const person = personOf(tenant, line.candidateId);
+  const { connection, candidate } = personOf(tenant, line.candidateId);
   const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
-  const link = await linkOfEmployee(store, person.connection, line.employeeId);
+  const employee = employeeIn(connection, line.employeeId);
+  const linked = await findPerson(store, { employee });
+  const person = await findPerson(store, { connection, candidate });
   const facts: LinkFacts = {
     candidate: candidates.get(line.candidateId),
     employee: record === undefined ? undefined : { id: line.employeeId, name: nameOf(record.fields) },
-    linkedCandidate:
-      link && (link.partner_company === person.partnerCompany ? link.candidate_id : 'of another company'),
-    linkedEmployees: (await linksOfPerson(store, person)).map((one) => one.employee_id),
-    isBeingHired: await isClaimed(store, person),
+    linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
+    linkedEmployees: person.employees.map((one) => one.employee.id),
+    isBeingHired: person.owner !== undefined,
   };
   return {
     line,
     verdict: judgeLink(facts),
-    link: { person, employee: { id: line.employeeId, number: record?.ref.number ?? null } },
+    link: { connection, candidate, is: { employee, number: record?.ref.number ?? null } },
     name: maskName({ name: facts.employee?.name ?? '' }),
   };
+}
+
+/** Which candidate a person is: the one asked about, if they are that one too. */
+function idOf({ candidates }: Person, asked: Candidate): string {
+  if (candidates.some((one) => isSameCandidate(one, asked))) return asked.candidateId;
+  return candidates.find(({ company }) => company === asked.company)?.candidateId ?? 'of another company';
 }
 
 /** One field, or two. */
@@ -134,7 +143,7 @@ function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'sour
     fresh: fresh.map(({ line: { candidateId, employeeId }, link, name }) => ({
       candidateId,
       employeeId,
-      employeeNumber: link.employee.number,
+      employeeNumber: link.is.number,
       name,
     })),
     known: verified.filter(({ verdict }) => verdict.kind === 'known').map(({ line }) => line.candidateId),

@@ -1,6 +1,6 @@
 import type { Connection } from '../../activities/connections.ts';
 import { withNestedValues } from '../../activities/fields/nested-values.ts';
-import { foreseeClaim } from '../../activities/hire/claim-person.ts';
+import { foreseeClaim } from '../../activities/hire/ask-person.ts';
 import { enrolmentReference } from '../../activities/hire/hire-references.ts';
 import { newValues } from '../../activities/hire/note-writes.ts';
 import { pinnedMapping } from '../../activities/hire/pinned-mapping.ts';

@@ -31,8 +31,8 @@ export interface KnownPerson {
 /** To whom an employee is linked. */
 export interface LinkedPerson {
   employeeId: string;
-  candidateId: string;
-  samePartnerCompany: boolean;
+  /** Of the hire's own person, by whichever candidate id. */
+  isThisPerson: boolean;
   hire: HireRef;
 }
 
@@ -120,13 +120,12 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
 
 /** An employee who is linked to another candidate is taken only where somebody says that both are one person. */
 function planLink(
-  { ref, candidateId, links = [] }: EmployeeObservation,
+  { ref, links = [] }: EmployeeObservation,
   employee: EmployeeRef,
   { samePerson }: Decisions,
 ): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);
-  if (samePerson === employee.id || link === undefined || (link.samePartnerCompany && link.candidateId === candidateId))
-    return { kind: 'link', employee };
+  if (samePerson === employee.id || link === undefined || link.isThisPerson) return { kind: 'link', employee };
   const { jobCandidateId } = ref;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });
 }

@@ -2,9 +2,8 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
-import { takeClaimsBack } from './identity.ts';
-import { nameCompany } from './name-company.ts';
 import type { Store } from './open-store.ts';
+import { nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 
 /** What is needed of a tenant without parsing its file: by the receiver, and before each write. */
@@ -129,7 +128,7 @@ export async function applyDefinitions(
       if (company !== undefined && namesNoCompany(known.get(tenantId))) await nameCompany(trx, tenantId, company);
       const isBack = known.get(tenantId)?.state === 'removed';
       await writeDefinition(trx, application, { version, by, isBack });
-      if (isBack) await takeClaimsBack(trx, tenantId);
+      if (isBack) await takePeopleBack(trx, tenantId);
       await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
     }
     return true;

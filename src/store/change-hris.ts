@@ -1,8 +1,9 @@
 import { ConnectorError } from '../errors.ts';
 import { hireOf } from './hire-columns.ts';
-import { recordPeople } from './identity.ts';
 import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
+import { employedRows } from './people.ts';
+import { recordPeople } from './persons.ts';
 
 /**
  * What it means that a tenant's HR connection is another one. `keep`: the same HR system under another name or at
@@ -18,17 +19,26 @@ export interface HrisChange {
   way: HrisWay;
 }
 
-/** Employees and people whom the tenant has in this HR system. */
+/** People whom hires of the tenant own, recorded or employ in this HR system. */
 export async function countPeopleOf({ kysely }: Store, tenantId: string, connection: string): Promise<number> {
-  const countIn = async (table: 'links' | 'claims') => {
-    const query = kysely
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('tenant_id', '=', tenantId)
-      .where('connection', '=', connection);
-    return Number((await query.executeTakeFirstOrThrow()).count);
-  };
-  return (await countIn('links')) + (await countIn('claims'));
+  const { count } = await kysely
+    .selectFrom('persons')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('connection', '=', connection)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb('tenant_id', '=', tenantId),
+        eb('recorded', 'like', `%"tenantId":${JSON.stringify(tenantId)}%`),
+        exists(
+          selectFrom('person_keys')
+            .select('person_keys.value')
+            .whereRef('person_keys.person_id', '=', 'persons.person_id')
+            .where('person_keys.tenant_id', '=', tenantId),
+        ),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** What stands against giving a tenant's HR system up. */
@@ -63,12 +73,19 @@ export async function changeHris(store: Store, change: HrisChange): Promise<void
 
 /** Everything of the HR system, whichever tenant it is of: a name means one HR system. */
 async function rename({ kysely }: Store, { from, to }: HrisChange): Promise<void> {
-  const taken = await kysely.selectFrom('links').select('tenant_id').where('connection', '=', to).executeTakeFirst();
+  const known = kysely.selectFrom('person_keys').where((eb) => eb.and({ scope: to, kind: 'employee' }));
+  const taken = await known.select('tenant_id').executeTakeFirst();
   if (taken !== undefined)
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
-  // What is known only of the company, or recorded under the new name meanwhile, is known under the old one.
-  await kysely.deleteFrom('claims').where('connection', '=', to).where('how', 'is not', null).execute();
-  for (const table of ['links', 'claims', 'identity_leases', 'change_cursors', 'hires'] as const)
+  // Who was only recorded under the new name meanwhile is known under the old one.
+  const recorded = kysely
+    .selectFrom('persons')
+    .select('person_id')
+    .where((eb) => eb.and([eb('connection', '=', to), eb('tenant_id', 'is', null)]));
+  await kysely.deleteFrom('person_keys').where('person_id', 'in', recorded).execute();
+  await kysely.deleteFrom('persons').where('connection', '=', to).where('tenant_id', 'is', null).execute();
+  await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
+  for (const table of ['persons', 'change_cursors', 'hires'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
 }
 
@@ -84,13 +101,6 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
       `${requisitions} jobs belong to requisitions of "${from}", whose ids mean others in a new HR system. ` +
         'Give the new HR system a tenant of its own.',
     );
-  await kysely
-    .updateTable('hires')
-    .set({ connection: from })
-    .where('tenant_id', '=', tenantId)
-    .where('employee_id', 'is not', null)
-    .where('connection', 'is', null)
-    .execute();
   // What was told and compared is keyed by ids of the old HR system, which the new one gives to others.
   for (const table of ['employments', 'exchange_pairs'] as const)
     await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).execute();
@@ -100,17 +110,17 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     .where('tenant_id', '=', tenantId)
     .where('closed_at', 'is', null)
     .execute();
-  const links = await kysely
-    .selectFrom('links')
+  const employed = await kysely
+    .selectFrom(employedRows(store).as('employed'))
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('connection', '=', from)
+    .where((eb) => eb.and({ tenant_id: tenantId, connection: from }))
     .execute();
   await recordPeople(
     store,
-    links.map((link) => ({
-      person: { connection: to, partnerCompany: link.partner_company, candidateId: link.candidate_id },
-      as: { ...hireOf(link), how: 'other-hris' as const },
+    employed.map((row) => ({
+      connection: to,
+      candidate: { company: row.company, candidateId: row.candidate_id },
+      as: { ...hireOf(row), how: 'other-hris' as const },
     })),
   );
 }

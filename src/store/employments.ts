@@ -1,6 +1,10 @@
+import { type Employee, employeeIn } from '../hire/employee.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
+import { employedRows } from './people.ts';
+import { changePerson } from './persons.ts';
 import type { EmploymentRow } from './push-tables.ts';
-import type { HireRow, LinkRow } from './schema.ts';
+import type { HireRow } from './schema.ts';
 
 export interface ConnectionKey {
   tenantId: string;
@@ -9,7 +13,10 @@ export interface ConnectionKey {
 
 /** An employee whose hire is this tenant's, and what the partner was last told of them. */
 export interface Employment {
-  link: LinkRow;
+  employee: Employee;
+  number: string | null;
+  /** The hire's person, as the partner knows them now. */
+  candidateId: string;
   hire: HireRow;
   told: EmploymentRow | undefined;
 }
@@ -23,7 +30,7 @@ export async function readEmployments(
   if (employeeIds.length === 0) return [];
   const { kysely } = store;
   const links = await kysely
-    .selectFrom('links')
+    .selectFrom(employedRows(store).as('employed'))
     .selectAll()
     .where('tenant_id', '=', tenantId)
     .where('connection', '=', connection)
@@ -45,7 +52,10 @@ export async function readEmployments(
     .execute();
   return links.flatMap((link) => {
     const hire = hires.find((one) => one.job_candidate_id === link.job_candidate_id && one.period === link.period);
-    return hire === undefined ? [] : [{ link, hire, told: told.find((one) => one.employee_id === link.employee_id) }];
+    const employee = employeeIn(link.connection, link.employee_id);
+    const last = told.find((one) => one.employee_id === link.employee_id);
+    const known = { employee, number: link.employee_number, candidateId: link.candidate_id };
+    return hire === undefined ? [] : [{ ...known, hire, told: last }];
   });
 }
 
@@ -57,7 +67,7 @@ export async function linkedEmployees(
   limit: number,
 ): Promise<string[]> {
   const rows = await kysely
-    .selectFrom('links')
+    .selectFrom(employedRows({ kysely }).as('employed'))
     .select('employee_id')
     .where('tenant_id', '=', tenantId)
     .where('connection', '=', connection)
@@ -71,7 +81,7 @@ export async function linkedEmployees(
 /** What the partner holds of an employee now; a corrected number is the hire's and the link's from here on. */
 export async function noteTold(
   store: Store,
-  { link, hire }: Employment,
+  { employee, number, hire }: Employment,
   now: { writtenId: string; status: string; number: string | null },
 ): Promise<void> {
   const { tenant_id: tenantId } = hire;
@@ -79,23 +89,17 @@ export async function noteTold(
   await store.kysely.transaction().execute(async (trx) => {
     await trx
       .insertInto('employments')
-      .values({ tenant_id: tenantId, employee_id: link.employee_id, ...told })
+      .values({ tenant_id: tenantId, employee_id: employee.id, ...told })
       .onConflict((c) => c.columns(['tenant_id', 'employee_id']).doUpdateSet(told))
       .execute();
-    if (now.number === null || (now.number === link.employee_number && now.number === hire.employee_number)) return;
-    await trx
-      .updateTable('links')
-      .set({ employee_number: now.number })
-      .where('connection', '=', link.connection)
-      .where('employee_id', '=', link.employee_id)
-      .execute();
-    await trx
-      .updateTable('hires')
-      .set({ employee_number: now.number })
-      .where('tenant_id', '=', tenantId)
-      .where('job_candidate_id', '=', hire.job_candidate_id)
-      .where('period', '=', hire.period)
-      .execute();
+    if (now.number === null || (now.number === number && now.number === hire.employee_number)) return;
+    if (now.number !== hire.employee_number)
+      await trx
+        .updateTable('hires')
+        .set({ employee_number: now.number })
+        .where((eb) => eb.and(hireColumns(hireOf(hire))))
+        .execute();
+    await changePerson({ ...store, kysely: trx }, { employee }, { kind: 'renumber', employee, number: now.number });
   });
 }
 

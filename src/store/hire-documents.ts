@@ -3,6 +3,7 @@ import type { DocumentState, HireDocumentRow } from './document-tables.ts';
 import type { ConnectionKey } from './employments.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
+import { employedRows } from './people.ts';
 import type { HireRow } from './schema.ts';
 import { readClock } from './tenant-states.ts';
 
@@ -21,7 +22,7 @@ export async function hiresDueForDocuments(
 ): Promise<HireRow[]> {
   let query = kysely
     .selectFrom('hires as h')
-    .innerJoin('links as l', (join) =>
+    .innerJoin(employedRows({ kysely }).as('l'), (join) =>
       join.onRef('l.employee_id', '=', 'h.employee_id').on('l.connection', '=', connection),
     )
     .leftJoin('document_looks as d', (join) =>

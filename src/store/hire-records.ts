@@ -1,5 +1,6 @@
 import type { Store } from './open-store.ts';
-import type { HireRow, HoldRow, IntentRow, LinkRow, PlanRow } from './schema.ts';
+import { employedRows } from './people.ts';
+import type { HireRow, HoldRow, IntentRow, PlanRow } from './schema.ts';
 
 /** Everything that the store keeps about one hire, apart from personal data. */
 export interface HireRecords {
@@ -8,7 +9,7 @@ export interface HireRecords {
   intents: IntentRow[];
   plans: Pick<PlanRow, 'plan_id' | 'mapping_hash' | 'planned_at' | 'applied_at'>[];
   holds: HoldRow[];
-  links: LinkRow[];
+  links: { employee_id: string; employee_number: string | null; linked_at: number }[];
 }
 
 /** At most so many deliveries, those that came last. */
@@ -36,8 +37,8 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
       .where((eb) => eb.and(key))
       .execute(),
     kysely
-      .selectFrom('links')
-      .selectAll()
+      .selectFrom(employedRows(store).as('employed'))
+      .select(['employee_id', 'employee_number', 'linked_at'])
       .where((eb) => eb.and(key))
       .execute(),
   ]);

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import type { EmployeeRef } from '../hire/employee.ts';
+import type { Employee } from '../hire/employee.ts';
 import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
-import { hireBehind } from './hires.ts';
-import { isSamePerson, linkEmployee, type Person } from './identity.ts';
-import { type EmployeeKey, handLinkBack, hasEmployee, inTransaction } from './living-hire.ts';
+import { hireBehind, hiresWith } from './hires.ts';
 import type { Store } from './open-store.ts';
-import type { HireRow, LinkRow } from './schema.ts';
+import { leaveEmployee } from './people.ts';
+import { inTransaction } from './persons.ts';
+import type { HireRow } from './schema.ts';
 
 /**
  * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
@@ -27,7 +27,7 @@ export async function endHire(
       .where('state', 'in', from)
       .returningAll()
       .executeTakeFirst();
-    if (state === 'left' && ended !== undefined) await handLinkBack(open, ended);
+    if (state === 'left' && ended !== undefined) await leaveEmployee(open, ended);
     return ended !== undefined;
   });
 }
@@ -46,7 +46,7 @@ export async function moveResting(store: Store, seen: HireRow, state: 'open' | '
       .where('updated_at', '=', seen.updated_at)
       .returningAll()
       .executeTakeFirst();
-    if (state === 'left' && moved !== undefined) await handLinkBack(open, moved);
+    if (state === 'left' && moved !== undefined) await leaveEmployee(open, moved);
   });
 }
 
@@ -54,63 +54,14 @@ function openedAgain(store: Store) {
   return { step: 'enrol' as const, opened_at: store.now, ended_at: null };
 }
 
-/** Notes the employee of an open hire. The first one stays: whatever else a worker that stood still found is late. */
-export async function recordEmployee(
-  store: Store,
-  key: HireRef,
-  { connection, id, number }: EmployeeKey & { number: string | null },
-): Promise<void> {
-  await store.kysely
-    .updateTable('hires')
-    .set({ step: 'write-back', employee_id: id, employee_number: number, connection, updated_at: store.now })
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('state', '=', 'open')
-    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', id)]))
-    .execute();
-}
-
-/**
- * An open hire's employee is another record by now: HR merged it, or made it anew. The one that is gone is nobody's any
- * more. Gives the link of the new one where it is another person's; nothing changes then.
- */
-export async function replaceEmployee(
-  store: Store,
-  { person, ref }: { person: Person; ref: HireRef },
-  { gone, by }: { gone: string; by: EmployeeRef },
-): Promise<LinkRow | undefined> {
-  return inTransaction(store, async (open) => {
-    const number = by.number ?? null;
-    const link = await linkEmployee(open, person, ref, { id: by.id, number });
-    if (!isSamePerson(link, person)) return link;
-    await open.kysely
-      .updateTable('hires')
-      .set({ employee_id: by.id, employee_number: number, connection: person.connection, updated_at: store.now })
-      .where((eb) => eb.and({ ...hireColumns(ref), state: 'open', employee_id: gone }))
-      .execute();
-    await open.kysely
-      .deleteFrom('links')
-      .where((eb) => eb.and({ ...hireColumns(ref), connection: person.connection, employee_id: gone }))
-      .execute();
-    return undefined;
-  });
-}
-
-/**
- * Whether another hire, of whichever tenant, has this employee, beside those named; in one of `states`, where given.
- */
+/** Whether another hire in one of these states, of whichever tenant, has this employee, beside those named. */
 export async function hasSuccessor(
   store: Store,
-  ref: HireRef,
-  employee: EmployeeKey,
-  { besides = [], states }: { besides?: readonly HireRef[]; states?: readonly HireState[] } = {},
+  employee: Employee,
+  { besides, states }: { besides: readonly HireRef[]; states: readonly HireState[] },
 ): Promise<boolean> {
-  const rows = await store.kysely
-    .selectFrom('hires')
-    .select(['tenant_id', 'job_candidate_id', 'period'])
-    .where((eb) => hasEmployee(eb, employee, ref.tenantId))
-    .$if(states !== undefined, (query) => query.where('state', 'in', states ?? []))
-    .execute();
-  return rows.map(hireOf).some((row) => [ref, ...besides].every((one) => !isSameHire(one, row)));
+  const rows = await hiresWith(store, employee, states);
+  return rows.map(hireOf).some((row) => besides.every((one) => !isSameHire(one, row)));
 }
 
 /** The row as it stays until the end of the transaction. */

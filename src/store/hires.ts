@@ -1,5 +1,6 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
+import { type Employee, employeeIn } from '../hire/employee.ts';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { HIRE_BEHIND } from '../hire/hire-run.ts';
 import type { HireState } from '../hire/hire-state.ts';
@@ -61,6 +62,26 @@ export function hireBehind({ jobCandidateId, period }: HireRef): ConnectorError 
       `The store knows less of the hire of job candidate ${jobCandidateId} (period ${period}) than its workflow: ` +
       'a backup was restored. The hire begins anew from what both sides show.',
   });
+}
+
+/** Undefined where the hire has none. */
+export function employeeOf({ employee_id: id, connection }: Pick<HireRow, 'employee_id' | 'connection'>) {
+  return id === null || connection === null ? undefined : employeeIn(connection, id);
+}
+
+/** Hires that have this employee, of whichever tenant, the newest first. */
+export async function hiresWith(
+  { kysely }: Store,
+  { connection, id }: Employee,
+  states: readonly HireState[],
+): Promise<HireRow[]> {
+  return kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where((eb) => eb.and({ employee_id: id, connection }))
+    .where('state', 'in', states)
+    .orderBy('opened_at', 'desc')
+    .execute();
 }
 
 export interface NewHire extends HireRef {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { Store } from './open-store.ts';
+import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';
 
 /** The partner's record that an exchanged value hangs on, as the partner calls it. */
@@ -114,7 +115,7 @@ function linked(kysely: Store['kysely'], scope: PairScope) {
 /** A candidate exchanges with their latest employee alone: two of them would overwrite each other's values for ever. */
 function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireStates }: PairScope) {
   return kysely
-    .selectFrom('links')
+    .selectFrom(employedRows({ kysely }).as('links'))
     .select(['links.employee_id as pair_id', 'links.candidate_id as partner_id'])
     .select(['links.job_candidate_id', 'links.period'])
     .where('links.tenant_id', '=', tenantId)
@@ -134,7 +135,7 @@ function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireS
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('links as later')
+          selectFrom(employedRows({ kysely }).as('later'))
             .select('later.employee_id')
             .where('later.tenant_id', '=', tenantId)
             .where('later.connection', '=', connection)

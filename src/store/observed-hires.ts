@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
 import type { Observed } from '../hire/observed.ts';
-import type { Receives } from './applied-tenants.ts';
+import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { addHints } from './hints.ts';
 import { hireColumns } from './hire-columns.ts';
 import { insertHires, type NewHire } from './hires.ts';
-import { type Person, recordPeople } from './identity.ts';
 import type { Store } from './open-store.ts';
+import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
+import { siblingsOf } from './tenant-states.ts';
 
 /** Hints of this name are hires of before go-live that a person asked for: `startRequested` starts them. */
 export const STARTS = 'starts';
@@ -21,7 +22,7 @@ export interface Recorded {
   /** What it would have come to; or else why it is not this tenant's. */
   about: { observed: Observed } | { passedOver: string };
   /** As the tenant's HR system is told of them; undefined where their record names nobody. */
-  person: Person | undefined;
+  person: { connection: string; candidate: Candidate } | undefined;
 }
 
 /** Records a hire as of before go-live: nothing starts it by itself. One that was ever started stays as it is. */
@@ -53,7 +54,7 @@ export async function recordHire(store: Store, { ref, candidateId, jobId, about,
     )
     .execute();
   const how = 'observed' in about ? 'observed' : 'passed-over';
-  if (person !== undefined) await recordPeople(store, [{ person, as: { how, ...ref } }]);
+  if (person !== undefined) await recordPeople(store, [{ ...person, as: { how, ...ref } }]);
 }
 
 /**
@@ -135,21 +136,4 @@ export async function findTaker(store: Store, ref: Omit<HireRef, 'period'>): Pro
     )
     .executeTakeFirst();
   return taker?.tenant_id;
-}
-
-/** The other tenants of this one's company, removed ones as well. */
-export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
-  const rows = await kysely
-    .selectFrom('tenants')
-    .select(['tenant_id', 'receives'])
-    .where('version', 'is not', null)
-    .execute();
-  const known = rows.map((row) => ({ id: row.tenant_id, ...(JSON.parse(row.receives ?? '{}') as Partial<Receives>) }));
-  const own = known.find(({ id }) => id === tenantId);
-  if (own?.company === undefined) return [];
-  const agrees = (key: 'environment' | 'origin', one: (typeof known)[number]): boolean =>
-    (one[key] ?? own[key]) === (own[key] ?? one[key]);
-  const isSibling = (one: (typeof known)[number]): boolean =>
-    one.id !== tenantId && one.company === own.company && agrees('environment', one) && agrees('origin', one);
-  return known.filter(isSibling).map(({ id }) => id);
 }

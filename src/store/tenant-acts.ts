@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { changeTenants } from './applied-tenants.ts';
 import { type AuditEntry, audit } from './audit.ts';
-import { releaseClaimsOf } from './identity.ts';
-import { purgeIdentityLeases } from './identity-leases.ts';
 import type { Store } from './open-store.ts';
+import { giveUpPeople, lapseCreating } from './people.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 
 /** A person and the tenant that they act upon. */
@@ -68,8 +67,8 @@ export async function recordEnd(store: Store, tenantId: string): Promise<void> {
       .where('state', '=', 'removed')
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return;
-    await releaseClaimsOf(trx, tenantId);
-    await purgeIdentityLeases(trx, tenantId);
+    await giveUpPeople(trx, tenantId);
+    await lapseCreating(trx, tenantId);
   });
 }
 

@@ -169,3 +169,27 @@ export async function readClock(store: Store): Promise<number> {
 async function update(store: Store, tenantId: string, change: UpdateObject<Tables, 'tenants'>): Promise<void> {
   await store.kysely.updateTable('tenants').set(change).where('tenant_id', '=', tenantId).execute();
 }
+
+/** The part of `Receives` that names a company of the partner. */
+interface Company {
+  company?: string;
+  environment?: string;
+  origin?: string;
+}
+
+/** The other tenants of this one's company, removed ones as well. */
+export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('tenants')
+    .select(['tenant_id', 'receives'])
+    .where('version', 'is not', null)
+    .execute();
+  const known = rows.map((row) => ({ id: row.tenant_id, ...(JSON.parse(row.receives ?? '{}') as Company) }));
+  const own = known.find(({ id }) => id === tenantId);
+  if (own?.company === undefined) return [];
+  const agrees = (key: 'environment' | 'origin', one: (typeof known)[number]): boolean =>
+    (one[key] ?? own[key]) === (own[key] ?? one[key]);
+  const isSibling = (one: (typeof known)[number]): boolean =>
+    one.id !== tenantId && one.company === own.company && agrees('environment', one) && agrees('origin', one);
+  return known.filter(isSibling).map(({ id }) => id);
+}

@@ -3,10 +3,10 @@ import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { followPausedHris } from '../../activities/hris-side.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
-import { purgeIdentityLeases } from '../store/identity-leases.ts';
 import { createLease, type Lease } from '../store/leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
+import { lapseCreating } from '../store/people.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -83,7 +83,7 @@ function createRound(
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans, signal);
     await purgeConflicts(store, tenant, policies.retention.plans);
-    await purgeIdentityLeases(store, tenant);
+    await lapseCreating(store, tenant);
     return 'done';
   };
   return async (tenants) => {

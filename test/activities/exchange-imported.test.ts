@@ -12,7 +12,10 @@ afterEach(() => world.close());
 /** As `hirebridge link import` leaves it: of an application nothing is known. */
 async function importOne(): Promise<Person> {
   const person = await world.hire();
-  world.store.all(`update links set job_candidate_id = '', period = 0 where employee_id = ?`, person.employeeId);
+  world.store.all(
+    `update person_keys set job_candidate_id = '', period = 0 where kind = 'employee' and value = ?`,
+    person.employeeId,
+  );
   return person;
 }
 

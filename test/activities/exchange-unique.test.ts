@@ -141,7 +141,7 @@ describe.each(Object.entries(sides))('edited on the side %s', (_side, { edit, se
 test('what somebody else keeps is tried once a pass, and nothing else of the pair with it', async () => {
   const [taker, holder] = await begin(2, 'owner: partner');
   // Nobody of ours: an employee whom no link names has the address in the HR system.
-  world.store.all('delete from links where employee_id = ?', holder!.employeeId);
+  world.store.all("delete from person_keys where kind = 'employee' and value = ?", holder!.employeeId);
   world.editPartner(holder!, mail, 'new@example.com');
   world.editPartner(taker!, mail, 'ada2@example.com');
   for (let n = 1; n <= 3; n += 1) {

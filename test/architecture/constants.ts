@@ -16,11 +16,15 @@ export function constantViolations(file: string, source: string): string[] {
 }
 
 function moduleConstants(statements: readonly Node[]): { name: string; value: Node }[] {
-  return statements
-    .map((statement) => (statement['declaration'] as Node | null | undefined) ?? statement)
-    .filter((statement) => statement.type === 'VariableDeclaration' && statement['kind'] === 'const')
-    .flatMap((statement) => statement['declarations'] as Node[])
-    .map((one) => ({ name: String((one['id'] as Node)['name']), value: one['init'] as Node }));
+  return (
+    statements
+      .map((statement) => (statement['declaration'] as Node | null | undefined) ?? statement)
+      .filter((statement) => statement.type === 'VariableDeclaration' && statement['kind'] === 'const')
+      .flatMap((statement) => statement['declarations'] as Node[])
+      // One that is only declared has no value.
+      .filter((one) => one['init'] !== null)
+      .map((one) => ({ name: String((one['id'] as Node)['name']), value: one['init'] as Node }))
+  );
 }
 
 /** Arithmetic of literals is one too. */

@@ -21,7 +21,7 @@ const ground = [
 const floors: readonly (readonly string[])[] = [
   ground,
   ['src/hire', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
-  ['src/yaml', 'src/values'],
+  ['src/yaml', 'src/values', 'src/person'],
   ['src/store', 'src/partner', 'src/hris', 'src/plan'],
   ['src/mapping', 'src/hris-kit'],
   ['src/streams', 'src/exchange'],
@@ -39,6 +39,7 @@ const floors: readonly (readonly string[])[] = [
 const narrow: Record<string, readonly string[]> = {
   'src/hire': [],
   'src/partner/contract': [],
+  'src/person': ['src/hire'],
   'src/plan': ['src/hire'],
   'src/sandbox': ['src/partner/contract', 'src/partner/openapi'],
 };
@@ -46,6 +47,7 @@ const narrow: Record<string, readonly string[]> = {
 /** Packages are free, but for rooms that must stay pure or deterministic. */
 const packages: Record<string, RegExp> = {
   'src/hire': /^$/,
+  'src/person': /^$/,
   'src/plan': /^$/,
   'src/partner/contract': /^zod(\/|$)/,
   workflows: /^@temporalio\/workflow$/,

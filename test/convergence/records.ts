@@ -46,14 +46,15 @@ export function people({ call, state, hris, store }: Ends): Records {
       const added = call('POST', '/candidates', { ...profile, ...parsed, jobId: job['id'] });
       const employeeId = await createEmployee(hris, nth);
       const person = { candidateId: String(added['id']), jobCandidateId: String(added['jobCandidateId']), employeeId };
+      const { candidateId, jobCandidateId } = person;
+      const key = `insert into person_keys (scope, kind, value, person_id, company, candidate_id, tenant_id,
+        job_candidate_id, period, how, at) values ('acme-hr', ?, ?, ?, '1', ?, 'acme', ?, 1, 'made', ?)`;
       store.all(
-        `insert into links (connection, employee_id, employee_number, partner_company, candidate_id, tenant_id,
-          job_candidate_id, period, linked_at) values ('acme-hr', ?, null, '1', ?, 'acme', ?, 1, ?)`,
-        employeeId,
-        person.candidateId,
-        person.jobCandidateId,
-        now,
+        `insert into persons (person_id, connection, version, is_abandoned) values (?, 'acme-hr', 1, 0)`,
+        candidateId,
       );
+      store.all(key, 'candidate', `1:${candidateId}`, candidateId, candidateId, jobCandidateId, now);
+      store.all(key, 'employee', employeeId, candidateId, candidateId, jobCandidateId, now);
       return person;
     },
     editHris: ({ employeeId }, fields) => hris.employees.update(employeeId, fields, atOnce()),

@@ -3,12 +3,14 @@ import { expect, test } from 'vitest';
 import { openHold, takeAnswer } from '../../activities/hire/hold-hire.ts';
 import { type Answer, decide, entryOf } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import { employeeIn } from '../../src/hire/employee.ts';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type HoldCode, type HoldRequest, holdOf, refusalAnswers } from '../../src/hire/holds.ts';
 import type { tenantHolds as ofTenant } from '../../src/hire/tenant-holds.ts';
+import { changePerson } from '../../src/person/change-person.ts';
+import { type Person, unknownPerson } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
-import { judgeClaim } from '../../src/plan/judge-claim.ts';
 import { judgeCreate } from '../../src/plan/judge-create.ts';
 import { type EmployeeObservation, planEmployee } from '../../src/plan/plan-employee.ts';
 import { planEnrolment } from '../../src/plan/plan-enrolment.ts';
@@ -50,6 +52,19 @@ function plan(facts: Partial<EmployeeObservation>): (decisions: Decisions) => un
   };
 }
 
+/** The hire asks for its person. */
+function hold(known: Partial<Person>, decided: Decisions, elsewhere?: typeof other): unknown {
+  const subject = { ...unknownPerson('p1', 'hr', [{ company: '17', candidateId: '88' }]), ...known };
+  const event = { kind: 'hold', hire: ref, decided, isUnderWay: false, company: '* sandbox here' } as const;
+  const row = { isOpen: true, isDone: false, isServed: true, employee: undefined };
+  return changePerson({ subject, others: [] }, event, { now: 1, hire: row, elsewhere, unsettled: () => undefined });
+}
+
+function employedBy(hire: typeof other): Person['employees'][number] {
+  const candidate = { company: '17', candidateId: '88' };
+  return { employee: employeeIn('hr', '7'), number: null, candidate, hire, how: 'made', since: 0 };
+}
+
 function enrol(decisions: Decisions): unknown {
   const planned = planEnrolment({ flow: '7' }, decisions);
   if (planned.kind === 'enrol') return 'the partner answers as before';
@@ -77,7 +92,7 @@ const weak: Finding[] = [
 const anothers: Partial<EmployeeObservation> = {
   named: { id: 'wrong' },
   findings: weak,
-  links: [{ employeeId: 'wrong', candidateId: '99', samePartnerCompany: true, hire: other }],
+  links: [{ employeeId: 'wrong', isThisPerson: false, hire: other }],
 };
 const lost = { attempt: 1, outcome: 'open' as const };
 
@@ -134,17 +149,16 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   },
   PERSON_HIRED_BEFORE: {
     hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
-    again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),
+    again: (decisions) => hold({ owner: other, employees: [employedBy(other)] }, decisions),
   },
   PERSON_RECORDED: {
     hold: holdOf('PERSON_RECORDED', { jobCandidateId, other }),
-    again: (decisions) =>
-      judgeClaim({ ref, holder: other, holderWaits: false, before: undefined, recorded: other }, decisions),
+    again: (decisions) => hold({ recorded: { ...other, how: 'baseline' } }, decisions),
   },
   PERSON_BEING_HIRED: { hold: holdOf('PERSON_BEING_HIRED', { jobCandidateId, other }) },
   PERSON_HIRED_ELSEWHERE: {
     hold: holdOf('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other }),
-    again: (decisions) => decisions.hereToo ?? 'held as before',
+    again: (decisions) => hold({}, decisions, other),
   },
   MAPPING_INCOMPLETE: { hold: holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: '', fields: {} }) },
   IDENTITY_AMBIGUOUS: {

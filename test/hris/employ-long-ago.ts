@@ -1,10 +1,10 @@
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { linkEmployee } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { listApplicants } from '../harness/world-people.ts';
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts';
+import { linkPerson, who } from '../store/known-people.ts';
 import type { Staff } from './staff.ts';
 
 /** A linked pair. */
@@ -75,5 +75,5 @@ async function link(store: Store, person: Person, number: string | null): Promis
     .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
     .where('job_candidate_id', '=', jobCandidateId)
     .execute();
-  await linkEmployee(store, { connection: 'hr', partnerCompany: '17', candidateId }, ref, { id, number });
+  await linkPerson(store, who(candidateId), ref, { id, number });
 }

@@ -178,12 +178,6 @@ describe('an employee named by hand', () => {
       [link('8')],
       [first, 'link 8'],
     ],
-    [
-      'is of the same candidate number at another company: another human',
-      { ...asked, links: [linkedTo('8', 'namesake')] },
-      [link('8')],
-      [first, 'EMPLOYEE_OF_ANOTHER'],
-    ],
   ])('%s', (_what, world, answers, expected) => {
     expect(story(world, answers)).toEqual(expected);
   });

@@ -39,8 +39,8 @@ describe('a former worker who is hired again', () => {
     ],
     ['gets a record named by hand', rehired, { ...again, link: '7' }, 'link 7'],
     [
-      'is not the old record of another company',
-      { ...rehired, links: [linkedTo('7', 'namesake')] },
+      'is not the record of another person',
+      { ...rehired, links: [linkedTo('7', 'somebody')] },
       { ...again, link: '7' },
       'EMPLOYEE_OF_ANOTHER',
     ],

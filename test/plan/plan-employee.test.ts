@@ -11,9 +11,7 @@ const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
 const create = { kind: 'create', fields: fresh.fields, reference: fresh.reference };
 const nobody = [none('reference'), none('email')];
 const link = (id: string): unknown => ({ kind: 'link', employee: { id } });
-const linkedTo = (employeeId: string, candidateId: string, samePartnerCompany = true) => [
-  { employeeId, candidateId, samePartnerCompany, hire: other },
-];
+const linkedTo = (employeeId: string, isThisPerson: boolean) => [{ employeeId, isThisPerson, hire: other }];
 
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['nobody is found: create', { findings: nobody }, {}, create],
@@ -27,11 +25,11 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ],
   [
     'the found employee is linked to this person',
-    { findings: [one('reference', '7')], links: linkedTo('7', '88') },
+    { findings: [one('reference', '7')], links: linkedTo('7', true) },
     {},
     link('7'),
   ],
-  ['another employee found is linked to somebody else', { findings: nobody, links: linkedTo('7', '99') }, {}, create],
+  ['another employee found is linked to somebody else', { findings: nobody, links: linkedTo('7', false) }, {}, create],
   [
     'an unsettled create and nothing found: applyPlan settles it',
     { findings: [unproven('reference')], unsettledCreate: true },
@@ -76,25 +74,19 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['absence unproven', { findings: [unproven('email')] }, {}, 'IDENTITY_AMBIGUOUS'],
   [
     'linked to another person',
-    { findings: [one('reference', '7')], links: linkedTo('7', '99') },
-    {},
-    'EMPLOYEE_OF_ANOTHER',
-  ],
-  [
-    'the same candidate id at another company',
-    { findings: [one('reference', '7')], links: linkedTo('7', '88', false) },
+    { findings: [one('reference', '7')], links: linkedTo('7', false) },
     {},
     'EMPLOYEE_OF_ANOTHER',
   ],
   [
     'a person named an employee who is linked to somebody else',
-    { named: { id: '7' }, links: linkedTo('7', '99') },
+    { named: { id: '7' }, links: linkedTo('7', false) },
     { link: '7' },
     'EMPLOYEE_OF_ANOTHER',
   ],
   [
     'a person named an employee of their own',
-    { named: { id: '7' }, links: linkedTo('7', '88') },
+    { named: { id: '7' }, links: linkedTo('7', true) },
     { link: '7' },
     link('7'),
   ],

@@ -32,11 +32,10 @@ export const ada: KnownPerson = {
   unsettledCreate: false,
 };
 
-/** The employee is linked to another human, Ada's candidate number elsewhere, or Ada. */
-export function linkedTo(employeeId: string, whom: 'somebody' | 'namesake' | 'ada'): LinkedPerson {
+/** The employee is another person, or Ada. */
+export function linkedTo(employeeId: string, whom: 'somebody' | 'ada'): LinkedPerson {
   const hire = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
-  const candidateId = whom === 'somebody' ? '99' : ada.candidateId;
-  return { employeeId, candidateId, samePartnerCompany: whom !== 'namesake', hire };
+  return { employeeId, isThisPerson: whom === 'ada', hire };
 }
 
 /** Reads only what the plan asks for, then plans. */

@@ -103,6 +103,7 @@ function emptyWorld() {
     pumping: false,
     points: 0,
     storeLost: false,
+    storeLostAt: 0,
     untraced: new Set(),
     people: new Map(),
     emails: new Map(),

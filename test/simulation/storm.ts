@@ -89,6 +89,7 @@ function mendKeys(world: World): void {
 /** Our database's file is gone, and with it the installation whose workflows Temporal knew. */
 function loseStore(world: World): void {
   world.storeLost = true;
+  world.storeLostAt = world.timeline.now();
   for (const { tenant, companyId, hris } of served(world)) {
     const enrolled = world.state.one(
       "select 1 from onboarding_candidates where company_id = ? and external_ref like 'hirebridge:%'",

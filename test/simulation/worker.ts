@@ -12,9 +12,9 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';
 import { purgeConflicts } from '../../src/store/field-conflicts.ts';
-import { purgeIdentityLeases } from '../../src/store/identity-leases.ts';
 import { openRateLimit } from '../../src/store/open-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { lapseCreating } from '../../src/store/people.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { hireWorkflowId } from '../../src/temporal/ids.ts';
@@ -85,7 +85,7 @@ async function clearOld(world: World, { store }: ActivityDeps): Promise<void> {
     await purgePlans(store, tenant.tenant, 20_000);
     await purgeWrites(store, tenant.tenant, 20_000);
     await purgeConflicts(store, tenant.tenant, 20_000);
-    await purgeIdentityLeases(store, tenant.tenant);
+    await lapseCreating(store, tenant.tenant);
   }
 }
 

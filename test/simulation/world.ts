@@ -72,6 +72,8 @@ export interface World {
   /** So many stops strike between an intent and its request. */
   stopSends: number;
   storeLost: boolean;
+  /** When it was, ms; 0 where it was not. */
+  storeLostAt: number;
   /** Tenants of whose work nobody but the lost store knew. */
   untraced: Set<string>;
   /** Job candidate to candidate, also of those who are deleted later. */

@@ -10,10 +10,11 @@ import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { readAudit } from '../../src/store/audit.ts';
 import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { linkEmployee, linksOfPerson, takeClaim } from '../../src/store/identity.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { findPerson } from '../../src/store/persons.ts';
 import { pauseByPerson, recordEnd, removeTenant, resumeByPerson } from '../../src/store/tenant-acts.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const acme: Application = {
@@ -63,15 +64,13 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     const { company: _, ...receives } = acme.receives;
     await applyDefinitions(store, [{ ...acme, receives }], 'ada');
     const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
-    const unnamed = { connection: 'hr', partnerCompany: 'acme', candidateId: '88' };
+    const [unnamed, named] = [who('88', 'hr', 'acme'), who('88')];
     await insertHires(store, [{ ...ref, state: 'open' }]);
-    await takeClaim(store, unnamed, ref);
-    await linkEmployee(store, unnamed, ref, { id: '7', number: null });
+    await holdPerson(store, unnamed, ref);
+    await linkPerson(store, unnamed, ref, { id: '7' });
     await applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
-    const named = { ...unnamed, partnerCompany: '17' };
-    expect(await linksOfPerson(store, named)).toMatchObject([{ employee_id: '7' }]);
-    expect(await takeClaim(store, named, ref)).toMatchObject({ mine: true });
-    expect(await linksOfPerson(store, unnamed)).toEqual([]);
+    expect(await findPerson(store, named)).toMatchObject({ owner: ref, employees: [{ candidate: named.candidate }] });
+    expect(await findPerson(store, unnamed)).toMatchObject({ version: 0 });
   });
 
   test('paused by a person, are resumed by a person only', async () => {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { changeHris, countPeopleOf, type HrisWay, readBoundToHris } from '../../src/store/change-hris.ts';
-import { endHire, recordEmployee } from '../../src/store/hire-states.ts';
+import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
-import { claimOfPerson, linkEmployee, linksOfPerson, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { findPerson } from '../../src/store/persons.ts';
+import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
-const person = (connection: string) => ({ connection, partnerCompany: '17', candidateId: '88' });
+const person = (connection: string) => who('88', connection);
 
 /** A person whom the tenant hired into the HR system `old`, and what streams noted of them. */
 async function hiredInto(store: Store): Promise<void> {
   await insertHires(store, [{ ...ref, state: 'open', candidateId: '88' }]);
-  await takeClaim(store, person('old'), ref);
-  await linkEmployee(store, person('old'), ref, { id: '7', number: 'N7' });
-  await recordEmployee(store, ref, { connection: 'old', id: '7', number: 'N7' });
+  await holdPerson(store, person('old'), ref);
+  await linkPerson(store, person('old'), ref, { id: '7', number: 'N7' });
   await endHire(store, ref, 'done');
   await store.kysely
     .insertInto('employments')
@@ -34,9 +34,9 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     const { store } = await freshStore(kind);
     await hiredInto(store);
     await change(store, 'keep');
-    expect(await linksOfPerson(store, person('new'))).toMatchObject([{ employee_id: '7' }]);
-    expect(await linksOfPerson(store, person('old'))).toEqual([]);
-    expect(await claimOfPerson(store, person('new'))).toMatchObject({ job_candidate_id: '1', recorded: null });
+    const known = { owner: ref, recorded: undefined, employees: [{ employee: { connection: 'new', id: '7' } }] };
+    expect(await findPerson(store, person('new'))).toMatchObject(known);
+    expect(await findPerson(store, person('old'))).toMatchObject({ version: 0 });
     expect(await latestHire(store, 'acme', '1')).toMatchObject({ connection: 'new', employee_id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toHaveLength(1);
   });
@@ -44,12 +44,11 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
   test('that is another HR system leaves history, and makes everybody somebody to be asked about', async () => {
     const { store } = await freshStore(kind);
     await hiredInto(store);
-    expect(await countPeopleOf(store, 'acme', 'old')).toBe(2);
+    expect(await countPeopleOf(store, 'acme', 'old')).toBe(1);
     expect(await readBoundToHris(store, 'acme')).toEqual({ unsettled: 0, requisitions: 0 });
     await change(store, 'new');
-    expect(await linksOfPerson(store, person('old'))).toHaveLength(1);
-    expect(await linksOfPerson(store, person('new'))).toEqual([]);
-    expect(await claimOfPerson(store, person('new'))).toMatchObject({ how: 'other-hris' });
+    expect(await findPerson(store, person('old'))).toMatchObject({ employees: [{ hire: ref }] });
+    expect(await findPerson(store, person('new'))).toMatchObject({ recorded: { how: 'other-hris' }, employees: [] });
     expect(await latestHire(store, 'acme', '1')).toMatchObject({ connection: 'old', employee_id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
   });
@@ -67,9 +66,9 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
       budgetMs: 5_000,
     });
     await expect(change(store, 'new')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
-    expect(await claimOfPerson(store, person('new'))).toBeUndefined();
+    expect(await findPerson(store, person('new'))).toMatchObject({ version: 0 });
     if (intent !== undefined) await decideIntent(store, intent, 'absent', null);
-    await linkEmployee(store, { ...person('taken'), candidateId: '90' }, second, { id: '9', number: null });
+    await linkPerson(store, who('90', 'taken'), second, { id: '9' });
     await expect(change(store, 'keep', 'taken')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
     await change(store, 'new');
   });

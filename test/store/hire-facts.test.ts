@@ -4,18 +4,17 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
 import { beginNextEnrolment, recordEnrolment } from '../../src/store/enrolments.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
-import { endHire, moveResting, recordEmployee } from '../../src/store/hire-states.ts';
+import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, reserveCancellation, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/store/holds.ts';
-import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { scaled } from '../harness/pace.ts';
+import { holdPerson, who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
-const person = { connection: 'acme-hr', partnerCompany: '17', candidateId: '900' };
 const intent = {
   ...key,
   verb: 'create-employee',
@@ -86,35 +85,12 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await latestIntent(other, key, 'create-employee')).toMatchObject({ outcome: 'done', result: '{"id":"7"}' });
   });
 
-  test('a person is claimed by one hire until the claim is released, or handed over by whoever has it', async () => {
-    const { store, other } = await freshStore(kind);
-    const second = { ...key, jobCandidateId: '5013' };
-    await insertHires(
-      store,
-      [key, second].map((hire) => ({ ...hire, state: 'open' as const })),
-    );
-    const claims = await Promise.all([takeClaim(store, person, key), takeClaim(other, person, second)]);
-    expect(claims.filter((claim) => claim?.mine)).toHaveLength(1);
-    await releaseClaim(store, key);
-    await releaseClaim(store, second);
-    expect((await takeClaim(store, person, second))?.mine).toBe(true);
-    await moveClaim(store, person, second, key);
-    expect((await takeClaim(other, person, key))?.mine).toBe(true);
-    const third = { ...key, jobCandidateId: '5014' };
-    await insertHires(store, [{ ...third, state: 'open' }]);
-    await moveClaim(store, person, second, third);
-    expect((await takeClaim(other, person, third))?.mine).toBe(false);
-    await endHire(store, third, 'left');
-    await moveClaim(store, person, key, third);
-    expect((await takeClaim(other, person, key))?.mine).toBe(true);
-  });
-
   test('once a hire is over, a worker that stood still intends, claims and notes nothing more', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);
     await endHire(store, key, 'left');
     expect(await openIntent(other, intent)).toBeUndefined();
-    expect(await takeClaim(other, person, key)).toBeUndefined();
+    expect(await holdPerson(other, who('900'), key)).toMatchObject({ refusal: { reason: 'over' } });
     await updateHire(other, key, { step: 'onboard', onboarding_candidate_id: 'late' });
     expect(await latestHire(store, 'acme', '5012')).toMatchObject({
       state: 'left',
@@ -153,15 +129,6 @@ describe.each(kinds)('the store on %s', (kind) => {
     });
   });
 
-  test('a hire keeps its first employee', async () => {
-    const { store, other } = await freshStore(kind);
-    await insertHires(store, [{ ...key, state: 'open' }]);
-    await recordEmployee(store, key, { connection: 'hr', id: '7', number: null });
-    await recordEmployee(other, key, { connection: 'hr', id: '7', number: 'E7' });
-    await recordEmployee(other, key, { connection: 'hr', id: '8', number: 'E8' });
-    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ employee_id: '7', employee_number: 'E7' });
-  });
-
   test('a request under way is seen until its deadline, and for longer when it began after the look', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);
@@ -174,19 +141,6 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await requestUnderWay(store, key, (second?.now ?? 0) + 1)).toBeGreaterThan(4_000);
     if (second !== undefined) await decideIntent(store, second, 'absent', null);
     expect(await requestUnderWay(store, key, (second?.now ?? 0) + 1)).toBeUndefined();
-  });
-
-  test('an employee stays with the person it was linked to first', async () => {
-    const { store } = await freshStore(kind);
-    await linkEmployee(store, person, key, { id: '7', number: null });
-    const link = await linkEmployee(
-      store,
-      { ...person, candidateId: '901' },
-      { ...key, jobCandidateId: '5013' },
-      { id: '7', number: '000123' },
-    );
-    expect(link).toMatchObject({ candidate_id: '900', job_candidate_id: '5012', employee_number: '000123' });
-    expect(await linksOfPerson(store, person)).toHaveLength(1);
   });
 
   test('with the credit gate closed one caller a period passes', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
 import { audit, readAudit } from '../../src/store/audit.ts';
-import { claimInCompany } from '../../src/store/company-claims.ts';
 import { alignAlarms, countStuck } from '../../src/store/derived-alarms.ts';
 import { readDigest } from '../../src/store/digests.ts';
 import { readPairStates } from '../../src/store/exchange-pairs.ts';
@@ -55,13 +54,14 @@ import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { readAbsent } from '../../src/store/seen-people.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
+import { holdPerson, linkPerson, who } from './known-people.ts';
 import { type Asked, plansOf, recordingStore } from './recording-store.ts';
 import { kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
 const GROWING = (
-  'inbox hires intents plans holds hints claims links foreign_writes purged_writes ' +
+  'inbox hires intents plans holds hints persons person_keys foreign_writes purged_writes ' +
   'field_conflicts hire_documents document_looks exchange_pairs audit'
 ).split(' ');
 
@@ -101,8 +101,8 @@ async function askEverything(store: Store): Promise<void> {
   await lastAnswered(store, key);
   await closeHoldsOf(store, key);
   await closeTenantHoldsLike(store, 'acme', 'HRIS_%');
-  const person = { connection: 'c', partnerCompany: '17', candidateId: '88' };
-  await claimInCompany(store, { ...person, environment: 'sandbox', origin: 'https://partner.example' }, key);
+  await holdPerson(store, who('88'), key, { company: '* sandbox https://partner.example' });
+  await linkPerson(store, who('88'), key, { id: '7' });
   await endHire(store, key, 'done');
   await addHints(store, 'acme', 'people', ['1']);
   await clearHints(store, 'acme', 'people', await readHints(store, 'acme', 'people'));

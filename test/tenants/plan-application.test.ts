@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { linkEmployee } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
@@ -12,6 +11,7 @@ import { loadTenants, parseTenant } from '../../src/tenants/load-tenants.ts';
 import { loadStreamMapping, loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { startWithFolder } from '../../src/tenants/start-with-folder.ts';
+import { linkPerson, who } from '../store/known-people.ts';
 import { freshStore, kinds } from '../store/stores.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
 
@@ -57,8 +57,8 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     const [, connection = ''] = /connection: ([\w-]+)/.exec(Object.values(before?.files ?? {}).join()) ?? [];
     await put('acme.yaml', ACME.replace(`connection: ${connection}`, 'connection: another'));
     expect((await plan(store)).applications).toEqual([expect.not.objectContaining({ hris: expect.anything() })]);
-    const person = { connection, partnerCompany: '17', candidateId: '88' };
-    await linkEmployee(store, person, { tenantId: 'acme', jobCandidateId: '1', period: 1 }, { id: '7', number: null });
+    const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
+    await linkPerson(store, who('88', connection), ref, { id: '7' });
     const { applications } = await plan(store);
     expect(applications).toMatchObject([{ hris: { from: connection, to: 'another', people: 1, sharedWith: [] } }]);
     await expect(applyDefinitions(store, applications, 'ada')).rejects.toMatchObject({ code: 'HRIS_CHANGED' });

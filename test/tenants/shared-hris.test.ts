@@ -2,10 +2,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { linkEmployee } from '../../src/store/identity.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
+import { linkPerson, who } from '../store/known-people.ts';
 import { freshStore } from '../store/stores.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder, SECRET } from './acme.ts';
 
@@ -144,8 +144,8 @@ test('the name of a removed tenant whose people are known is not given to anothe
   await rm(own);
   await put('beta.yaml', anew);
   expect((await plan()).applications).toHaveLength(1);
-  const person = { connection: 'shared-hr', partnerCompany: '17', candidateId: '88' };
-  await linkEmployee(store, person, { tenantId: 'acme', jobCandidateId: '1', period: 1 }, { id: '7', number: null });
+  const ref = { tenantId: 'acme', jobCandidateId: '1', period: 1 };
+  await linkPerson(store, who('88', 'shared-hr'), ref, { id: '7' });
   await expect(plan()).rejects.toThrow(/beta\.yaml:9:21 "shared-hr" already names another HR system in \S+acme\.yaml/);
 });
 

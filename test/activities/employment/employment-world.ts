@@ -10,11 +10,11 @@ import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
 import { createLogger } from '../../../src/log.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { insertHires } from '../../../src/store/hires.ts';
-import { linkEmployee } from '../../../src/store/identity.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { created, employee, write } from '../../hris/profile.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
+import { linkPerson, who } from '../../store/known-people.ts';
 import { freshStore } from '../../store/stores.ts';
 
 interface EmploymentWorldOptions {
@@ -125,7 +125,7 @@ async function employ(
     .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
     .where('job_candidate_id', '=', ref.jobCandidateId)
     .execute();
-  await linkEmployee(store, { connection: 'hr', partnerCompany: '17', candidateId: String(n) }, ref, { id, number });
+  await linkPerson(store, who(String(n)), ref, { id, number });
   const params = { onboardingCandidateId: enrolment };
   await sandbox.partner.onboarding.setExternalStatus({ params, body: { status: 'hired', employeeId: number ?? '' } });
 }

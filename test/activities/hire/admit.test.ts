@@ -7,6 +7,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
+import { employedRows } from '../../../src/store/people.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
 import { startRequested } from '../../../src/worker/start-requested.ts';
 import { listApplicants } from '../../harness/world-people.ts';
@@ -165,6 +166,7 @@ test('a person hired by another tenant of the company is asked about before a se
   await answerHold(store, holdId, { answer: 'here-too', arguments: [], by: 'ada' });
   expect(await takeAnswer(deps, { ...refOf('beta'), holdId })).toMatchObject({ verdict: 'answered', next: 'same' });
   expect(await employ(deps, refOf('beta'))).toMatchObject({ verdict: 'employee' });
-  const links = await store.kysely.selectFrom('links').select('connection').orderBy('connection').execute();
+  const known = store.kysely.selectFrom(employedRows(store).as('known'));
+  const links = await known.select('connection').orderBy('connection').execute();
   expect(links.map(({ connection }) => connection)).toEqual(['acme-hr', 'beta-hr']);
 });

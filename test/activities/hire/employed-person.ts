@@ -16,6 +16,7 @@ import { latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
+import { forgetPeople } from '../../store/known-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 interface EmployOptions {
@@ -56,8 +57,7 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
     change: (sql: string) => runIn(url, sql),
     /** As after a go-live with a new store: only the HR system knows the employee. */
     async forget() {
-      await fleet.store.kysely.deleteFrom('links').execute();
-      await fleet.store.kysely.deleteFrom('claims').execute();
+      await forgetPeople(fleet.store);
     },
     update: async (fields: Record<string, string>) =>
       (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, write()),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
-import { linkOfEmployee } from '../../../src/store/identity.ts';
+import { employedAs } from '../../store/known-people.ts';
 import { employPerson } from './employed-person.ts';
 
 /** A hire whose employee exists and whose ID the partner was not told yet. */
@@ -24,8 +24,8 @@ test('an employee whom HR merged into another record before the write-back is as
   expect(await finishOnce()).toEqual({ verdict: 'verified' });
   expect(await row(id)).toMatchObject({ state: 'done', employee_id: '700', employee_number: merged?.employee_number });
   expect(await shown(id)).toMatchObject({ employeeId: merged?.employee_number });
-  expect(await linkOfEmployee(fleet.store, 'hr', employeeId)).toBeUndefined();
-  expect(await linkOfEmployee(fleet.store, 'hr', '700')).toMatchObject({ job_candidate_id: id });
+  expect(await employedAs(fleet.store, 'hr', employeeId)).toBeUndefined();
+  expect(await employedAs(fleet.store, 'hr', '700')).toMatchObject({ hire: { jobCandidateId: id } });
 });
 
 test('the employee of another person is not taken for one that is gone', async () => {

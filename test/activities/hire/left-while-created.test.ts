@@ -89,6 +89,6 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
 
 /** As after a kill between the outcome of the create and what is noted of it. */
 async function forgetNote({ kysely }: Awaited<ReturnType<typeof hireInto>>['store']): Promise<void> {
-  await kysely.deleteFrom('links').execute();
+  await kysely.deleteFrom('person_keys').where('kind', '=', 'employee').execute();
   await kysely.updateTable('hires').set({ employee_id: null, employee_number: null, step: 'employ' }).execute();
 }

@@ -77,10 +77,10 @@ test('one human as two candidates is created once, however long the first create
   expect(hr.asked).toHaveLength(1);
 });
 
-test('a pending create that was sent by a version without leases keeps the other candidate waiting, too', async () => {
+test('a pending create of a version that kept nobody out keeps the other candidate waiting, too', async () => {
   const { hr, store, employOnce, employSecond, names } = await hireTwice();
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });
-  await store.kysely.deleteFrom('identity_leases').execute();
+  await store.kysely.deleteFrom('person_keys').where('kind', '=', 'creating').execute();
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });
   expect(await employSecond()).toMatchObject(names);
   expect(hr.asked).toHaveLength(1);

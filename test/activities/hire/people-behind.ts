@@ -28,8 +28,9 @@ export async function hireTwice(options: IntoOptions = {}) {
     /** The leases were taken so much earlier. */
     letPassLeases: (ms: number) =>
       store.kysely
-        .updateTable('identity_leases')
-        .set((eb) => ({ leased_until: eb('leased_until', '-', ms) }))
+        .updateTable('person_keys')
+        .set((eb) => ({ at: eb('at', '-', ms) }))
+        .where('kind', '=', 'creating')
         .execute(),
     cancel: () => endHire(store, ref, 'cancelled'),
   };

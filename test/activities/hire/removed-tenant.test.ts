@@ -160,8 +160,9 @@ test('the tenant that is added anew finds the employee whom it made unheard', as
   await apply();
   expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toHaveLength(1);
-  const claims = await fleet.store.kysely.selectFrom('claims').select(['tenant_id', 'how', 'recorded']).execute();
-  expect(new Set(claims.map((claim) => JSON.stringify(claim)))).toEqual(
-    new Set([JSON.stringify({ tenant_id: 'acme', how: null, recorded: null })]),
-  );
+  const people = await fleet.store.kysely
+    .selectFrom('persons')
+    .select(['tenant_id', 'is_abandoned', 'recorded'])
+    .execute();
+  expect(people).toEqual([{ tenant_id: 'acme', is_abandoned: 0, recorded: null }]);
 });

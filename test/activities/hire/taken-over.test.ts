@@ -3,6 +3,7 @@ import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts'
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { employedRows } from '../../../src/store/people.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -123,7 +124,7 @@ async function shareWithBeta(fleet: World['fleet'], row: World['row']): Promise<
 }
 
 async function linked({ store }: World['fleet']): Promise<string[]> {
-  const links = await store.kysely.selectFrom('links').select('job_candidate_id').execute();
+  const links = await store.kysely.selectFrom(employedRows(store).as('known')).select('job_candidate_id').execute();
   return links.map((link) => link.job_candidate_id);
 }
 

@@ -49,7 +49,7 @@ test('employees that exist are linked after a preview without names, once, and b
   const planned = await plan(...lines);
   expect(planned.fresh.map(({ employeeId }) => employeeId)).toEqual(employees.slice(0, 2));
   for (const { name } of planned.fresh) expect(name).toMatch(/^(\S\*\*\* ?)+$/u);
-  expect(await store.kysely.selectFrom('links').selectAll().execute()).toEqual([]);
+  expect(await store.kysely.selectFrom('person_keys').selectAll().execute()).toEqual([]);
   await applyLinks(store, act, planned);
   expect(await plan(...lines)).toMatchObject({ fresh: [], known: candidates.slice(0, 2) });
   const [entry] = await readAudit(store, 'acme', 1);

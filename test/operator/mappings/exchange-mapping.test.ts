@@ -6,6 +6,7 @@ import { withTenant } from '../../../src/operator/open-tenant.ts';
 import { readMappings } from '../../../src/operator/read-mappings.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openPullWorld } from '../../activities/streams/pull-world.ts';
+import { linkPerson, who } from '../../store/known-people.ts';
 
 const rule = (from: string): string =>
   `fields:\n  phone: { from: ${from}, direction: both, owner: either, conflict: hris, sensitive: true }\n`;
@@ -27,20 +28,10 @@ test('the mapping of linked pairs is shown, and a new one compared both ways bef
     const options = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
     const fields = { ...EMPLOYEE, startDate: '2026-03-01' };
     const created = await employees.create(fields, 'acme/1/1', options);
-    await store.kysely
-      .insertInto('links')
-      .values({
-        connection: open.tenant.hris.connection,
-        employee_id: created.kind === 'created' ? created.ref.id : '',
-        employee_number: null,
-        partner_company: '1',
-        candidate_id: one?.candidate_details.id ?? '',
-        tenant_id: 'acme',
-        job_candidate_id: one?.jobCandidateDetails.id ?? '',
-        period: 1,
-        linked_at: 1,
-      })
-      .execute();
+    const ref = { tenantId: 'acme', jobCandidateId: one?.jobCandidateDetails.id ?? '', period: 1 };
+    const { connection } = open.tenant.hris;
+    const id = created.kind === 'created' ? created.ref.id : '';
+    await linkPerson(store, who(one?.candidate_details.id ?? '', connection, '1'), ref, { id });
     return diffMapping(open, 'employees', join(tenantsDir, 'new.yaml'));
   });
   expect(diff).toMatchObject({ subject: 'employees', compared: 1, changed: 1 });

@@ -4,10 +4,10 @@ export const bug: PlantedBug = {
   name: 'claim missing',
   patches: [
     {
-      file: 'activities/hire/claim-person.ts',
-      find: '  const taken = await takeClaim(store, person, ref);\n',
+      file: 'activities/hire/ask-person.ts',
+      find: '  const first = await changePerson(store, whose, event);\n',
       replace:
-        "  if (ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const taken = await takeClaim(store, person, ref);\n",
+        "  if (hire.ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const first = await changePerson(store, whose, event);\n",
     },
   ],
   caughtBy: simulation(/I2 /),

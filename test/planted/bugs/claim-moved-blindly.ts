@@ -1,13 +1,13 @@
 import { type PlantedBug, tests } from '../planted-bug.ts';
 
 export const bug: PlantedBug = {
-  name: 'claim taken from whoever holds it',
+  name: 'person changed as they were seen long before',
   patches: [
     {
-      file: 'src/store/identity.ts',
-      find: '    .where((eb) => eb.and(hireColumns(from)))\n',
-      replace: '',
+      file: 'src/store/persons.ts',
+      find: '    const where = { person_id: after.id, version: before.version };\n',
+      replace: '    const where = { person_id: after.id };\n',
     },
   ],
-  caughtBy: tests(/or handed over by whoever has it/, 'test/store/hire-facts.test.ts'),
+  caughtBy: tests(/is changed by each of many who change them at once/, 'test/store/persons.test.ts'),
 };

@@ -4,10 +4,10 @@ export const bug: PlantedBug = {
   name: 'stalled worker replaces the employee',
   patches: [
     {
-      file: 'src/store/hire-states.ts',
-      find: "    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', id)]))\n",
-      replace: '',
+      file: 'src/person/change-person.ts',
+      find: '  return (hire.isOpen && hire.employee === undefined) || ((hire.isOpen || hire.isDone) && has);',
+      replace: '  return hire.isOpen || (hire.isDone && has);',
     },
   ],
-  caughtBy: tests(/a hire keeps its first employee/, 'test/store/hire-facts.test.ts'),
+  caughtBy: tests(/a hire that has another one takes them over, or does not/, 'test/person/link-person.test.ts'),
 };

@@ -4,9 +4,9 @@ export const bug: PlantedBug = {
   name: 'two tenants of a company hire one person into two HR systems',
   patches: [
     {
-      file: 'activities/hire/claim-person.ts',
-      find: 'if (other !== undefined) return',
-      replace: 'if (other === null) return',
+      file: 'src/person/change-person.ts',
+      find: "if (isAsked && typeof elsewhere === 'object') return",
+      replace: 'if (isAsked && elsewhere === null) return',
     },
   ],
   caughtBy: tests(/FAIL .*is asked about before a second HR system has them/, 'test/activities/hire/admit.test.ts'),

@@ -1,5 +1,6 @@
 import type { World } from '../world.ts';
 import { type Facts, type HireFact, idFieldOf } from './facts.ts';
+import { membershipOf } from './memberships.ts';
 
 /** Answers by which a person took a hire out of our hands. */
 const OVER = new Set(['cancel', 'keep', 'left']);
@@ -33,6 +34,17 @@ function isDue(world: World, hire: HireFact): boolean {
 /** After our store was lost, the hires that nobody knew of any more, and those a person said are none of ours. */
 export function isExcusedByLoss(world: World, hire: HireFact): boolean {
   return world.storeLost && (wasLeft(world, hire) || isForgotten(world, hire));
+}
+
+/**
+ * Hired before go-live, and out of the stage while the baseline of a lost store was taken anew: nobody knows of that
+ * any more, and coming back looks like a hire.
+ */
+export function isForgottenHire(world: World, jobCandidateId: string): boolean {
+  if (!world.storeLost || !world.hiredBefore.has(jobCandidateId)) return false;
+  const [row] = world.store.all<{ at: number | null }>('select max(baseline_done_at) as at from tenants');
+  const memberships = membershipOf(world, jobCandidateId);
+  return !memberships.some(({ from, to }) => from <= world.storeLostAt && to >= (row?.at ?? 0));
 }
 
 /** Neither partner nor HRIS knew that they were work in progress when the store was lost. */

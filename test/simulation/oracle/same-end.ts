@@ -122,7 +122,7 @@ function madeFor({ store }: World, { tenantId, jobCandidateId }: HireFact): stri
 
 function linksOf({ store }: World, { customer, candidateId }: HireFact): string[] {
   const rows = store.all<{ id: string }>(
-    'select employee_id as id from links where partner_company = ? and candidate_id = ?',
+    "select value as id from person_keys where kind = 'employee' and company = ? and candidate_id = ?",
     String(customer.companyId),
     candidateId,
   );

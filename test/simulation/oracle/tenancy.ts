@@ -1,6 +1,6 @@
 import { served, type World } from '../world.ts';
 
-const TABLES = ['hires', 'intents', 'claims', 'links', 'plans', 'holds'];
+const TABLES = ['hires', 'intents', 'persons', 'person_keys', 'plans', 'holds'];
 
 /**
  * I4: no row of ours names a tenant and another tenant's person, and no employee was made through another tenant's

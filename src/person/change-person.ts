@@ -1,0 +1,375 @@
+import type { Decisions } from '../hire/decisions.ts';
+import { type Employee, isSameEmployee } from '../hire/employee.ts';
+import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
+import {
+  type Candidate,
+  type Creating,
+  type Employed,
+  type EmployedHow,
+  isSameCandidate,
+  type Person,
+  type Recorded,
+} from './person.ts';
+
+/** What happens to a person. `hire` is the hire that tells of it. */
+export type PersonEvent =
+  /** Somebody was hired without hirebridge. */
+  | { kind: 'record'; as: Recorded }
+  /** A hire asks to be the one that looks up, makes or links the employee. */
+  | { kind: 'hold'; hire: HireRef; decided: HoldDecisions; isUnderWay: boolean; company: string | undefined }
+  /** It ended without an employee. */
+  | { kind: 'release'; hire: HireRef }
+  /** Its tenant was removed while a create of it was unsettled. */
+  | { kind: 'abandon'; hire: HireRef }
+  /** The removed tenant is back, and goes on with its hires. */
+  | { kind: 'take-back'; tenantId: string }
+  /** An employee is about to be made: nobody else of the same keys may be, for so long. */
+  | { kind: 'create'; hire: HireRef; keys: readonly string[]; holder: string; forMs: number }
+  /** What became of the create is known, and shown after so long. `holder`: of that attempt alone. */
+  | { kind: 'settle'; hire: HireRef; afterMs: number; holder?: string }
+  /** Keys that keep nobody waiting any more are forgotten. */
+  | { kind: 'lapse' }
+  | Link
+  /** Their employee is another record by now: HR merged it, or made it anew. */
+  | { kind: 'replace'; hire: HireRef; candidate: Candidate; gone: Employee; is: Named }
+  /** A hire that has the employee is over; `heir` is the newest other one that has them still. */
+  | { kind: 'leave'; hire: HireRef; employee: Employee; heir: HireRef | undefined }
+  /** The HR system gave the employee another number. */
+  | { kind: 'renumber'; employee: Employee; number: string }
+  /** A tenant that was its own company at the partner names it. */
+  | { kind: 'name-company'; candidate: Candidate; company: string };
+
+/** The person is this employee. */
+interface Link {
+  kind: 'link';
+  hire: HireRef;
+  candidate: Candidate;
+  is: Named;
+  how: EmployedHow;
+  /** Reads show the employee after so long: others of the same keys wait until then. */
+  shownAfterMs: number;
+  /** Somebody said so of an employee who is another person's. */
+  samePerson?: boolean;
+}
+
+/** The part of what people decided about a hire that says what it is to its person. */
+export type HoldDecisions = Pick<Decisions, 'person' | 'link' | 'hereToo'>;
+
+export interface Named {
+  employee: Employee;
+  number: string | null;
+}
+
+/** What else is true at that moment. */
+export interface Facts {
+  /** The database's clock, milliseconds since 1970. */
+  now: number;
+  /** Of the event's hire; kept as it is until the change is committed. */
+  hire?: HireFacts | undefined;
+  /** The person's owner is on its way to an employee and has none. */
+  ownerWaits?: boolean;
+  /** Who hires the person into another HR system of the company: the hire of another tenant, or this tenant itself. */
+  elsewhere?: HireRef | 'ours' | undefined;
+  /** Hires that sent a create and have not noted the employee: `open` where nothing of its outcome is known. */
+  unsettled: (hire: HireRef) => 'open' | 'done' | undefined;
+}
+
+export interface HireFacts {
+  isOpen: boolean;
+  isDone: boolean;
+  /** Its tenant is not removed. */
+  isServed: boolean;
+  employee: Employee | undefined;
+}
+
+/** The one whom an event is about, and those who have another of its keys. */
+export interface People {
+  subject: Person;
+  others: readonly Person[];
+}
+
+export type Refusal =
+  /** The hire ended, or its tenant was removed: nobody would release what it takes. */
+  | { reason: 'over' }
+  | { reason: 'elsewhere' | 'being-hired'; other: HireRef }
+  | { reason: 'recorded'; other: Recorded }
+  /** `before`: the employee that they are by it. */
+  | { reason: 'hired-before'; other: HireRef; before: Employed | undefined }
+  /** Somebody else of one of the keys is being made; `isPending`: that may take days. */
+  | { reason: 'creating'; other: HireRef; isPending: boolean; waitMs: number }
+  /** The employee is another person. */
+  | { reason: 'of-another'; other: Employed };
+
+/** `has`: the event's hire has this employee from now on. */
+export type Changed = { kind: 'changed'; people: People; has?: Named } | { kind: 'refused'; refusal: Refusal };
+
+type Transition<Kind extends PersonEvent['kind']> = (
+  people: People,
+  event: Extract<PersonEvent, { kind: Kind }>,
+  facts: Facts,
+) => Changed;
+
+/** Every change of a person. What is refused changes nothing; what has happened already changes nothing again. */
+const transitions: { [Kind in PersonEvent['kind']]: Transition<Kind> } = {
+  record: ({ subject, others }, { as }) =>
+    changed({ subject: { ...subject, recorded: subject.recorded ?? as }, others }),
+  hold,
+  release: ({ subject, others }, { hire }) =>
+    changed({ subject: isOwner(subject, hire) ? { ...subject, ...unowned } : subject, others }),
+  abandon: ({ subject, others }, { hire }) =>
+    changed({ subject: isOwner(subject, hire) ? { ...subject, isAbandoned: true } : subject, others }),
+  'take-back': ({ subject, others }, { tenantId }) => changed({ subject: takenBack(subject, tenantId), others }),
+  create,
+  settle: ({ subject, others }, { hire, afterMs, holder }, { now }) =>
+    changed({ subject: settled(subject, hire, { until: now + afterMs, holder }), others }),
+  lapse: ({ subject, others }, _event, facts) => {
+    const creating = subject.creating.filter((one) => isInForce(one, facts));
+    return changed({ subject: { ...subject, creating }, others });
+  },
+  link,
+  replace,
+  leave: ({ subject, others }, { hire, employee, heir }) =>
+    changed({ subject: heir === undefined ? subject : inherited(subject, { hire, employee, heir }), others }),
+  renumber: ({ subject, others }, { employee, number }) => {
+    const employees = subject.employees.map((one) =>
+      isSameEmployee(one.employee, employee) ? { ...one, number } : one,
+    );
+    return changed({ subject: { ...subject, employees }, others });
+  },
+  'name-company': nameCompany,
+};
+
+export function changePerson(people: People, event: PersonEvent, facts: Facts): Changed {
+  const transition = transitions[event.kind] as Transition<PersonEvent['kind']>;
+  return transition(people, event, facts);
+}
+
+const unowned = { owner: undefined, isAbandoned: false, companies: [] } as const;
+
+function changed(people: People, has?: Named): Changed {
+  return { kind: 'changed', people, ...(has === undefined ? {} : { has }) };
+}
+
+function refused(refusal: Refusal): Changed {
+  return { kind: 'refused', refusal };
+}
+
+function isOwner({ owner }: Person, hire: HireRef): boolean {
+  return owner !== undefined && isSameHire(owner, hire);
+}
+
+/**
+ * Somebody who is owned, is an employee or was recorded is a question to a person, unless that was answered. Who waits
+ * for an employee is waited for, whatever was answered.
+ */
+function hold(
+  people: People,
+  { hire, decided, isUnderWay, company }: Extract<PersonEvent, { kind: 'hold' }>,
+  { hire: row, ownerWaits, elsewhere }: Facts,
+): Changed {
+  const { subject } = people;
+  if (row?.isOpen !== true || !row.isServed) return refused({ reason: 'over' });
+  const { owner, isAbandoned, employees, companies } = subject;
+  const isStranger = owner === undefined && employees.length === 0;
+  const isAsked = isStranger && company !== undefined && decided.hereToo !== true;
+  if (isAsked && typeof elsewhere === 'object') return refused({ reason: 'elsewhere', other: elsewhere });
+  const before = employees.find((one) => !isSameHire(one.hire, hire));
+  const known = knownAs(subject);
+  const recorded = isUnderWay || known === undefined || isSameApplication(known, hire) ? undefined : known;
+  const isTold = decided.person === 'new-employment' || decided.link !== undefined;
+  if (before === undefined && recorded !== undefined && !isTold)
+    return refused({ reason: 'recorded', other: recorded });
+  const other = owner === undefined || isAbandoned || isSameHire(owner, hire) ? undefined : owner;
+  const asked = before?.hire ?? other;
+  if (asked !== undefined && decided.person === undefined)
+    return refused({ reason: 'hired-before', other: asked, before });
+  // Of three applications two could be told to be new employments, and neither person was shown the other one.
+  if (other !== undefined && (before === undefined || ownerWaits === true))
+    return refused({ reason: 'being-hired', other });
+  return changed({
+    subject: {
+      ...subject,
+      owner: hire,
+      isAbandoned: false,
+      // What the abandoned create came to is still not known.
+      recorded: subject.recorded ?? (isAbandoned && !isOwner(subject, hire) ? known : undefined),
+      companies: isAsked && elsewhere === undefined ? ofCompany(subject, company) : companies,
+    },
+    others: people.others,
+  });
+}
+
+function ofCompany({ candidates }: Person, scope: string): Person['companies'] {
+  return candidates.slice(0, 1).map((candidate) => ({ scope, candidate }));
+}
+
+function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined {
+  return isAbandoned && owner !== undefined ? { ...owner, how: 'removed' } : recorded;
+}
+
+/** The hire as it was recorded, which a person started; or the same application, passed over by another tenant. */
+function isSameApplication(recorded: Recorded, hire: HireRef): boolean {
+  if (recorded.tenantId === hire.tenantId) return isSameHire(recorded, hire);
+  return recorded.how !== 'removed' && recorded.jobCandidateId === hire.jobCandidateId;
+}
+
+function takenBack(person: Person, tenantId: string): Person {
+  const { owner, recorded } = person;
+  if (owner?.tenantId === tenantId) return { ...person, isAbandoned: false };
+  if (recorded?.how !== 'removed' || recorded.tenantId !== tenantId) return person;
+  const { how: _, ...hire } = recorded;
+  return { ...person, recorded: undefined, owner: owner ?? hire };
+}
+
+/** All of the keys, or none. Those who wait are told of the one that takes the longest. */
+function create(
+  { subject, others }: People,
+  { hire, keys, holder, forMs }: Extract<PersonEvent, { kind: 'create' }>,
+  facts: Facts,
+): Changed {
+  const asked = new Set(keys);
+  const isOwn = (one: Creating): boolean => isSameHire(one.hire, hire);
+  const stands = [subject, ...others]
+    .flatMap(({ creating }) => creating)
+    .filter((one) => asked.has(one.key) && !isOwn(one) && isInForce(one, facts))
+    .map((one) => ({ one, isPending: isPending(one, facts) }))
+    .toSorted((a, b) => Number(b.isPending) - Number(a.isPending) || b.one.until - a.one.until);
+  const [first] = stands;
+  if (first !== undefined) {
+    const { one, isPending: pends } = first;
+    const waitMs = Math.max(0, one.until - facts.now);
+    return refused({ reason: 'creating', other: one.hire, isPending: pends, waitMs });
+  }
+  const without = (person: Person): Person => {
+    const creating = person.creating.filter((one) => !asked.has(one.key));
+    return { ...person, creating };
+  };
+  const own = [...asked].map((key): Creating => ({ key, hire, holder, until: facts.now + forMs }));
+  const { creating, ...rest } = without(subject);
+  return changed({ subject: { ...rest, creating: [...creating, ...own] }, others: others.map(without) });
+}
+
+function isInForce({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
+  return until > now || unsettled(hire) !== undefined;
+}
+
+/** The create may take days: somebody finishes it over there, or has to say what became of it. */
+function isPending({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
+  const outcome = unsettled(hire);
+  return outcome === 'done' || (outcome === 'open' && until <= now);
+}
+
+function settled(person: Person, hire: HireRef, { until, holder }: { until: number; holder?: string | undefined }) {
+  const isMeant = (one: Creating): boolean =>
+    isSameHire(one.hire, hire) && (holder === undefined || one.holder === holder);
+  return { ...person, creating: person.creating.map((one) => (isMeant(one) ? { ...one, until } : one)) };
+}
+
+/** Whom another tenant owns under the company's name stays that tenant's. */
+function nameCompany(
+  { subject, others }: People,
+  { candidate, company }: Extract<PersonEvent, { kind: 'name-company' }>,
+): Changed {
+  const named = (one: Candidate): Candidate => (isSameCandidate(one, candidate) ? { ...one, company } : one);
+  const renamed: Person = {
+    ...subject,
+    candidates: subject.candidates.map(named),
+    employees: subject.employees.map((one) => ({ ...one, candidate: named(one.candidate) })),
+  };
+  const [other] = others;
+  return changed(other === undefined ? { subject: renamed, others } : absorb({ subject: other, others: [] }, renamed));
+}
+
+/** The employee goes to the hire that says so, as long as that one is not over and has no other one. */
+function link(people: People, { hire, candidate, is, how, shownAfterMs, samePerson }: Link, facts: Facts): Changed {
+  const { employee, number } = is;
+  const held = people.subject.owner;
+  if (how === 'imported' && held !== undefined) return refused({ reason: 'being-hired', other: held });
+  const owner = people.others.find((one) => employedAs(one, employee) !== undefined);
+  const theirs = owner && employedAs(owner, employee);
+  if (owner !== undefined && theirs !== undefined && samePerson !== true)
+    return refused({ reason: 'of-another', other: theirs });
+  const merged = owner === undefined ? people : absorb(people, owner);
+  const { subject, others } = merged;
+  const mayHave = mayHaveIt(facts.hire, employee);
+  const known = employedAs(subject, employee);
+  const entry: Employed =
+    known === undefined
+      ? { employee, number, candidate, hire, how, since: facts.now }
+      : {
+          ...known,
+          number: number ?? known.number,
+          ...(samePerson === true ? { candidate } : {}),
+          ...(mayHave && !isSameHire(known.hire, hire) ? { candidate, hire, since: facts.now } : {}),
+        };
+  const rest = subject.employees.filter((one) => one !== known);
+  const shown = settled(subject, hire, { until: facts.now + shownAfterMs });
+  return changed(
+    { subject: { ...shown, employees: newestFirst([entry, ...rest]) }, others },
+    mayHave && facts.hire?.isOpen === true ? { employee, number: entry.number } : undefined,
+  );
+}
+
+function mayHaveIt(hire: HireFacts | undefined, employee: Employee): boolean {
+  if (hire === undefined) return false;
+  const has = hire.employee !== undefined && isSameEmployee(hire.employee, employee);
+  return (hire.isOpen && hire.employee === undefined) || ((hire.isOpen || hire.isDone) && has);
+}
+
+function replace(
+  people: People,
+  { hire, candidate, gone, is }: Extract<PersonEvent, { kind: 'replace' }>,
+  facts: Facts,
+): Changed {
+  const row = facts.hire;
+  const hasGone = row?.employee !== undefined && isSameEmployee(row.employee, gone);
+  const asOf = hasGone ? { ...facts, hire: { ...row, employee: undefined } } : facts;
+  const linked = link(people, { kind: 'link', hire, candidate, is, how: 'linked', shownAfterMs: 0 }, asOf);
+  if (linked.kind === 'refused') return linked;
+  const { subject, others } = linked.people;
+  const isGone = (one: Employed): boolean => isSameEmployee(one.employee, gone) && isSameHire(one.hire, hire);
+  const employees = subject.employees.filter((one) => !isGone(one) || isSameEmployee(gone, is.employee));
+  return { ...linked, people: { subject: { ...subject, employees }, others } };
+}
+
+function inherited(
+  person: Person,
+  { hire, employee, heir }: { hire: HireRef; employee: Employee; heir: HireRef },
+): Person {
+  const had = (one: Employed): boolean => isSameEmployee(one.employee, employee) && isSameHire(one.hire, hire);
+  if (!person.employees.some(had)) return person;
+  const employees = person.employees.map((one) => (had(one) ? { ...one, hire: heir } : one));
+  return { ...person, employees, owner: isOwner(person, hire) ? heir : person.owner };
+}
+
+/** Both are one human: what is known of the other is known of the subject, and nothing of the other is left. */
+function absorb({ subject, others }: People, other: Person): People {
+  const isNew = (one: Candidate): boolean => !subject.candidates.some((own) => isSameCandidate(own, one));
+  const owned = subject.owner === undefined ? other : subject;
+  const merged: Person = {
+    ...subject,
+    candidates: [...other.candidates.filter(isNew), ...subject.candidates],
+    owner: owned.owner,
+    isAbandoned: owned.isAbandoned,
+    recorded: lasting(subject.recorded, other.recorded),
+    companies: [...subject.companies, ...other.companies],
+    employees: newestFirst([...subject.employees, ...other.employees]),
+    creating: [...subject.creating, ...other.creating],
+  };
+  const emptied: Person = { ...other, ...unowned, candidates: [], recorded: undefined, employees: [], creating: [] };
+  return { subject: merged, others: [...others.filter((one) => one !== other), emptied] };
+}
+
+/** What a removed tenant left open ends when it is back; a hire without hirebridge never does. */
+function lasting(own: Recorded | undefined, other: Recorded | undefined): Recorded | undefined {
+  return own === undefined || (own.how === 'removed' && other !== undefined) ? other : own;
+}
+
+function employedAs({ employees }: Person, employee: Employee): Employed | undefined {
+  return employees.find((one) => isSameEmployee(one.employee, employee));
+}
+
+/** Of two of one moment, in an order that every reader finds. */
+function newestFirst(employees: readonly Employed[]): Employed[] {
+  return employees.toSorted((a, b) => b.since - a.since || (a.employee.id < b.employee.id ? 1 : -1));
+}

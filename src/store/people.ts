@@ -1,0 +1,237 @@
+import { sql } from 'kysely';
+import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire-ref.ts';
+import { followedStates } from '../hire/hire-state.ts';
+import type { Named } from '../person/change-person.ts';
+import type { Candidate } from '../person/person.ts';
+import { audit } from './audit.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
+import { employeeOf, hiresWith } from './hires.ts';
+import { unnotedCreates } from './intents.ts';
+import type { Store } from './open-store.ts';
+import { changePerson, inTransaction } from './persons.ts';
+import type { HireRow } from './schema.ts';
+
+/** It ended without an employee: its person is anybody's, and known as they were recorded. */
+export async function releasePeople(store: Store, hire: HireRef): Promise<void> {
+  for (const { id } of await ownedBy(store, hireColumns(hire)))
+    await changePerson(store, { id }, { kind: 'release', hire });
+}
+
+/**
+ * Nobody goes on with the hires of a removed tenant: those without an employee give their people back. Whose create may
+ * have made an employee is known as somebody to ask about.
+ */
+export async function giveUpPeople(store: Store, tenantId: string): Promise<void> {
+  const unsettled = await unnotedCreates(store, ['open', 'done'])
+    .where('hires.tenant_id', '=', tenantId)
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
+    .distinct()
+    .execute();
+  const sent = new Set(unsettled.map((row) => JSON.stringify(hireOf(row))));
+  for (const { id, owner, state, hasEmployee } of await ownedBy(store, { tenant_id: tenantId })) {
+    if (sent.has(JSON.stringify(owner))) await changePerson(store, { id }, { kind: 'abandon', hire: owner });
+    else if (state === 'open' && !hasEmployee) await changePerson(store, { id }, { kind: 'release', hire: owner });
+  }
+}
+
+/** The tenant is back, and its hires go on: it settles by itself what became of their creates. */
+export async function takePeopleBack(store: Store, tenantId: string): Promise<void> {
+  const rows = await store.kysely
+    .selectFrom('persons')
+    .select('person_id')
+    .where((eb) =>
+      eb.or([
+        eb.and({ tenant_id: tenantId, is_abandoned: 1 }),
+        // Recorded by a removed tenant, taken by another one since.
+        eb('recorded', 'like', '%"how":"removed"%'),
+      ]),
+    )
+    .execute();
+  for (const { person_id: id } of rows) await changePerson(store, { id }, { kind: 'take-back', tenantId });
+}
+
+/** What became of a create of the hire is known, and shown after so long. */
+export async function settleCreating(store: Store, hire: HireRef, afterMs: number, holder?: string): Promise<void> {
+  const attempt = holder === undefined ? {} : { holder };
+  for (const id of await creatingFor(store, { ...hireColumns(hire), ...attempt }))
+    await changePerson(store, { id }, { kind: 'settle', hire, afterMs, ...attempt });
+}
+
+/** Forgets what identified people who were made, once it keeps nobody waiting any more. */
+export async function lapseCreating(store: Store, tenantId: string): Promise<void> {
+  for (const id of await creatingFor(store, { tenant_id: tenantId }))
+    await changePerson(store, { id }, { kind: 'lapse' });
+}
+
+async function creatingFor(
+  { kysely }: Store,
+  where: { tenant_id: string; job_candidate_id?: string; period?: number; holder?: string },
+): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('person_keys')
+    .select('person_id')
+    .distinct()
+    .where((eb) => eb.and({ kind: 'creating', ...where }))
+    .execute();
+  return rows.map((row) => row.person_id);
+}
+
+async function ownedBy({ kysely }: Store, where: { tenant_id: string; job_candidate_id?: string; period?: number }) {
+  const rows = await kysely
+    .selectFrom('persons')
+    .leftJoin('hires', (join) =>
+      join
+        .onRef('hires.tenant_id', '=', 'persons.tenant_id')
+        .onRef('hires.job_candidate_id', '=', 'persons.job_candidate_id')
+        .onRef('hires.period', '=', 'persons.period'),
+    )
+    .select(['persons.person_id', 'hires.state', 'hires.employee_id'])
+    .select((eb) => [
+      eb.ref('persons.tenant_id').$notNull().as('tenant_id'),
+      eb.ref('persons.job_candidate_id').$notNull().as('job_candidate_id'),
+      eb.ref('persons.period').$notNull().as('period'),
+    ])
+    .where((eb) =>
+      eb.and(Object.entries(where).map(([name, value]) => eb(`persons.${name as keyof typeof where}`, '=', value))),
+    )
+    .execute();
+  return rows.map((row) => ({
+    id: row.person_id,
+    owner: hireOf(row),
+    state: row.state,
+    hasEmployee: row.employee_id !== null,
+  }));
+}
+
+/**
+ * Of a hire whose person left: its employee goes back to the newest other hire that has them, if there is one, linked
+ * since it was before. In the transaction that ends the hire: nobody would repair it later.
+ */
+export async function leaveEmployee(store: Store, over: HireRow): Promise<void> {
+  const employee = employeeOf(over);
+  if (employee === undefined) return;
+  const hire = hireOf(over);
+  const heirs = (await hiresWith(store, employee, followedStates)).map(hireOf);
+  const heir = heirs.find((one) => !isSameHire(one, hire));
+  await changePerson(store, { employee }, { kind: 'leave', hire, employee, heir });
+}
+
+/** A person who is an employee already. */
+export interface ImportedLink {
+  connection: string;
+  candidate: Candidate;
+  is: Named;
+}
+
+/** Writes all of these or none. False when one of them was linked otherwise, or is being hired, since it was read. */
+export async function importLinks(
+  store: Store,
+  { tenantId, by, details }: { tenantId: string; by: string; details: string },
+  links: readonly ImportedLink[],
+): Promise<boolean> {
+  const hire: HireRef = { tenantId, jobCandidateId: '', period: IMPORTED_PERIOD };
+  try {
+    await inTransaction(store, async (open) => {
+      for (const { connection, candidate, is } of links) {
+        const event = { kind: 'link', hire, candidate, is, how: 'imported', shownAfterMs: 0 } as const;
+        if ((await changePerson(open, { connection, candidate }, event)).refusal !== undefined) throw new NotLinked();
+      }
+      await audit(open, { by, tenantId, act: 'linked', details });
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof NotLinked) return false;
+    throw error;
+  }
+}
+
+/** Undoes the transaction. */
+class NotLinked extends Error {}
+
+/**
+ * A tenant that named no company is its own company. Once it names one, its people are of that, so that nobody it hired
+ * before is taken for a stranger. Whom another tenant owns under the company's name stays that tenant's.
+ */
+export async function nameCompany(store: Store, tenantId: string, company: string): Promise<void> {
+  const rows = await store.kysely
+    .selectFrom('person_keys')
+    .select(['scope as connection', 'candidate_id'])
+    .where((eb) => eb.and({ kind: 'candidate', company: tenantId }))
+    .execute();
+  for (const { connection, candidate_id: id } of rows) {
+    const candidate = { company: tenantId, candidateId: id ?? '' };
+    await changePerson(store, { connection, candidate }, { kind: 'name-company', candidate, company });
+  }
+}
+
+/** Employees that are known, for statements that join them: one row each, with the hire that has the employee now. */
+export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
+  return kysely
+    .selectFrom('person_keys as known')
+    .where('known.kind', '=', sql.lit('employee'))
+    .select(['known.scope as connection', 'known.value as employee_id', 'known.employee_number'])
+    .select((eb) => [
+      eb.ref('known.company').$notNull().as('company'),
+      eb.ref('known.candidate_id').$notNull().as('candidate_id'),
+      eb.ref('known.tenant_id').$notNull().as('tenant_id'),
+      eb.ref('known.job_candidate_id').$notNull().as('job_candidate_id'),
+      eb.ref('known.period').$notNull().as('period'),
+      eb.ref('known.at').$notNull().as('linked_at'),
+    ]);
+}
+
+/** A hire that stands in no person's record as it should. */
+export interface Unjoined {
+  tenantId: string;
+  jobCandidateId: string;
+  why: 'employee-unknown' | 'candidate-unknown' | 'owner-over' | 'owner-missing';
+}
+
+/**
+ * What the records of people and hires do not say of each other: hires whose employee is no person's, or that were
+ * recorded without a candidate; and hires that own a person although they are over, or in no row.
+ */
+export async function listUnjoined({ kysely }: Store): Promise<Unjoined[]> {
+  const hires = kysely.selectFrom('hires').select(['hires.tenant_id', 'hires.job_candidate_id']);
+  const unlinked = hires
+    .where('hires.employee_id', 'is not', null)
+    .where('hires.state', 'in', followedStates)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('person_keys')
+            .select('person_keys.value')
+            .whereRef('person_keys.scope', '=', 'hires.connection')
+            .where('person_keys.kind', '=', 'employee')
+            .whereRef('person_keys.value', '=', 'hires.employee_id'),
+        ),
+      ),
+    );
+  const unnamed = hires.where('hires.state', '=', 'before-go-live').where('hires.candidate_id', 'is', null);
+  const owners = kysely
+    .selectFrom('persons')
+    .leftJoin('hires', (join) =>
+      join
+        .onRef('hires.tenant_id', '=', 'persons.tenant_id')
+        .onRef('hires.job_candidate_id', '=', 'persons.job_candidate_id')
+        .onRef('hires.period', '=', 'persons.period'),
+    )
+    .select(['persons.tenant_id', 'persons.job_candidate_id', 'hires.state'])
+    .where('persons.tenant_id', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('hires.state', 'is', null),
+        eb.and([eb('hires.state', 'not in', followedStates), eb('hires.employee_id', 'is', null)]),
+      ]),
+    );
+  const name = (why: Unjoined['why']) => (row: { tenant_id: string | null; job_candidate_id: string | null }) => ({
+    tenantId: row.tenant_id ?? '',
+    jobCandidateId: row.job_candidate_id ?? '',
+    why,
+  });
+  return [
+    ...(await unlinked.execute()).map(name('employee-unknown')),
+    ...(await unnamed.execute()).map(name('candidate-unknown')),
+    ...(await owners.execute()).map((row) => name(row.state === null ? 'owner-missing' : 'owner-over')(row)),
+  ];
+}

@@ -1,0 +1,291 @@
+import type { Insertable, Selectable } from 'kysely';
+import { type Employee, employeeIn, isSameEmployee } from '../hire/employee.ts';
+import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire-ref.ts';
+import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+import type { PersonKeyTable, PersonTable } from './person-tables.ts';
+
+// People as they stand in the tables `persons` and `person_keys`: read, compared, and written by `persons.ts` alone.
+
+/** Rows a statement: databases bound the number of its parameters. */
+export const MOST_ROWS = 200;
+
+/** Somebody else has one of the names by now. Undoes the transaction. */
+export class NameTaken extends Error {}
+
+/** Somebody by a name of theirs. */
+export type ByName = { connection: string; candidate: Candidate } | { employee: Employee };
+
+/** A name of one person, as the table has it. */
+export type Key = Pick<Selectable<PersonKeyTable>, 'scope' | 'kind' | 'value'>;
+
+export function keyOf(named: ByName): Key {
+  if ('employee' in named) return { scope: named.employee.connection, kind: 'employee', value: named.employee.id };
+  return { scope: named.connection, kind: 'candidate', value: valueOf(named.candidate) };
+}
+
+export function valueOf({ company, candidateId }: Candidate): string {
+  return `${company}:${candidateId}`;
+}
+
+export function isNamed(person: Person, key: Key | undefined): boolean {
+  return keysOf(person).some(
+    ({ scope, kind, value }) => scope === key?.scope && kind === key.kind && value === key.value,
+  );
+}
+
+export async function load({ kysely }: Store, ids: readonly string[], keys: readonly Key[]): Promise<Person[]> {
+  if (ids.length === 0 && keys.length === 0) return [];
+  const named = [...Map.groupBy(keys, ({ scope, kind }) => `${kind} ${scope}`).values()];
+  const rows = await kysely
+    .selectFrom('persons')
+    .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
+    .selectAll('person_keys')
+    .select(['persons.connection', 'persons.version', 'persons.is_abandoned', 'persons.recorded'])
+    .select([
+      'persons.tenant_id as owner_tenant',
+      'persons.job_candidate_id as owner_id',
+      'persons.period as owner_nth',
+    ])
+    .where((eb) =>
+      eb.or([
+        ...(ids.length === 0 ? [] : [eb('persons.person_id', 'in', ids)]),
+        ...named.map((some) =>
+          eb(
+            'persons.person_id',
+            'in',
+            eb
+              .selectFrom('person_keys as named')
+              .select('named.person_id')
+              .where('named.scope', '=', some[0]?.scope ?? '')
+              .where('named.kind', '=', some[0]?.kind ?? 'candidate')
+              .where(
+                'named.value',
+                'in',
+                some.map(({ value }) => value),
+              ),
+          ),
+        ),
+      ]),
+    )
+    .orderBy('persons.person_id')
+    .orderBy('person_keys.at', 'desc')
+    .orderBy('person_keys.value', 'desc')
+    .execute();
+  return [...Map.groupBy(rows, (row) => row.person_id).values()].map(toPerson);
+}
+
+type LoadedRow = Selectable<PersonKeyTable> &
+  Pick<Selectable<PersonTable>, 'connection' | 'version' | 'is_abandoned' | 'recorded'> & {
+    owner_tenant: string | null;
+    owner_id: string | null;
+    owner_nth: number | null;
+  };
+
+function toPerson(rows: readonly LoadedRow[]): Person {
+  const [first] = rows as [LoadedRow];
+  const { person_id: id, connection, version } = first;
+  const of = (kind: Key['kind']) => rows.filter((row) => row.kind === kind);
+  return {
+    id,
+    connection,
+    version,
+    candidates: of('candidate').map(candidateOf),
+    owner: refOf({ tenant_id: first.owner_tenant, job_candidate_id: first.owner_id, period: first.owner_nth }),
+    isAbandoned: first.is_abandoned === 1,
+    recorded: first.recorded === null ? undefined : (JSON.parse(first.recorded) as Recorded),
+    companies: of('company').map((row) => ({ scope: row.scope, candidate: candidateOf(row) })),
+    employees: of('employee').map((row) => ({
+      employee: employeeIn(connection, row.value),
+      number: row.employee_number,
+      candidate: candidateOf(row),
+      hire: refOf(row) ?? NOBODY,
+      how: row.how ?? 'linked',
+      since: row.at ?? 0,
+    })),
+    creating: of('creating').map((row) => ({
+      key: row.value,
+      hire: refOf(row) ?? NOBODY,
+      holder: row.holder ?? '',
+      until: row.at ?? 0,
+    })),
+  };
+}
+
+const NOBODY: HireRef = { tenantId: '', jobCandidateId: '', period: IMPORTED_PERIOD };
+
+function candidateOf(row: Pick<PersonKeyTable, 'company' | 'candidate_id'>): Candidate {
+  return { company: row.company ?? '', candidateId: row.candidate_id ?? '' };
+}
+
+function refOf({ tenant_id, job_candidate_id, period }: Nullable<Parameters<typeof hireOf>[0]>): HireRef | undefined {
+  if (tenant_id === null || job_candidate_id === null || period === null) return undefined;
+  return hireOf({ tenant_id, job_candidate_id, period });
+}
+
+type Nullable<T> = { [Name in keyof T]: T[Name] | null };
+type KeyRow = Insertable<PersonKeyTable>;
+
+function keysOf(person: Person): KeyRow[] {
+  const { id: person_id, connection: scope, candidates, companies, employees, creating } = person;
+  const none = { person_id, ...noHire, company: null, candidate_id: null, employee_number: null };
+  const rest = { ...none, how: null, holder: null, at: null };
+  const named = (one: Candidate) => ({ ...rest, value: valueOf(one), ...candidateColumns(one) });
+  return [
+    ...candidates.map((one): KeyRow => ({ ...named(one), scope, kind: 'candidate' })),
+    ...companies.map((of): KeyRow => ({ ...named(of.candidate), scope: of.scope, kind: 'company' })),
+    ...employees.map((one): KeyRow => {
+      const { employee, number: employee_number, candidate, hire, how, since: at } = one;
+      const columns = { ...candidateColumns(candidate), ...hireColumns(hire), employee_number, how, at };
+      return { ...rest, scope, kind: 'employee', value: employee.id, ...columns };
+    }),
+    ...creating.map(({ key: value, hire, holder, until: at }): KeyRow => {
+      return { ...rest, scope, kind: 'creating', value, ...hireColumns(hire), holder, at };
+    }),
+  ];
+}
+
+const noHire = { tenant_id: null, job_candidate_id: null, period: null };
+
+function candidateColumns({ company, candidateId: candidate_id }: Candidate) {
+  return { company, candidate_id };
+}
+
+function rowOf(person: Person) {
+  const { id: person_id, connection, owner, isAbandoned, recorded } = person;
+  return {
+    person_id,
+    connection,
+    ...(owner === undefined ? noHire : hireColumns(owner)),
+    is_abandoned: isAbandoned ? 1 : 0,
+    recorded: recorded === undefined ? null : JSON.stringify(recorded),
+  };
+}
+
+/** Nothing is left to remember of somebody of whom nothing is known. */
+function keptOf(person: Person): { row: ReturnType<typeof rowOf>; keys: KeyRow[] } | undefined {
+  return isUnknown(person) ? undefined : { row: rowOf(person), keys: keysOf(person) };
+}
+
+interface Differences {
+  /** Absent where nobody was known. */
+  before: Person | undefined;
+  after: Person;
+  gone: KeyRow[];
+  fresh: KeyRow[];
+}
+
+function differences(after: Person, before: Person | undefined): Differences | undefined {
+  const [was, is] = [before && keptOf(before), keptOf(after)];
+  const texts = (keys: readonly KeyRow[] = []) => new Set(keys.map((key) => JSON.stringify(key)));
+  const [had, has] = [texts(was?.keys), texts(is?.keys)];
+  const names = new Set(is?.keys.map(nameOf));
+  const gone = (was?.keys ?? []).filter((key) => !names.has(nameOf(key)));
+  const fresh = (is?.keys ?? []).filter((key) => !had.has(JSON.stringify(key)));
+  const isSame = JSON.stringify(was?.row) === JSON.stringify(is?.row);
+  return isSame && had.size === has.size && fresh.length === 0 ? undefined : { before, after, gone, fresh };
+}
+
+function nameOf({ scope, kind, value }: KeyRow): string {
+  return JSON.stringify([scope, kind, value]);
+}
+
+/** False where one of them was changed since they were found, or somebody else took one of the names. */
+export async function save(store: Store, found: readonly Person[], people: readonly Person[]): Promise<boolean> {
+  const { kysely } = store;
+  const known = new Map(found.map((one) => [one.id, one]));
+  const changes = people
+    .flatMap((one) => differences(one, known.get(one.id)) ?? [])
+    // In one order for everybody: Postgres would call two that wait for each other a deadlock.
+    .toSorted((a, b) => (a.after.id < b.after.id ? -1 : 1));
+  for (const { before, after } of changes) {
+    if (before === undefined) continue;
+    const is = keptOf(after);
+    const where = { person_id: after.id, version: before.version };
+    const { numUpdatedRows: set } = await kysely
+      .updateTable('persons')
+      .set({ ...is?.row, version: before.version + 1 })
+      .where((eb) => eb.and(where))
+      .executeTakeFirstOrThrow();
+    if (set === 0n) return false;
+  }
+  const ended = changes.filter(({ after }) => isUnknown(after)).map(({ after }) => after.id);
+  for (const { after, gone } of changes)
+    for (const { scope, kind, value } of gone)
+      await kysely
+        .deleteFrom('person_keys')
+        .where((eb) => eb.and({ scope, kind, value, person_id: after.id }))
+        .execute();
+  if (ended.length > 0) await kysely.deleteFrom('persons').where('person_id', 'in', ended).execute();
+  await insertPersons(store, changes);
+  await insertKeys(store, changes);
+  await forgetTold(store, found, people);
+  return true;
+}
+
+/** @throws NameTaken */
+async function insertKeys({ kysely }: Store, changes: readonly Differences[]): Promise<void> {
+  const keys = changes.flatMap(({ fresh }) => fresh);
+  for (let from = 0; from < keys.length; from += MOST_ROWS) {
+    const some = keys.slice(from, from + MOST_ROWS);
+    const written = await kysely
+      .insertInto('person_keys')
+      .values(some)
+      .onConflict((c) =>
+        c
+          .columns(['scope', 'kind', 'value'])
+          .doUpdateSet((eb) => Object.fromEntries(KEY_FACTS.map((column) => [column, eb.ref(`excluded.${column}`)])))
+          .whereRef('person_keys.person_id', '=', 'excluded.person_id'),
+      )
+      .returning('value')
+      .execute();
+    if (written.length < some.length) throw new NameTaken();
+  }
+}
+
+/** What a key says beside its name. */
+const KEY_FACTS = [
+  'company',
+  'candidate_id',
+  'tenant_id',
+  'job_candidate_id',
+  'period',
+  'employee_number',
+  'how',
+  'holder',
+  'at',
+] as const;
+
+async function insertPersons({ kysely }: Store, changes: readonly Differences[]): Promise<void> {
+  const rows = changes.flatMap(({ before, after }) => {
+    const is = before === undefined ? keptOf(after) : undefined;
+    return is === undefined ? [] : [{ ...is.row, version: 1 }];
+  });
+  for (let from = 0; from < rows.length; from += MOST_ROWS)
+    await kysely
+      .insertInto('persons')
+      .values(rows.slice(from, from + MOST_ROWS))
+      .execute();
+}
+
+/** Streams tell the hire that has the employee now: what they knew of another one's job and enrolment is nobody's. */
+async function forgetTold({ kysely }: Store, found: readonly Person[], people: readonly Person[]): Promise<void> {
+  const before = found.flatMap(({ employees }) => employees);
+  for (const { employee, hire } of people.flatMap(({ employees }) => employees)) {
+    const had = before.find((one) => isSameEmployee(one.employee, employee));
+    if (had === undefined || isSameHire(had.hire, hire)) continue;
+    const tenants = [had.hire.tenantId, hire.tenantId];
+    const { id } = employee;
+    await kysely.deleteFrom('employments').where('tenant_id', 'in', tenants).where('employee_id', '=', id).execute();
+    await kysely
+      .deleteFrom('exchange_pairs')
+      .where('tenant_id', 'in', tenants)
+      .where('stream', '=', AMENDMENTS)
+      .where('pair_id', '=', id)
+      .execute();
+  }
+}
+
+/** The stream whose bases are those of one hire: another one's job and start date are nobody's amendment. */
+const AMENDMENTS = 'amendments';

@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import type { ExpressionBuilder } from 'kysely';
+import { ConnectorError } from '../errors.ts';
+import { employeeIn } from '../hire/employee.ts';
+import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
+import {
+  changePerson as decide,
+  type Facts,
+  type HireFacts,
+  type Named,
+  type PersonEvent,
+  type Refusal,
+} from '../person/change-person.ts';
+import { type Candidate, type Person, type Recorded, unknownPerson } from '../person/person.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
+import { unnotedCreates } from './intents.ts';
+import type { Store } from './open-store.ts';
+import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save, valueOf } from './person-rows.ts';
+import type { Tables } from './schema.ts';
+import { readClock, siblingsOf } from './tenant-states.ts';
+
+/** Whom an event is about: by a name of theirs, or as they were found. */
+export type Whose = ByName | { id: string };
+
+/** The person as they are from then on; refused, as they were. */
+export interface Outcome {
+  person: Person;
+  /** `changed`: they are no longer as they were when this was decided. */
+  refusal?: Refusal | { reason: 'changed' };
+}
+
+/** What cannot be compared and set within so many tries is tried by the next attempt of the activity. */
+const MOST_TRIES = 20;
+/**
+ * Changes a person as the event says, or refuses: nothing else changes one. Written only where they are still as they
+ * were when it was decided, so that of two who change the same person one is first, and the other decides anew.
+ * `version`: refused as `changed` unless they are as the caller saw them.
+ */
+export async function changePerson(
+  store: Store,
+  whose: Whose,
+  event: PersonEvent,
+  options: { version?: number } = {},
+): Promise<Outcome> {
+  return compareAndSet(store, (open) => attempt(open, whose, event, options));
+}
+
+/** Undefined where somebody else was first. */
+async function compareAndSet<T>(store: Store, work: (store: Store) => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const done = await inTransaction(store, work).catch((error: unknown) => {
+      if (error instanceof NameTaken && !store.kysely.isTransaction) return undefined;
+      throw error instanceof NameTaken ? changedMeanwhile() : error;
+    });
+    if (done !== undefined) return done;
+  }
+  throw changedMeanwhile();
+}
+
+function changedMeanwhile(): ConnectorError {
+  return new ConnectorError({
+    code: 'PERSON_CHANGED',
+    action: 'retry',
+    message: 'Several workers change the same person at this moment. It is tried again.',
+  });
+}
+
+/** In the caller's, where there is one. */
+export async function inTransaction<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+  if (store.kysely.isTransaction) return work(store);
+  return store.kysely.transaction().execute((kysely) => work({ ...store, kysely }));
+}
+
+/** What an event would come to if its hire were open; nothing is written. */
+export async function foreseePerson(store: Store, whose: Whose, event: PersonEvent): Promise<Outcome> {
+  const asOpen = { isOpen: true, isDone: false, isServed: true, employee: undefined, now: 0 };
+  const { changed, subject } = await decideOn(store, whose, event, asOpen);
+  return changed.kind === 'refused' ? { person: subject, refusal: changed.refusal } : { person: subject };
+}
+
+/** Somebody as they are known; an `unknownPerson` where nobody is. */
+export async function findPerson(store: Store, whose: Whose): Promise<Person> {
+  const { subject } = await findPeople(store, whose, []);
+  return subject;
+}
+
+/** Notes people who were hired without hirebridge; whoever is recorded already stays so. */
+export async function recordPeople(
+  store: Store,
+  people: ReadonlyArray<{ connection: string; candidate: Candidate; as: Recorded }>,
+): Promise<void> {
+  for (let from = 0; from < people.length; from += MOST_ROWS) {
+    const some = people.slice(from, from + MOST_ROWS);
+    await compareAndSet(store, async (open) => {
+      const found = await load(open, [], some.map(keyOf));
+      const next = new Map(found.map((one) => [one.id, one]));
+      for (const { as, ...whose } of some) {
+        const known = [...next.values()].find((one) => isNamed(one, keyOf(whose))) ?? unknownAs(whose);
+        const recorded = decide({ subject: known, others: [] }, { kind: 'record', as }, NO_FACTS);
+        if (recorded.kind === 'changed') next.set(known.id, recorded.people.subject);
+      }
+      return (await save(open, found, [...next.values()])) ? true : undefined;
+    });
+  }
+}
+
+const NO_FACTS: Facts = { now: 0, unsettled: () => undefined };
+
+async function attempt(
+  store: Store,
+  whose: Whose,
+  event: PersonEvent,
+  { version }: { version?: number },
+): Promise<Outcome | undefined> {
+  const { changed, found, subject } = await decideOn(store, whose, event);
+  if (version !== undefined && subject.version !== version) return { person: subject, refusal: { reason: 'changed' } };
+  if (changed.kind === 'refused') return { person: subject, refusal: changed.refusal };
+  const { people, has } = changed;
+  if (!(await save(store, found, [people.subject, ...people.others]))) return undefined;
+  if (has !== undefined && 'hire' in event) await noteEmployee(store, event, has);
+  return { person: people.subject };
+}
+
+async function decideOn(store: Store, whose: Whose, event: PersonEvent, preview?: HireNow) {
+  // The hire first: who ends one locks it before its person, too.
+  const row = preview ?? ('hire' in event ? await readHire(store, event.hire) : undefined);
+  const { found, subject } = await findPeople(store, whose, keysIn(whose, event));
+  const others = found.filter(({ id }) => id !== subject.id);
+  const facts = await readFacts(store, { event, row, subject, others });
+  return { changed: decide({ subject, others }, event, facts), found, subject };
+}
+
+function keysIn(whose: Whose, event: PersonEvent): Key[] {
+  if (event.kind === 'link' || event.kind === 'replace') return [keyOf(event.is)];
+  const scope = 'connection' in whose ? whose.connection : '';
+  if (event.kind === 'name-company')
+    return [keyOf({ connection: scope, candidate: { ...event.candidate, company: event.company } })];
+  return event.kind === 'create' ? event.keys.map((value) => ({ scope, kind: 'creating', value })) : [];
+}
+
+async function findPeople(
+  store: Store,
+  whose: Whose,
+  also: readonly Key[],
+): Promise<{ found: Person[]; subject: Person }> {
+  const own = 'id' in whose ? undefined : keyOf(whose);
+  const found = await load(store, 'id' in whose ? [whose.id] : [], own === undefined ? also : [own, ...also]);
+  const subject = found.find((one) => ('id' in whose ? one.id === whose.id : isNamed(one, own)));
+  return { found, subject: subject ?? unknownAs(whose) };
+}
+
+function unknownAs(whose: Whose): Person {
+  if ('connection' in whose) return unknownPerson(randomUUID(), whose.connection, [whose.candidate]);
+  return unknownPerson(randomUUID(), '', []);
+}
+
+/** An open hire keeps its first employee: whatever else a worker that stood still found is late. */
+async function noteEmployee(
+  { kysely, now }: Store,
+  event: Extract<PersonEvent, { hire: HireRef }>,
+  { employee, number }: Named,
+): Promise<void> {
+  const { connection, id } = employee;
+  const earlier = event.kind === 'replace' ? [id, event.gone.id] : [id];
+  await kysely
+    .updateTable('hires')
+    .set({ step: 'write-back', employee_id: id, employee_number: number, connection, updated_at: now })
+    .where((eb) => eb.and({ ...hireColumns(event.hire), state: 'open' }))
+    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', 'in', earlier)]))
+    .execute();
+}
+
+type HireNow = HireFacts & { now: number };
+
+/** Kept as it is until the end of the transaction. */
+async function readHire(store: Store, hire: HireRef): Promise<HireNow | undefined> {
+  const { kysely } = store;
+  const query = kysely
+    .selectFrom('hires')
+    .select(['state', 'employee_id', 'connection', store.now.as('now')])
+    .select((eb) => isServed(eb).as('served'))
+    .where((eb) => eb.and(hireColumns(hire)));
+  const row = await (store.kind === 'postgres' && kysely.isTransaction ? query.forUpdate() : query).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { state, employee_id: id, connection, served, now } = row;
+  return {
+    isOpen: state === 'open',
+    isDone: state === 'done',
+    isServed: Boolean(served),
+    employee: id === null ? undefined : employeeIn(connection ?? '', id),
+    now,
+  };
+}
+
+function isServed(eb: ExpressionBuilder<Tables, 'hires'>) {
+  return eb.not(
+    eb.exists(
+      eb
+        .selectFrom('tenants')
+        .select('tenants.tenant_id')
+        .whereRef('tenants.tenant_id', '=', 'hires.tenant_id')
+        .where('tenants.state', '=', 'removed'),
+    ),
+  );
+}
+
+interface Known {
+  event: PersonEvent;
+  row: HireNow | undefined;
+  subject: Person;
+  others: readonly Person[];
+}
+
+/** Only what the event turns on is asked. */
+async function readFacts(store: Store, known: Known): Promise<Facts> {
+  const { event, row, subject, others } = known;
+  const facts: Facts = { now: row?.now ?? 0, hire: row, unsettled: () => undefined };
+  if (event.kind === 'hold') return { ...facts, ...(await readRivals(store, event, subject)) };
+  if (event.kind === 'create' || event.kind === 'lapse')
+    return { ...(await timed(store, facts)), unsettled: await readUnsettled(store, [subject, ...others]) };
+  return event.kind === 'link' || event.kind === 'replace' || event.kind === 'settle' ? timed(store, facts) : facts;
+}
+
+async function timed(store: Store, facts: Facts): Promise<Facts> {
+  return facts.now > 0 ? facts : { ...facts, now: await readClock(store) };
+}
+
+async function readUnsettled({ kysely }: Store, people: readonly Person[]): Promise<Facts['unsettled']> {
+  const hires = people.flatMap(({ creating }) => creating.map(({ hire }) => hire));
+  if (hires.length === 0) return () => undefined;
+  const rows = await unnotedCreates({ kysely }, ['open', 'done'])
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period', 'intents.outcome'])
+    .where('hires.job_candidate_id', 'in', [...new Set(hires.map(({ jobCandidateId }) => jobCandidateId))])
+    // Of a removed tenant nobody goes on with it.
+    .where('hires.tenant_id', 'not in', (tenants) =>
+      tenants.selectFrom('tenants').select('tenants.tenant_id').where('tenants.ended_at', 'is not', null),
+    )
+    .execute();
+  return (hire) => {
+    const outcomes = rows.filter((row) => isSameHire(hireOf(row), hire)).map(({ outcome }) => outcome);
+    return outcomes.includes('done') ? 'done' : outcomes.includes('open') ? 'open' : undefined;
+  };
+}
+
+/** Other hires that have to do with somebody whom a hire asks for. */
+async function readRivals(
+  store: Store,
+  { hire, company }: Extract<PersonEvent, { kind: 'hold' }>,
+  { owner, employees, candidates, connection }: Person,
+): Promise<Pick<Facts, 'ownerWaits' | 'elsewhere'>> {
+  if (owner !== undefined && !isSameHire(owner, hire)) return { ownerWaits: await waits(store, owner) };
+  const [candidate] = candidates;
+  if (company === undefined || candidate === undefined || owner !== undefined || employees.length > 0) return {};
+  return { elsewhere: await findElsewhere(store, { company, candidate, connection, tenantId: hire.tenantId }) };
+}
+
+async function waits({ kysely }: Store, owner: HireRef): Promise<boolean> {
+  const query = kysely.selectFrom('hires').select('employee_id');
+  const row = await query.where((eb) => eb.and(hireColumns(owner))).executeTakeFirst();
+  return row?.employee_id === null;
+}
+
+interface Asked {
+  company: string;
+  candidate: Candidate;
+  connection: string;
+  tenantId: string;
+}
+
+/** The hire of another tenant of the company that owns the person, or has their employee, in another HR system. */
+async function findElsewhere(
+  store: Store,
+  { company, candidate, connection, tenantId }: Asked,
+): Promise<Facts['elsewhere']> {
+  const { kysely } = store;
+  const rows = await kysely
+    .selectFrom('person_keys')
+    .select('person_id')
+    .where('kind', 'in', ['candidate', 'company'])
+    .where('value', '=', valueOf(candidate))
+    .execute();
+  if (rows.length === 0) return undefined;
+  const ids = rows.map((row) => row.person_id);
+  const people = (await load(store, ids, [])).filter((one) => one.connection !== connection);
+  const first = people.find(({ companies }) => companies.some(({ scope }) => scope === company))?.owner;
+  if (first !== undefined) return first.tenantId === tenantId ? 'ours' : first;
+  const hires = people.flatMap(({ owner, employees }) => [
+    ...(owner === undefined ? [] : [owner]),
+    ...employees.map(({ hire }) => hire),
+  ]);
+  if (hires.length === 0) return undefined;
+  // Imported, or made before there were claims on the company.
+  const siblings = await siblingsOf(store, tenantId);
+  return hires.find((one) => siblings.includes(one.tenantId));
+}
