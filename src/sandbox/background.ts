@@ -1,14 +1,12 @@
 import type { Context } from './context.ts';
-import { scoreInterview } from './records/assessments/interviews.ts';
-import { finishBatch } from './records/assessments/invite-batches.ts';
-import { generateQuestions } from './records/assessments/question-generator.ts';
-import { parseResumes } from './records/candidates/resume-batches.ts';
-import { finishParsing } from './records/candidates/resumes.ts';
-import { finishRescore } from './records/job-candidates/rescoring.ts';
-import { scoreJobCandidate } from './records/job-candidates/scoring.ts';
-import { completeSigned } from './records/onboarding/onboarding.ts';
-import { runOldestTask, type Task } from './records/platform/tasks.ts';
-import { companyById } from './records/workspace/companies.ts';
+import { generateQuestions } from './records/assessments.ts';
+import { companyById } from './records/companies.ts';
+import { scoreInterview } from './records/interviews.ts';
+import { finishBatch } from './records/invites.ts';
+import { completeSigned } from './records/onboarding.ts';
+import { finishRescore, scoreJobCandidate } from './records/rescoring.ts';
+import { finishParsing, parseResumes } from './records/resumes.ts';
+import { runOldestTask, type Task } from './records/tasks.ts';
 import type { SandboxState } from './state.ts';
 
 /**

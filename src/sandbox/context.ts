@@ -1,10 +1,10 @@
-import type { LedgerEntry } from './records/platform/ledger.ts';
-import { record } from './records/platform/ledger.ts';
-import type { Company } from './records/workspace/companies.ts';
+import { refuse } from './errors.ts';
+import { type Company, companyById, updateCompany } from './records/companies.ts';
+import { type LedgerEntry, record } from './records/ledger.ts';
 import type { SandboxState } from './state.ts';
 
 /** Through which door something is done. Seeded records (`seed`) leave no ledger rows and no events. */
-export type Origin = 'api' | 'dashboard' | 'background' | 'seed';
+type Origin = 'api' | 'dashboard' | 'background' | 'seed';
 
 /** Who acts, when, through which door. First argument of every operation and record function. */
 export interface Context {
@@ -20,7 +20,7 @@ export interface Context {
  * What can be done to a record, one ledger row for each record it was done to; tests judge by these names.
  * `credit` and `onboarding-credit` are one row for each credit.
  */
-export type EffectName =
+type EffectName =
   | 'application'
   | 'assessment'
   | 'assessment-flow'
@@ -106,4 +106,17 @@ export function effect(
 /** ISO 8601 UTC of an epoch in ms. */
 export function iso(epoch: number): string {
   return new Date(epoch).toISOString();
+}
+
+/** What the company has at this moment; the context's company is as old as the call. */
+export function creditsOf(ctx: Context): number {
+  return companyById(ctx.state, ctx.company.id)?.credits ?? 0;
+}
+
+/** Takes one credit, or refuses with 402. */
+export function takeCredit(ctx: Context, subject: string | number, purpose: string): void {
+  const credits = creditsOf(ctx);
+  if (credits < 1) throw refuse('INSUFFICIENT_CREDITS', `Not enough credits for ${purpose}`);
+  updateCompany(ctx.state, ctx.company.id, { credits: credits - 1 });
+  effect(ctx, 'credit', subject, { for: purpose });
 }

@@ -1,8 +1,7 @@
 import type { EventName } from '../partner/contract/events.ts';
-import type { Context } from './context.ts';
-import { iso } from './context.ts';
-import { queueDelivery } from './records/platform/deliveries.ts';
-import { record } from './records/platform/ledger.ts';
+import { type Context, iso } from './context.ts';
+import { queueDelivery } from './records/deliveries.ts';
+import { record } from './records/ledger.ts';
 
 /** The 29 of section 6, and the interview error event that it mentions without a name. */
 export type SandboxEvent = EventName | 'interview.error';

@@ -3,10 +3,10 @@ import type { Context } from './context.ts';
 import type { SandboxState } from './state.ts';
 
 /** Section 8: URLs of documents are time-limited; the lifetime is not shown (G24, assumed). */
-export const FILE_URL_MS = 15 * 60_000;
+const FILE_URL_MS = 15 * 60_000;
 
 /** A document that can be downloaded: what it is, whose, and of which record. */
-export interface FileName {
+interface FileName {
   kind: string;
   companyId: number;
   /** Id of the record: letters, digits, `_`, `.` and `-`. */
@@ -42,4 +42,10 @@ function sign(state: SandboxState, file: FileName, expires: number, nonce: numbe
   return createHmac('sha256', `files of seed ${String(state.seed)}`)
     .update([file.kind, file.companyId, file.subject, expires, nonce].join('\n'))
     .digest('hex');
+}
+
+/** What a document says. */
+export interface FileText {
+  title: string;
+  lines: string[];
 }

@@ -1,24 +1,39 @@
+import type { z } from 'zod';
+import { valueAt } from '../partner/contract/envelopes.ts';
+import type { AnyEndpoint } from '../partner/contract/index.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
-import { quirkyAnswer } from './answer-quirks.ts';
-import type { ApiRequest, ApiResponse } from './api-message.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,
   ApiError,
+  type ApiRequest,
+  type ApiResponse,
   InvalidKeyError,
   invalidRequest,
+  issuePaths,
+  issueSentence,
+  issueWords,
   notFound,
   notImplemented,
   serverError,
+  WorkspaceError,
 } from './errors.ts';
 import { operations } from './operations/index.ts';
 import type { Answer } from './operations/operation.ts';
-import { resourceChecks } from './operations/resource-checks.ts';
-import { record } from './records/platform/ledger.ts';
-import { type Company, companyByKey } from './records/workspace/companies.ts';
+import { createRandom, stableUuid } from './random.ts';
+import { findAssessmentFlow } from './records/assessment-flows.ts';
+import { findAssessmentToChange, requireQuestion } from './records/assessments.ts';
+import { findSchedule } from './records/booking-schedules.ts';
+import { findCampaign } from './records/campaigns.ts';
+import { findCandidate } from './records/candidates.ts';
+import { type Company, companyByKey } from './records/companies.ts';
+import { findCustomField } from './records/custom-fields.ts';
+import { findEnrolment, findFlow } from './records/enrolments.ts';
+import { findJobCandidate } from './records/job-candidates.ts';
+import { record } from './records/ledger.ts';
+import { findPipeline, findStage } from './records/pipelines.ts';
 import { BASE_PATH, createRouter, type Route } from './router.ts';
 import type { SandboxState } from './state.ts';
-import { parseWith, readJson, readQuery } from './validate.ts';
 
 /** A request that has been looked at and not yet carried out. */
 export interface Call {
@@ -165,3 +180,160 @@ function note(state: SandboxState, call: Call, status: number | undefined, fault
 export function noteFault(state: SandboxState, { operation, requestId, company }: Call, fault: string): void {
   record(state, { kind: 'fault', name: fault, companyId: company?.id, subject: operation, requestId, fault });
 }
+
+/**
+ * What arrived against the contract's schema. The code of the refusal is the one the endpoint names for that field (a
+ * bad perPage is INVALID_PER_PAGE), INVALID_REQUEST otherwise; details map the dotted path of a field to what is wrong
+ * (G15).
+ */
+function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const { issues } = result.error;
+  const told = issues.flatMap((issue) => issuePaths(issue).map((path) => [path, issueWords(issue)] as const));
+  // The first word on a field stands.
+  const details = Object.fromEntries(told.toReversed());
+  const [first = ''] = told[0] ?? [];
+  const named = endpoint.errors.find((error) => error.field !== undefined && error.field === first);
+  const message = issues[0] === undefined ? 'Invalid request' : messageOf(issues[0]);
+  // Users and teams refuse in a flat body, which has no details (G4, assumed).
+  if (endpoint.errors.some((error) => error.shape === 'workspace'))
+    throw new WorkspaceError('INVALID_REQUEST', message);
+  if (named === undefined) throw invalidRequest(message, details);
+  throw new ApiError({ status: named.status, code: named.code, type: named.type, message, details });
+}
+
+/** A stage type that is not valid is told in the words of section 7, everything else with its field. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  const words = issueWords(issue);
+  return words === 'Stage type is not valid' ? words : issueSentence(issue);
+}
+
+/** The query of a URL; a repeated name is one comma list. */
+function readQuery(search: string): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (name === '__proto__') continue;
+    query[name] = Object.hasOwn(query, name) ? `${query[name] ?? ''},${value}` : value;
+  }
+  return query;
+}
+
+/** The JSON of a body; undefined for an empty one. */
+function readJson(body: string | undefined): unknown {
+  if (body === undefined || body.trim() === '') return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw invalidRequest('The body is not valid JSON');
+  }
+}
+
+type Json = Record<string, unknown>;
+type Query = Record<string, unknown>;
+type Play = (query: Query | undefined) => Answer;
+
+/** The answer of an operation, changed by the quirks in force. */
+function quirkyAnswer(ctx: Context, endpoint: AnyEndpoint, query: Query | undefined, play: Play): Answer {
+  const { quirks } = ctx.state;
+  if (!quirks.any) return play(query);
+  const { status, ...answer } = play(query);
+  const body = bodyOf(answer);
+  if (query !== undefined && quirks.has('moving-lists')) moveRows(ctx, endpoint, query, { body, play });
+  if (quirks.has('overstated-total')) raiseTotal(endpoint, body, surplus(ctx, endpoint));
+  const changed = changeRecords(body, (record) => changedRecord(ctx, endpoint, record));
+  return { ...(status === undefined ? {} : { status }), body: changed };
+}
+
+function bodyOf({ json, body }: Answer): Json {
+  return JSON.parse(json ?? JSON.stringify(body)) as Json;
+}
+
+/** Puts the last rows of the page before in front, as if as many had arrived at the head of the list meanwhile. */
+function moveRows(ctx: Context, endpoint: AnyEndpoint, query: Query, { body, play }: { body: Json; play: Play }): void {
+  const { itemsAt = '', paging } = endpoint.list ?? {};
+  if (paging === undefined || typeof paging.end === 'string' || !('totalAt' in paging.end)) return;
+  const page = Number(query[paging.pageParam]);
+  const size = Number(query[paging.sizeParam]);
+  const { [paging.pageParam]: _page, ...filters } = query;
+  const list = JSON.stringify([ctx.company.id, endpoint.id, filters]);
+  const rows = ctx.state.quirks.movedRows(list, page === paging.firstPage, size);
+  if (rows === 0) return;
+  const before = itemsIn(bodyOf(play({ ...query, [paging.pageParam]: page - 1 })), itemsAt);
+  const items = itemsIn(body, itemsAt);
+  items.splice(0, items.length, ...before.slice(size - rows), ...items.slice(0, size - rows));
+  raiseTotal(endpoint, body, rows);
+}
+
+function itemsIn(body: Json, itemsAt: string): unknown[] {
+  return valueAt(body, itemsAt) as unknown[];
+}
+
+/** Between one row and three pages of ten too many, always the same for one list. */
+function surplus({ state }: Context, { id }: AnyEndpoint): number {
+  return 1 + Math.floor(createRandom(state.seed + id.length)() * 30);
+}
+
+function raiseTotal({ list }: AnyEndpoint, body: Json, by: number): void {
+  const end = list?.paging?.end;
+  if (end === undefined || typeof end === 'string' || !('totalAt' in end)) return;
+  const keys = end.totalAt.split('.');
+  const last = keys.pop() ?? '';
+  const holder = (keys.length === 0 ? body : valueAt(body, keys.join('.'))) as Json;
+  const total = Number(holder[last]) + by;
+  holder[last] = total;
+  if ('totalPages' in holder) holder['totalPages'] = Math.ceil(total / Number(holder['limit']));
+}
+
+/** Every object of the answer, from the inside out. */
+function changeRecords(value: unknown, change: (record: Json) => Json): unknown {
+  if (Array.isArray(value)) return value.map((one) => changeRecords(one, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return change(
+    Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, changeRecords(inner, change)] as const)),
+  );
+}
+
+function changedRecord({ state }: Context, { id }: AnyEndpoint, record: Json): Json {
+  const { createdAt, email, externalStatus } = record;
+  const changes: Json = {};
+  if (state.quirks.has('seconds-created-at') && typeof createdAt === 'number')
+    changes['createdAt'] = Math.floor(createdAt / 1000);
+  if (state.quirks.has('blank-emails') && typeof email === 'string' && /^(candidates|jobCandidates)\./.test(id))
+    changes['email'] = asTyped(email, state.seed);
+  if (state.quirks.has('flat-external-status') && typeof externalStatus === 'object') {
+    const { status = null, employeeId = null } = (externalStatus ?? {}) as Json;
+    Object.assign(changes, { externalStatus: status, employeeId });
+  }
+  return { ...record, ...changes };
+}
+
+/** An e-mail as somebody may have typed or pasted it: one of four ways, always the same for one address. */
+function asTyped(email: string, seed: number): string {
+  const [local = '', domain = ''] = email.split('@');
+  const shouted = `${local}@${domain.toUpperCase()}`;
+  const ways = [` ${shouted}`, `\u200b${email}\u200b`, `${email}\u00a0 `, `\ufeff${shouted} `];
+  return ways[Number.parseInt(stableUuid(seed, 'typed', email).slice(0, 8), 16) % ways.length] ?? email;
+}
+
+/**
+ * A record that is not there, or is another company's, is refused before its body is read (G26, assumed): path
+ * parameter to the function that throws. A family adds the parameters of its own paths.
+ */
+const resourceChecks: Record<string, (ctx: Context, id: never) => unknown> = {
+  pipelineId: findPipeline,
+  stageId: findStage,
+  candidateId: findCandidate,
+  jobCandidateId: findJobCandidate,
+  customFieldId: findCustomField,
+  flowId: findFlow,
+  onboardingCandidateId: findEnrolment,
+  bookingScheduleId: findSchedule,
+  campaignId: findCampaign,
+  // Whatever has a body changes the assessment (A10).
+  assessmentId: findAssessmentToChange,
+  questionId: requireQuestion,
+  // Only assessment flows call their path parameter so.
+  id: findAssessmentFlow,
+};

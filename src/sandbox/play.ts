@@ -1,13 +1,18 @@
-import type { ApiRequest, ApiResponse } from './api-message.ts';
-import { drift } from './drift.ts';
-import { AccountInactiveError, InvalidKeyError, serverError, tooManyRequests } from './errors.ts';
-import type { Fault } from './faults.ts';
-import type { Call } from './handle.ts';
-import { execute, noteFault, noteUnanswered, prepare, refuseCall } from './handle.ts';
+import {
+  AccountInactiveError,
+  type ApiRequest,
+  type ApiResponse,
+  InvalidKeyError,
+  serverError,
+  tooManyRequests,
+} from './errors.ts';
+import { type Fault, surprised } from './faults.ts';
+import { type Call, execute, noteFault, noteUnanswered, prepare, refuseCall } from './handle.ts';
+import { contextOf } from './prepare.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { candidateIds, deleteCandidates } from './records/candidates.ts';
+import { createJob } from './records/jobs.ts';
 import type { SandboxState } from './state.ts';
-import { surprised } from './surprises.ts';
-
 /** What goes back over the socket: an answer, the first half of one, or nothing. */
 export type Outcome = { call: Call; fault?: string | undefined } & (
   | { kind: 'answer'; response: ApiResponse }
@@ -92,5 +97,20 @@ async function wait(state: SandboxState, ms: number): Promise<void> {
     state.clock.at(state.clock.now() + ms, () => {
       if (!state.closed) resolve();
     });
+  });
+}
+
+/**
+ * Somebody works in the dashboard while a list is being paged, so that the pages after this one shift by one record.
+ */
+function drift(state: SandboxState, call: Call): void {
+  const { company } = call;
+  if (company === undefined) return;
+  state.transaction(() => {
+    const ctx = contextOf(state, company);
+    const [first] = candidateIds(ctx);
+    // Jobs are listed newest first, so a new one shifts; the other lists begin with the oldest.
+    if (call.operation === 'jobs.list') createJob(ctx, { title: 'Created while paging', status: 'ACTIVE' });
+    else if (first !== undefined) deleteCandidates(ctx, [first]);
   });
 }

@@ -1,8 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import type { Context } from './context.ts';
-import { searchIndex } from './records/candidates/candidate-search.ts';
-import { createFlow } from './records/onboarding/onboarding-flows.ts';
-import { createPipeline } from './records/pipelines/pipelines.ts';
+import { searchIndex } from './records/candidate-search.ts';
 import {
   type Company,
   companyById,
@@ -11,11 +9,11 @@ import {
   isRetiredKey,
   listCompanies,
   updateCompany,
-} from './records/workspace/companies.ts';
+} from './records/companies.ts';
+import { createFlow } from './records/enrolments.ts';
+import { createPipeline } from './records/pipelines.ts';
 import { seedAssessments } from './seed/assessments.ts';
-import { seedBooking } from './seed/booking.ts';
-import { type SeedOrder, seedCompany } from './seed/seed.ts';
-import { seedWorkspace } from './seed/workspace.ts';
+import { type SeedOrder, seedBooking, seedCompany, seedWorkspace } from './seed/seed.ts';
 import { SandboxState, type StateOptions } from './state.ts';
 
 export interface CompanyOptions extends SeedOrder {

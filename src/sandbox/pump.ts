@@ -1,9 +1,15 @@
 import { Agent, request } from 'undici';
 import { runDueTasks } from './background.ts';
-import type { Delivery, DeliveryOutcome } from './records/platform/deliveries.ts';
-import { nextDeliveryAt, reviveDeliveries, settleDelivery, takeDueDeliveries } from './records/platform/deliveries.ts';
-import { nextTaskAt } from './records/platform/tasks.ts';
-import { companyById } from './records/workspace/companies.ts';
+import { companyById } from './records/companies.ts';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  nextDeliveryAt,
+  reviveDeliveries,
+  settleDelivery,
+  takeDueDeliveries,
+} from './records/deliveries.ts';
+import { nextTaskAt } from './records/tasks.ts';
 import type { SandboxState } from './state.ts';
 
 /** A receiver that takes longer has failed this attempt. */

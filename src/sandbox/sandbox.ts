@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { startControlServer } from './control/server.ts';
-import type { FaultPlan } from './faults.ts';
-import { FaultPlan as FaultPlanSchema } from './faults.ts';
+import { type FaultPlan, FaultPlan as FaultPlanSchema } from './faults.ts';
 import { createSandboxState, refusedOption } from './prepare.ts';
 import { type DeliveryLog, startPump } from './pump.ts';
 import { parseQuirks, type Quirk, quirkNames } from './quirks.ts';

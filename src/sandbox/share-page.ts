@@ -1,17 +1,11 @@
 import { createHmac } from 'node:crypto';
-import type { ApiResponse } from './api-message.ts';
 import type { Context } from './context.ts';
+import type { ApiResponse } from './errors.ts';
 import { contextOf } from './prepare.ts';
-import { findAssessment } from './records/assessments/assessments.ts';
-import { type SharedPart, sharePageSettings } from './records/assessments/share-settings.ts';
-import {
-  companyOfSubmission,
-  findSubmission,
-  inviteOfSubmission,
-  resultOf,
-} from './records/assessments/submissions.ts';
-import { record } from './records/platform/ledger.ts';
-import { companyById } from './records/workspace/companies.ts';
+import { findAssessment, type SharedPart, sharePageSettings } from './records/assessments.ts';
+import { companyById } from './records/companies.ts';
+import { companyOfSubmission, findSubmission, inviteOfSubmission, resultOf } from './records/invites.ts';
+import { record } from './records/ledger.ts';
 import type { SandboxState } from './state.ts';
 
 /** Section 4.6: the public result page of a submission. It does not expire, and whoever has the URL may read it. */

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type Clock, createRealClock, createSteppedClock, isStepped } from './clock.ts';
-import { Exchanges } from './exchanges.ts';
 import { Faults } from './faults.ts';
-import { Quirks } from './quirks.ts';
-import { TABLES } from './records/platform/schema.ts';
+import { type Clock, createRealClock, createSteppedClock, isStepped, Quirks } from './quirks.ts';
+import { TABLES } from './records/schema.ts';
 
 export interface StateOptions {
   /** A file that survives restarts, `:memory:`, or nothing: a temporary file that keeps large seeds off the heap. */
@@ -200,4 +198,48 @@ export class SandboxState {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** One request as it came and what went back, for whoever debugs a client at the page. */
+interface Exchange {
+  at: number;
+  method: string;
+  url: string;
+  operation: string;
+  /** Absent when no answer was sent. */
+  status?: number | undefined;
+  companyId?: number | undefined;
+  requestId: string;
+  fault?: string | undefined;
+  ms: number;
+  sent: string;
+  answered: string;
+}
+
+const KEPT = 100;
+const BODY_CHARS = 16_000;
+
+/** The last exchanges, bodies included; in memory only, for a body may hold anything and is nobody's record. */
+class Exchanges {
+  #kept: (Exchange & { seq: number })[] = [];
+  #seq = 0;
+
+  add(exchange: Exchange): void {
+    this.#seq += 1;
+    const { sent, answered } = exchange;
+    this.#kept.push({ ...exchange, seq: this.#seq, sent: shortened(sent), answered: shortened(answered) });
+    if (this.#kept.length > KEPT) this.#kept.shift();
+  }
+
+  /** The newest first. */
+  list(companyId: number): (Exchange & { seq: number })[] {
+    return this.#kept.filter((one) => one.companyId === undefined || one.companyId === companyId).toReversed();
+  }
+}
+
+function shortened(body: string): string {
+  if (body.length <= BODY_CHARS) return body;
+  // Copied: a slice alone would keep the whole body in memory.
+  const beginning = Buffer.from(body.slice(0, BODY_CHARS)).toString();
+  return `${beginning}\n(${String(body.length - BODY_CHARS)} more characters)`;
 }

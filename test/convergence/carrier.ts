@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { RequestCarrier } from '../../src/http/pool.ts';
-import type { ApiResponse } from '../../src/sandbox/api-message.ts';
+import type { ApiResponse } from '../../src/sandbox/errors.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 

@@ -1,4 +1,4 @@
-import type { SteppedClock } from '../../src/sandbox/clock.ts';
+import type { SteppedClock } from '../../src/sandbox/quirks.ts';
 
 /**
  * While `play` runs, the product's clocks and timeouts are the seed's: a slow machine changes nothing, and a process

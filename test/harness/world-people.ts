@@ -2,7 +2,7 @@ import type { OwnEmployee } from '../../src/counterparts/hris-sources.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { ControlClient } from '../../src/sandbox/control/client.ts';
-import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
+import type { LedgerRow } from '../../src/sandbox/records/ledger.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 
 export type Employee = OwnEmployee;

@@ -8,7 +8,7 @@ import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
-import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
+import type { LedgerRow } from '../../src/sandbox/records/ledger.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { forgetWorld, noteWorld } from './open-worlds.ts';
 import { readTenant } from './read-store.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldTypes } from '../../src/partner/contract/custom-fields.ts';
 import { decodeValue, encodeValue } from '../../src/partner/custom-field-forms.ts';
-import { storedForm } from '../../src/sandbox/records/custom-fields/custom-field-forms.ts';
-import type { CustomField } from '../../src/sandbox/records/custom-fields/custom-fields.ts';
+import { type CustomField, storedForm } from '../../src/sandbox/records/custom-fields.ts';
 
 const numRuns = Number(process.env['HIREBRIDGE_CASES'] ?? 300);
 const options = ['Early', 'Late', 'Zürich "HB"', '["x"]', '名前', ' '];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GramIndex } from '../../src/sandbox/records/candidates/gram-index.ts';
+import { GramIndex } from '../../src/sandbox/records/candidate-search.ts';
 import { openDashboard } from './open-dashboard.ts';
 import type { Json } from './open-sandbox.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
+import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/deliveries.ts';
 import { openSharePage } from '../../src/sandbox/share-page.ts';
 import { openDashboard } from './open-dashboard.ts';
 import type { Json } from './open-sandbox.ts';

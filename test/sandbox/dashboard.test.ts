@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countLedger, LEDGER_ROWS, readLedger, record } from '../../src/sandbox/records/platform/ledger.ts';
+import { countLedger, LEDGER_ROWS, readLedger, record } from '../../src/sandbox/records/ledger.ts';
 import { openDashboard } from './open-dashboard.ts';
 import type { Json } from './open-sandbox.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FIRST_NAMES, LAST_NAMES, OCCUPATIONS } from '../../src/sandbox/seed/words.ts';
+import { FIRST_NAMES, LAST_NAMES, OCCUPATIONS } from '../../src/sandbox/seed/people.ts';
 
 interface Started {
   url: string;

@@ -3,7 +3,7 @@ import { runDueTasks } from '../../src/sandbox/background.ts';
 import { act } from '../../src/sandbox/control/server.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
-import { countLedger } from '../../src/sandbox/records/platform/ledger.ts';
+import { countLedger } from '../../src/sandbox/records/ledger.ts';
 import type { Json } from './open-sandbox.ts';
 
 const opened: { close(): void }[] = [];

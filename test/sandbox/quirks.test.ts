@@ -3,7 +3,7 @@ import { act } from '../../src/sandbox/control/server.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { type Quirk, quirkNames } from '../../src/sandbox/quirks.ts';
-import { countLedger } from '../../src/sandbox/records/platform/ledger.ts';
+import { countLedger } from '../../src/sandbox/records/ledger.ts';
 import { type Json, openSandbox } from './open-sandbox.ts';
 
 const opened: { close(): void }[] = [];

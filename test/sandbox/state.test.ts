@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { act } from '../../src/sandbox/control/server.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
-import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
-import { countLedger } from '../../src/sandbox/records/platform/ledger.ts';
+import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/deliveries.ts';
+import { countLedger } from '../../src/sandbox/records/ledger.ts';
 import { eventually, openReceiver, openSandbox } from './open-sandbox.ts';
 
 test('a restart with the same file keeps records, ledger, keys and what was still to be delivered', async () => {

@@ -1,6 +1,6 @@
 import { contextOf } from '../../src/sandbox/prepare.ts';
-import { insertStage, stagesOf } from '../../src/sandbox/records/pipelines/pipelines.ts';
-import { companyById } from '../../src/sandbox/records/workspace/companies.ts';
+import { companyById } from '../../src/sandbox/records/companies.ts';
+import { insertStage, stagesOf } from '../../src/sandbox/records/pipelines.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createHrisDouble } from './hris-double.ts';
 import { employByHand } from './people.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { record } from '../../src/sandbox/records/platform/ledger.ts';
+import { record } from '../../src/sandbox/records/ledger.ts';
 import { served, type World } from './world.ts';
 
 /**

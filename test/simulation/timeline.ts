@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/sandbox/clock.ts';
+import type { Clock } from '../../src/sandbox/quirks.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 
 /** One thing that happens at its moment. */

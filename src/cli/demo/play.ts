@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Places } from '../../config.ts';
-import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
+import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import { listStreams } from '../../store/streams.ts';

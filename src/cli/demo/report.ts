@@ -1,5 +1,5 @@
 import { MultiBar, Presets, type SingleBar } from 'cli-progress';
-import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
+import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import type { EmployeeRow } from './hris.ts';
 
 /** How far one hire is, by what the partner's ledger and the HRIS's table show. */

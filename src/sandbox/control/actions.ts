@@ -1,18 +1,10 @@
 import { z } from 'zod';
-import { account } from './account.ts';
+import { account, machinery, workspace } from './account.ts';
 import type { Action } from './action.ts';
-import { assessments } from './assessments.ts';
-import { booking } from './booking.ts';
-import { campaigns } from './campaigns.ts';
-import { customFields } from './custom-fields.ts';
-import { invitations } from './invitations.ts';
-import { jobs } from './jobs.ts';
-import { machinery } from './machinery.ts';
-import { offers } from './offers.ts';
-import { onboarding } from './onboarding.ts';
-import { recruiting } from './recruiting.ts';
-import { workspace } from './workspace.ts';
-
+import { assessments, invitations } from './assessments.ts';
+import { booking, campaigns } from './booking-and-campaigns.ts';
+import { offers, onboarding } from './onboarding.ts';
+import { customFields, jobs, recruiting } from './recruiting.ts';
 /** Every action of the control plane by name. A family adds a file and one line here. */
 export const actions = {
   ...recruiting,

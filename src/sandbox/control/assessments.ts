@@ -2,14 +2,21 @@ import { z } from 'zod';
 import { aiLanguages, assessmentStatuses, assessmentTypes, bucketStatuses } from '../../partner/contract/assessment.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { currentInvite, findFlowCandidate, renderFlowCandidate } from '../records/assessment-flows/flow-progress.ts';
-import { addQuestion } from '../records/assessments/assessment-questions.ts';
+import { currentInvite, findFlowCandidate, renderFlowCandidate } from '../records/assessment-flows.ts';
 import {
+  addQuestion,
   bucketsOf,
   createAssessment,
+  findAssessment,
+  generatorStates,
   renderAssessmentInFull,
+  setGenerator,
+  setSharePage,
+  sharedParts,
   updateAssessment,
-} from '../records/assessments/assessments.ts';
+} from '../records/assessments.ts';
+import { findSchedule } from '../records/booking-schedules.ts';
+import { linkFor, renderLink } from '../records/bookings.ts';
 import {
   breakInterview,
   finishInterview,
@@ -18,12 +25,16 @@ import {
   scoreInterview,
   startInterview,
   timeOutInterview,
-} from '../records/assessments/interviews.ts';
-import type { Invite } from '../records/assessments/invites.ts';
-import { inviteOf, personOf } from '../records/assessments/invites.ts';
-import { generatorStates, setGenerator } from '../records/assessments/question-generator.ts';
-import { setSharePage, sharedParts } from '../records/assessments/share-settings.ts';
-import { renderSubmission, type Submission, submissionOf } from '../records/assessments/submissions.ts';
+} from '../records/interviews.ts';
+import {
+  type Invite,
+  invite,
+  inviteOf,
+  personOf,
+  renderSubmission,
+  type Submission,
+  submissionOf,
+} from '../records/invites.ts';
 import { defineAction } from './action.ts';
 
 const scoring = {
@@ -185,3 +196,26 @@ function findInvite(ctx: Context, who: { assessmentId: string } & Parameters<typ
   if (invite === undefined) throw notFound('Invitation');
   return invite;
 }
+
+export const invitations = {
+  inviteToInterview: defineAction({
+    summary: 'Invite somebody who is on a job to an assessment; the e-mail has the address of its page',
+    input: z.strictObject({ assessmentId: z.string(), jobCandidateId: z.int() }),
+    run: (ctx, { assessmentId, jobCandidateId }) => invite(ctx, findAssessment(ctx, assessmentId), { jobCandidateId }),
+  }),
+
+  sendBookingLink: defineAction({
+    summary: 'Send somebody who is on a job a link to book a slot; an active one is sent again',
+    input: z.strictObject({ bookingScheduleId: z.string(), jobCandidateId: z.int() }),
+    run: (ctx, { bookingScheduleId, jobCandidateId }) =>
+      renderLink(
+        ctx,
+        linkFor(
+          ctx,
+          findSchedule(ctx, bookingScheduleId),
+          { entityType: 'JOB_CANDIDATE', entityId: String(jobCandidateId) },
+          undefined,
+        ),
+      ),
+  }),
+};

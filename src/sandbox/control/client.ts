@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { LedgerCounts, LedgerFilter, LedgerRow } from '../records/platform/ledger.ts';
+import type { LedgerCounts, LedgerFilter, LedgerRow } from '../records/ledger.ts';
 import type { ActionName, Actions } from './actions.ts';
 
 type Fields<Name extends ActionName> = z.input<Actions[Name]['input']>;

@@ -3,8 +3,8 @@ import { collectionEnvironments, requestCollection } from '../../partner/openapi
 import { openApiDocument } from '../../partner/openapi/openapi.ts';
 import { pageFile } from '../page-files.ts';
 import { contextOf } from '../prepare.ts';
-import { verifiedNumbers } from '../records/campaigns/sites.ts';
-import { listCompanies } from '../records/workspace/companies.ts';
+import { verifiedNumbers } from '../records/campaigns.ts';
+import { listCompanies } from '../records/companies.ts';
 import { BASE_PATH } from '../router.ts';
 import type { SandboxState } from '../state.ts';
 

@@ -1,21 +1,25 @@
 import { z } from 'zod';
 import { CandidateInput } from '../../partner/contract/candidate.ts';
+import { entityTypes, fieldTypes } from '../../partner/contract/custom-fields.ts';
 import { JobCandidateUpdate } from '../../partner/contract/job-candidate.ts';
+import { JobInput, jobStatuses, publishTypes } from '../../partner/contract/jobs.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
 import { emit } from '../events.ts';
+import { apply } from '../records/applications.ts';
+import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
 import {
-  candidateByEmail,
-  createCandidate,
-  deleteCandidates,
-  updateCandidate,
-} from '../records/candidates/candidates.ts';
-import { apply } from '../records/job-candidates/applications.ts';
-import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
+  createCustomField,
+  deleteCustomField,
+  listCustomFields,
+  renderValue,
+  upsertValue,
+} from '../records/custom-fields.ts';
 import {
   addToJob,
   findJobCandidate,
+  type JobCandidate,
   jobCandidateOf,
   moveToStage,
   rejectJobCandidates,
@@ -23,11 +27,50 @@ import {
   stageForJobCandidate,
   stageNow,
   tellAdded,
-} from '../records/job-candidates/job-candidates.ts';
-import { findJob } from '../records/jobs/jobs.ts';
-import type { Stage } from '../records/pipelines/pipelines.ts';
-import { findStage } from '../records/pipelines/pipelines.ts';
+  transferJob,
+} from '../records/job-candidates.ts';
+import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs.ts';
+import { findPipeline, findStage, type Stage } from '../records/pipelines.ts';
 import { defineAction, Ids } from './action.ts';
+
+export const customFields = {
+  createCustomField: defineAction({
+    summary: 'Define a custom field of candidates or jobs',
+    input: z.strictObject({
+      entityType: z.enum(entityTypes),
+      fieldLabel: z.string().min(1),
+      fieldType: z.enum(fieldTypes),
+      options: z.array(z.string()).optional(),
+      parentSection: z.string().optional(),
+    }),
+    run: (ctx, input) => createCustomField(ctx, input),
+  }),
+
+  deleteCustomField: defineAction({
+    summary: 'Delete a definition; values stay',
+    input: z.strictObject({ customFieldId: z.string() }),
+    run(ctx, { customFieldId }) {
+      deleteCustomField(ctx, customFieldId);
+      return { deleted: customFieldId };
+    },
+  }),
+
+  setCustomFieldValue: defineAction({
+    summary: 'Set a value, the field named by id or label',
+    input: z.strictObject({
+      customFieldId: z.string().optional(),
+      fieldLabel: z.string().optional(),
+      entityType: z.enum(entityTypes),
+      entityId: z.int(),
+      value: z.unknown(),
+    }),
+    run(ctx, { customFieldId, fieldLabel, entityType, entityId, value }) {
+      const id =
+        customFieldId ?? listCustomFields(ctx, entityType).find((field) => field.fieldLabel === fieldLabel)?.id;
+      return renderValue(upsertValue(ctx, { customFieldId: id ?? '', entityType, entityId, value }));
+    },
+  }),
+};
 
 const { jobId: _job, shouldParseResume: _parse, customFields: _values, ...profile } = CandidateInput.shape;
 /** Blanks around an address that somebody pasted are dropped, zero-width ones too. */
@@ -178,3 +221,49 @@ function shown(
     stageType: stageNow(ctx, one)?.type ?? '',
   };
 }
+
+const { status: _jobStatus, customFields: _jobValues, ...asked } = JobInput.shape;
+const details = { ...asked, publishType: z.enum(publishTypes).optional(), pipelineId: z.int().optional() };
+
+export const jobs = {
+  createJob: defineAction({
+    summary: 'Create a job in the dashboard, on the first pipeline unless another is named: job.created',
+    input: z.strictObject({
+      job: z.strictObject({
+        ...details,
+        city: asked.city.default('Berlin'),
+        state: asked.state.default(''),
+        country: asked.country.default('Germany'),
+        status: z.enum(jobStatuses).default('ACTIVE'),
+      }),
+    }),
+    run(ctx, { job }) {
+      JobInput.parse({ ...job, status: undefined });
+      return renderJob(ctx, createJob(ctx, job));
+    },
+  }),
+
+  editJob: defineAction({
+    summary: "Edit a job's basic details, or put it on another pipeline: job.updated when something changes",
+    input: z.strictObject({ jobId: z.int(), fields: z.strictObject(details).partial() }),
+    run(ctx, { jobId, fields: { pipelineId, ...fields } }) {
+      const job = findJob(ctx, jobId);
+      const pipeline = pipelineId === undefined ? undefined : findPipeline(ctx, pipelineId);
+      const updated = updateJob(ctx, jobId, fields, pipeline?.id);
+      if (pipeline !== undefined && pipeline.id !== job.pipelineId) transferJob(ctx, jobId, pipeline.id);
+      return renderJob(ctx, updated);
+    },
+  }),
+
+  setJobStatus: defineAction({
+    summary: "Change a job's status: job.status_changed",
+    input: z.strictObject({
+      jobId: z.int(),
+      status: z.enum(jobStatuses),
+      closingStatus: z.string().optional(),
+      closingReason: z.string().optional(),
+    }),
+    run: (ctx, { jobId, status, closingStatus, closingReason }) =>
+      renderJob(ctx, setJobStatus(ctx, jobId, status, { status: closingStatus, reason: closingReason })),
+  }),
+};

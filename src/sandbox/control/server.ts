@@ -1,13 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
-import { issueSentence } from '../issue-words.ts';
+import { ApiError, invalidRequest, issueSentence, notFound, refuse } from '../errors.ts';
 import { contextOf } from '../prepare.ts';
 import { QUIRKS } from '../quirks.ts';
-import { pendingDeliveries } from '../records/platform/deliveries.ts';
-import { countLedger, type LedgerFilter, readLedger, record } from '../records/platform/ledger.ts';
-import type { Company } from '../records/workspace/companies.ts';
-import { companyById, listCompanies } from '../records/workspace/companies.ts';
+import { type Company, companyById, listCompanies } from '../records/companies.ts';
+import { pendingDeliveries } from '../records/deliveries.ts';
+import { countLedger, type LedgerFilter, readLedger, record } from '../records/ledger.ts';
 import { listen, readBody } from '../server.ts';
 import type { SandboxState } from '../state.ts';
 import type { Action } from './action.ts';

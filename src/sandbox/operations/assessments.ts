@@ -1,27 +1,95 @@
-/** Section 4.6: assessments and their questions. Invitations and results stand in assessment-invites.ts. */
-import type { Context } from '../context.ts';
+import { type Context, takeCredit } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { fileUrl } from '../file-urls.ts';
 import {
+  assign,
+  createAssessmentFlow,
+  findAssessmentFlow,
+  listAssessmentFlows,
+  listFlowCandidates,
+  renderAssessmentFlow,
+  renderFlowCandidate,
+  updateAssessmentFlow,
+} from '../records/assessment-flows.ts';
+import {
+  type Assessment,
   addQuestion,
-  removeQuestion,
-  renderQuestion,
-  updateQuestion,
-} from '../records/assessments/assessment-questions.ts';
-import type { Assessment } from '../records/assessments/assessments.ts';
-import {
+  askGenerator,
   bucketsOf,
   createAssessment,
+  derivedFields,
   findAssessment,
   findAssessmentToChange,
   listAssessments,
+  removeQuestion,
   renderAssessment,
   renderAssessmentInFull,
+  renderQuestion,
+  scheduleQuestions,
   updateAssessment,
-} from '../records/assessments/assessments.ts';
-import { askGenerator, derivedFields, scheduleQuestions } from '../records/assessments/question-generator.ts';
-import { findJob } from '../records/jobs/jobs.ts';
-import { takeCredit } from '../records/workspace/credits.ts';
-import { assessmentInvites } from './assessment-invites.ts';
+  updateQuestion,
+} from '../records/assessments.ts';
+import {
+  findBatch,
+  findSubmission,
+  invite,
+  listSubmitted,
+  personOf,
+  renderBatch,
+  renderSubmission,
+  type Submission,
+  startBatch,
+} from '../records/invites.ts';
+import { findJob } from '../records/jobs.ts';
+import { sharePageUrl } from '../share-page.ts';
 import { confirmation, limitPagination, type OperationTree, success } from './operation.ts';
+
+const assessmentInvites = {
+  /** The link goes out by e-mail and is never returned. */
+  invite(ctx, { params, body }) {
+    const invited = invite(ctx, findAssessmentToChange(ctx, params.assessmentId), body);
+    const { assessmentId, jobCandidateId, firstName, lastName, email, invitedAt } = invited;
+    const data = { assessmentId, jobCandidateId, firstName, lastName, emailAddress: email, invitedAt };
+    return success(data, { message: 'Invitation sent' });
+  },
+
+  inviteBulk(ctx, { params, body }) {
+    const batch = startBatch(ctx, findAssessmentToChange(ctx, params.assessmentId), body.candidates);
+    return success({ batchId: batch.id, totalCount: body.candidates.length });
+  },
+
+  getInviteBatch(ctx, { params }) {
+    findAssessment(ctx, params.assessmentId);
+    return success(renderBatch(findBatch(ctx, params.assessmentId, params.batchId)));
+  },
+
+  listCandidates(ctx, { params, query: { pageNumber, perPage } }) {
+    findAssessment(ctx, params.assessmentId);
+    const { submissions, total } = listSubmitted(ctx, params.assessmentId, { number: pageNumber, size: perPage });
+    return success(
+      submissions.map((one) => renderSubmission(ctx, one)),
+      { pagination: { page: pageNumber, perPage, total } },
+    );
+  },
+
+  getReport(ctx, { params }) {
+    const { id } = findScored(ctx, params);
+    return success({ submissionId: id, reportUrl: fileUrl(ctx, 'interview-report', id) });
+  },
+
+  getShareLink(ctx, { params }) {
+    const { id } = findScored(ctx, params);
+    return success({ submissionId: id, shareUrl: sharePageUrl(ctx.state, id) });
+  },
+} satisfies OperationTree['assessments'];
+
+/** 409 until scoring is completed; the share link waits for it too (A15, assumed). */
+function findScored(ctx: Context, of: { assessmentId: string; submissionId: string }): Submission {
+  findAssessment(ctx, of.assessmentId);
+  const submission = findSubmission(ctx, of.submissionId, of.assessmentId);
+  if (submission.scoredAt === null) throw refuse('REPORT_NOT_READY', 'The interview has not been scored yet');
+  return submission;
+}
 
 export const assessments = {
   list(ctx, { query: { pageNumber, perPage } }) {
@@ -94,3 +162,44 @@ function created(ctx: Context, assessment: Assessment, message: string) {
   takeCredit(ctx, assessment.id, 'an assessment');
   return success(renderAssessmentInFull(ctx, assessment), { message });
 }
+
+export const assessmentFlows = {
+  list: (ctx) => success(listAssessmentFlows(ctx).map((flow) => renderAssessmentFlow(ctx, flow))),
+
+  create(ctx, { body }) {
+    const { id, name, companyId, status } = createAssessmentFlow(ctx, body);
+    return success({ id, flowName: name, companyId, status });
+  },
+
+  update: (ctx, { params, body }) => success(renderAssessmentFlow(ctx, updateAssessmentFlow(ctx, params.id, body))),
+
+  get: (ctx, { params }) => success(renderAssessmentFlow(ctx, findAssessmentFlow(ctx, params.id))),
+
+  /** pageSize wins over perPage (L6, assumed). */
+  listCandidates(ctx, { params, query }) {
+    findAssessmentFlow(ctx, params.id);
+    const { page, status, search } = query;
+    const perPage = query.pageSize ?? query.perPage;
+    const { candidates, total } = listFlowCandidates(
+      ctx,
+      params.id,
+      { status, search },
+      { number: page, size: perPage },
+    );
+    return success(candidates.map(renderFlowCandidate), { pagination: { page, perPage, total } });
+  },
+
+  assign(ctx, { params, body: { email, jobId, talentId, ...invitee } }) {
+    const flow = findAssessmentFlow(ctx, params.id);
+    if (jobId !== undefined) findJob(ctx, jobId);
+    const { candidate, isNew } = assign(ctx, flow, personOf(ctx, { ...invitee, emailAddress: email }), {
+      jobId,
+      talentId,
+    });
+    return success({
+      message: isNew ? 'Candidate assigned' : 'Candidate was assigned before',
+      flowCandidateId: candidate.id,
+      firstStepAssessmentId: flow.steps[0]?.assessmentId ?? null,
+    });
+  },
+} satisfies OperationTree['assessmentFlows'];

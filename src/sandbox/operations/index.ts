@@ -1,17 +1,10 @@
-/** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
-import { assessmentFlows } from './assessment-flows.ts';
-import { assessments } from './assessments.ts';
-import { bookingSchedules, bookings } from './booking.ts';
-import { campaigns, sites } from './campaigns.ts';
-import { candidates } from './candidates.ts';
-import { customFieldValues } from './custom-field-values.ts';
-import { customFields } from './custom-fields.ts';
-import { jobCandidates } from './job-candidates.ts';
-import { jobs } from './jobs.ts';
+import { assessmentFlows, assessments } from './assessments.ts';
+import { bookingSchedules, bookings, campaigns, sites } from './booking-and-campaigns.ts';
+import { candidates, jobCandidates } from './candidates.ts';
+import { customFields, customFieldValues } from './custom-fields.ts';
 import { onboarding } from './onboarding.ts';
 import type { Operation, OperationTree } from './operation.ts';
-import { pipelines } from './pipelines.ts';
-import { teams, users } from './workspace.ts';
+import { jobs, pipelines, teams, users } from './pipelines-and-jobs.ts';
 
 const tree = {
   pipelines,

@@ -1,15 +1,43 @@
-/** Section 4.9: onboarding. Documents and offers stand in a file of their own. */
 import {
   type Enrolment,
   findEnrolment,
   listEnrolments,
+  listFlows,
   renderEnrolment,
   renderEnrolmentInFull,
-} from '../records/onboarding/enrolments.ts';
-import { enrol, setExternalStatus, terminate } from '../records/onboarding/onboarding.ts';
-import { listFlows, renderFlow } from '../records/onboarding/onboarding-flows.ts';
-import { onboardingDocuments } from './onboarding-documents.ts';
+  renderFlow,
+} from '../records/enrolments.ts';
+import { enrol, setExternalStatus, terminate } from '../records/onboarding.ts';
+import {
+  documentsOf,
+  findDocument,
+  findOffer,
+  listOffers,
+  renderDocument,
+  renderOffer,
+} from '../records/onboarding-documents.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';
+
+const onboardingDocuments = {
+  listDocuments(ctx, { params, query }) {
+    const { id } = findEnrolment(ctx, params.onboardingCandidateId);
+    return success({ documents: documentsOf(ctx, id, query.type).map((one) => renderDocument(ctx, one)) });
+  },
+
+  getDocument(ctx, { params }) {
+    const { id } = findEnrolment(ctx, params.onboardingCandidateId);
+    return success(renderDocument(ctx, findDocument(ctx, id, params.documentId)));
+  },
+
+  listOffers(ctx, { query: { jobCandidateId, candidateId, jobId, status, page, limit } }) {
+    const filters = { job_candidate_id: jobCandidateId, candidate_id: candidateId, job_id: jobId, status };
+    const { offers, total } = listOffers(ctx, filters, limit, (page - 1) * limit);
+    const pagination = limitPagination(page, limit, total);
+    return success({ offers: offers.map((offer) => renderOffer(ctx, offer)), pagination });
+  },
+
+  getOffer: (ctx, { params }) => success(renderOffer(ctx, findOffer(ctx, params.offerId))),
+} satisfies OperationTree['onboarding'];
 
 export const onboarding = {
   ...onboardingDocuments,

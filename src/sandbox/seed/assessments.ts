@@ -1,16 +1,13 @@
 import type { Context } from '../context.ts';
-import { createAssessmentFlow, listAssessmentFlows } from '../records/assessment-flows/assessment-flows.ts';
-import { assign, currentInvite } from '../records/assessment-flows/flow-progress.ts';
-import { addQuestion } from '../records/assessments/assessment-questions.ts';
-import { bucketsOf, createAssessment } from '../records/assessments/assessments.ts';
-import { finishInterview, scoreInterview, startInterview } from '../records/assessments/interviews.ts';
-import type { Invite } from '../records/assessments/invites.ts';
-import { personOf } from '../records/assessments/invites.ts';
-import { findCandidate } from '../records/candidates/candidates.ts';
-import { attachApplication } from '../records/job-candidates/applications.ts';
-import { findJobCandidate, jobCandidateIdsIn } from '../records/job-candidates/job-candidates.ts';
-import type { Job } from '../records/jobs/jobs.ts';
-import { stageOfType } from '../records/pipelines/pipelines.ts';
+import { attachApplication } from '../records/applications.ts';
+import { assign, createAssessmentFlow, currentInvite, listAssessmentFlows } from '../records/assessment-flows.ts';
+import { addQuestion, bucketsOf, createAssessment } from '../records/assessments.ts';
+import { findCandidate } from '../records/candidates.ts';
+import { finishInterview, scoreInterview, startInterview } from '../records/interviews.ts';
+import { type Invite, personOf } from '../records/invites.ts';
+import { findJobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
+import type { Job } from '../records/jobs.ts';
+import { stageOfType } from '../records/pipelines.ts';
 
 const QUESTIONS = [
   'What made you apply?',

@@ -1,17 +1,37 @@
+import { candidateSections, fieldTypes, jobSections } from '../../partner/contract/custom-fields.ts';
 import type { Context } from '../context.ts';
-import { createRandom, type Random } from '../random.ts';
-import type { Candidate } from '../records/candidates/candidates.ts';
-import { OWN_RESUME } from '../records/candidates/own-resumes.ts';
-import { addToJob, type JobCandidate, jobCandidateIdsIn } from '../records/job-candidates/job-candidates.ts';
-import { writeScore } from '../records/job-candidates/scoring.ts';
-import { type Job, setJobStatus } from '../records/jobs/jobs.ts';
-import { defaultPipeline, stageOfType } from '../records/pipelines/pipelines.ts';
-import { seededForm } from './applications.ts';
-import { seedBookings } from './bookings.ts';
-import { seedCampaigns } from './campaigns.ts';
-import { seedCustomFields } from './custom-fields.ts';
-import { seedInterviews } from './interviews.ts';
-import { seedMoreOffers } from './offers.ts';
+import { createRandom, pick, type Random } from '../random.ts';
+import { type ApplicationForm, formOf } from '../records/applications.ts';
+import { type Assessment, listAssessments } from '../records/assessments.ts';
+import { freeSlots, listSchedules, type Schedule } from '../records/booking-schedules.ts';
+import { type Booking, book, cancelBooking, linkFor, setAttendance } from '../records/bookings.ts';
+import {
+  addLeads,
+  createCampaign,
+  LEAD_LABELS,
+  type LeadStatus,
+  linkedSites,
+  setCampaign,
+  setLeadStatus,
+  verifiedNumbers,
+} from '../records/campaigns.ts';
+import { type Candidate, findCandidate } from '../records/candidates.ts';
+import { type CustomField, createCustomField, upsertValue } from '../records/custom-fields.ts';
+import {
+  finishInterview,
+  leaveInterview,
+  resumeInterview,
+  scoreInterview,
+  startInterview,
+  timeOutInterview,
+} from '../records/interviews.ts';
+import { type Invite, invite, inviteOf, personOf } from '../records/invites.ts';
+import { addToJob, findJobCandidate, type JobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
+import { type Job, setJobStatus } from '../records/jobs.ts';
+import { createOffer, openOffer, sendOffer, signOffer } from '../records/onboarding-documents.ts';
+import { defaultPipeline, stageOfType } from '../records/pipelines.ts';
+import { writeScore } from '../records/rescoring.ts';
+import { OWN_RESUME } from '../records/resumes.ts';
 
 /** From so many people on a company looks as if it had been at work for two years. */
 const RICH_FROM = 30;
@@ -83,4 +103,275 @@ export function seedEvents(
   seedCampaigns(ctx, candidateIds);
   if (richness.jobs < JOBS_ENOUGH) return;
   for (const { id } of jobs.filter((_job, n) => n % 4 === 3)) setJobStatus(ctx, id, 'INACTIVE');
+}
+
+type FieldType = (typeof fieldTypes)[number];
+
+const SOURCES = ['Agency', 'Referral', 'Website', 'Job fair'];
+const SHIFTS = ['Early', 'Late', 'Night', 'Weekend'];
+
+interface Invented {
+  candidate: string;
+  job: string;
+  options?: readonly string[];
+  value: (random: Random) => unknown;
+}
+
+/** One field of each type for candidates and for jobs. */
+const FIELDS: Record<FieldType, Invented> = {
+  text: { candidate: 'Locker', job: 'Cost centre', value: (random) => `L-${String(100 + Math.floor(random() * 900))}` },
+  textarea: {
+    candidate: 'Note of the recruiter',
+    job: 'Note for the agency',
+    value: (random) => pick(random, ['Very friendly on the phone.', 'Asks for a part-time contract.', 'Call back.']),
+  },
+  number: { candidate: 'Years abroad', job: 'Head count', value: (random) => Math.floor(random() * 12) },
+  date: {
+    candidate: 'Available from',
+    job: 'Start of work',
+    value: (random) => `2026-${String(1 + Math.floor(random() * 12)).padStart(2, '0')}-01`,
+  },
+  select: {
+    candidate: 'Source',
+    job: 'Budget',
+    options: SOURCES,
+    value: (random) => pick(random, SOURCES),
+  },
+  'multi-select': {
+    candidate: 'Shifts',
+    job: 'Shifts to fill',
+    options: SHIFTS,
+    value: (random) => SHIFTS.filter(() => random() < 0.5),
+  },
+  checkbox: { candidate: 'Has a car', job: 'Urgent', value: (random) => random() < 0.5 },
+};
+
+/** A field of every type, filled for most of these people and jobs; one of them hangs on a work experience. */
+function seedCustomFields(
+  ctx: Context,
+  random: Random,
+  of: { candidateIds: readonly number[]; jobIds: readonly number[] },
+): void {
+  const candidateFields = definitions(ctx, 'candidate');
+  const jobFields = definitions(ctx, 'job');
+  for (const id of of.candidateIds) fill(ctx, random, candidateFields, id);
+  for (const id of of.jobIds) fill(ctx, random, jobFields, id);
+  seedNested(ctx, of.candidateIds.slice(0, 20));
+}
+
+function definitions(ctx: Context, entityType: 'candidate' | 'job'): CustomField[] {
+  const sections = entityType === 'job' ? jobSections : candidateSections;
+  return fieldTypes.map((fieldType, index) => {
+    const { [entityType]: fieldLabel, options } = FIELDS[fieldType];
+    const parentSection = sections[index % sections.length];
+    return createCustomField(ctx, { entityType, fieldLabel, fieldType, options, parentSection });
+  });
+}
+
+function fill(ctx: Context, random: Random, fields: readonly CustomField[], entityId: number): void {
+  for (const { id: customFieldId, entityType, fieldType } of fields) {
+    const value = FIELDS[fieldType as FieldType].value(random);
+    if (random() < 0.8) upsertValue(ctx, { customFieldId, entityType, entityId, value });
+  }
+}
+
+/** What was done in a job: a value of section 2.5 that hangs on the work experience. */
+function seedNested(ctx: Context, candidateIds: readonly number[]): void {
+  const field = createCustomField(ctx, {
+    entityType: 'candidate',
+    fieldLabel: 'Reason for leaving',
+    fieldType: 'text',
+    parentSection: 'Experience',
+  });
+  for (const entityId of candidateIds) {
+    const [first] = findCandidate(ctx, entityId)['workExperiences'] as { id: number }[];
+    if (first === undefined) continue;
+    const nested = { parentEntityType: 'work_experience', parentEntityId: first.id };
+    upsertValue(ctx, { customFieldId: field.id, entityType: 'candidate', entityId, ...nested, value: 'Moved house' });
+  }
+}
+
+const NOTICE = ['Immediately', '2 weeks', '1 month', '3 months'];
+const ANSWERS: [string, readonly string[]][] = [
+  ['When could you start?', ['Next Monday', 'Next month', 'After my notice period']],
+  ['Do you have experience with shifts?', ['Yes, for two years', 'Only at weekends', 'Not yet']],
+  ['Why do you apply?', ['A friend works with you', 'I want to learn more', 'Your shop is near my home']],
+];
+
+/** What somebody sent in through the hosted page: nine in ten with their consent and a resume. */
+function seededForm(ctx: Context, random: Random, person: Candidate): ApplicationForm {
+  const expected = 24_000 + Math.floor(random() * 30) * 1000;
+  return formOf(ctx, person, {
+    consent: random() < 0.9,
+    policyVersion: random() < 0.3 ? '2024-06' : '2025-01',
+    resume: random() < 0.9,
+    application: {
+      currentJobTitle: person['currentJobTitle'],
+      company: person['currentCompany'],
+      noticePeriod: pick(random, NOTICE),
+      isWillingToRelocate: random() < 0.4,
+      expectedCTC: expected,
+      currencyExpectedCTC: 'USD',
+      expectedCTCPeriod: 'YEARLY',
+      currentCTC: expected - 3000,
+      currencyCurrentCTC: 'USD',
+      currentCTCPeriod: 'YEARLY',
+      gender: person['gender'],
+      dateOfBirth: person['dateOfBirth'],
+      nationality: person['nationality'],
+      screeningQuestionAnswer: ANSWERS.map(([question, answers]) => ({ question, answer: pick(random, answers) })),
+      otherFiles: random() < 0.2 ? [{ name: 'References' }] : [],
+    },
+  });
+}
+
+const unscored = { scored: false };
+
+/** How far an invited person has come: every state that section 4.6 speaks of. */
+const STATES: readonly ((ctx: Context, invite: Invite) => void)[] = [
+  () => undefined,
+  (ctx, invited) => void startInterview(ctx, invited),
+  (ctx, invited) => void leaveInterview(ctx, startInterview(ctx, invited).id, unscored),
+  (ctx, invited) => {
+    const { id } = startInterview(ctx, invited);
+    leaveInterview(ctx, id, unscored);
+    resumeInterview(ctx, id);
+  },
+  (ctx, invited) => void finishInterview(ctx, startInterview(ctx, invited).id, unscored),
+  (ctx, invited) => void timeOutInterview(ctx, startInterview(ctx, invited).id, unscored),
+  (ctx, invited) => {
+    const { id } = finishInterview(ctx, startInterview(ctx, invited).id, unscored);
+    scoreInterview(ctx, { submissionId: id });
+  },
+  (ctx, invited) => {
+    const { id } = timeOutInterview(ctx, startInterview(ctx, invited).id, unscored);
+    scoreInterview(ctx, { submissionId: id });
+  },
+];
+
+/** These people are invited to the assessment that may be resumed, and each has come a different way. */
+function seedInterviews(ctx: Context, jobCandidateIds: readonly number[]): void {
+  const { assessments } = listAssessments(ctx, { number: 1, size: 100 });
+  const resumable = assessments.find(({ fields }) => fields.resumeAllowed);
+  if (resumable === undefined) return;
+  for (const [index, jobCandidateId] of jobCandidateIds.entries())
+    takePart(ctx, resumable, { jobCandidateId, way: STATES[index % STATES.length] });
+}
+
+function takePart(
+  ctx: Context,
+  assessment: Assessment,
+  { jobCandidateId, way }: { jobCandidateId: number; way: (typeof STATES)[number] | undefined },
+): void {
+  const { email } = personOf(ctx, { jobCandidateId });
+  if (inviteOf(ctx, assessment.id, email) !== undefined) return;
+  way?.(ctx, invite(ctx, assessment, { jobCandidateId }));
+}
+
+/** An offer that its candidate has signed, one that waits for a signature, and a draft, as far as there are people. */
+export function seedOffers(ctx: Context, jobCandidateIds: readonly number[]): void {
+  const [signed, waiting] = jobCandidateIds.slice(0, 3).map((id) => offerFor(ctx, id));
+  if (waiting !== undefined) sendOffer(ctx, waiting);
+  if (signed === undefined) return;
+  sendOffer(ctx, signed);
+  signOffer(ctx, signed, 1);
+}
+
+/** More offers, each further on its way than the one before: draft, sent, opened, signed. */
+function seedMoreOffers(ctx: Context, jobCandidateIds: readonly number[]): void {
+  for (const [index, jobCandidateId] of jobCandidateIds.entries()) {
+    const offerId = offerFor(ctx, jobCandidateId);
+    const steps = [sendOffer, openOffer, signOffer].slice(0, index % 4);
+    for (const step of steps) step(ctx, offerId, 1);
+  }
+}
+
+function offerFor(ctx: Context, jobCandidateId: number): string {
+  const { firstName, lastName, email } = findCandidate(ctx, findJobCandidate(ctx, jobCandidateId).candidateId);
+  const signers = [{ name: `${firstName ?? ''} ${lastName ?? ''}`, email }];
+  return createOffer(ctx, { jobCandidateId, name: 'Offer of employment', signers }).id;
+}
+
+const CAMPAIGNS = [
+  { title: 'Finish your first interview', status: 'RUNNING' },
+  { title: 'Autumn intake: last call', status: 'COMPLETED' },
+  { title: 'Night shift, second round', status: 'PAUSED' },
+  { title: 'Spring intake', status: 'DRAFT' },
+] as const;
+const LEADS = 8;
+const STATUSES = Object.keys(LEAD_LABELS) as LeadStatus[];
+
+/** Reminder campaigns in each status, with leads of each but in the draft. */
+function seedCampaigns(ctx: Context, candidateIds: readonly number[]): void {
+  const [site] = linkedSites(ctx);
+  const [phoneNumber] = verifiedNumbers(ctx);
+  if (site === undefined || phoneNumber === undefined) return;
+  for (const [index, { title, status }] of CAMPAIGNS.entries()) {
+    const { id } = createCampaign(ctx, {
+      title,
+      timezone: 'Europe/London',
+      companySiteId: site.id,
+      phoneNumber,
+      openingMessage: 'Hello, this is about your application.',
+      closingMessage: 'Thank you, and goodbye.',
+      purposeType: 'ASSESSMENT_REMINDER',
+      jobDetails: { assessmentName: 'First interview', assessmentFirstReminderDelayHours: 24 },
+      status: status === 'DRAFT' ? 'DRAFT' : 'RUNNING',
+    });
+    if (status === 'DRAFT') continue;
+    seedLeads(ctx, id, candidateIds.slice(index * LEADS, (index + 1) * LEADS));
+    if (status !== 'RUNNING') setCampaign(ctx, id, { status });
+  }
+}
+
+function seedLeads(ctx: Context, campaignId: number, candidateIds: readonly number[]): void {
+  if (candidateIds.length === 0) return;
+  const leads = candidateIds.map((id) => {
+    const { firstName, lastName, phone, email } = findCandidate(ctx, id);
+    return { firstName: firstName ?? '', lastName: lastName ?? '', phone: phone ?? '', email };
+  });
+  for (const [index, { leadId }] of addLeads(ctx, campaignId, leads).entries())
+    setLeadStatus(ctx, leadId, STATUSES[index % STATUSES.length] ?? 'PENDING');
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+const PAST: readonly ((ctx: Context, booking: Booking) => void)[] = [
+  (ctx, { id }) => void setAttendance(ctx, id, 'CHECKED_IN'),
+  (ctx, { id }) => void setAttendance(ctx, id, 'NO_SHOW'),
+  (ctx, { id }) => void cancelBooking(ctx, id),
+];
+
+/** Some have come, not come or cancelled three weeks ago, some will come next week, some only hold a link. */
+function seedBookings(ctx: Context, jobCandidateIds: readonly number[]): void {
+  const [interview] = listSchedules(ctx, 'INTERVIEW', null);
+  const [event] = listSchedules(ctx, 'EVENT', null);
+  if (interview === undefined || event === undefined) return;
+  const third = Math.ceil(jobCandidateIds.length / 3);
+  const [past, next, linked] = [0, 1, 2].map((part) => jobCandidateIds.slice(part * third, (part + 1) * third));
+  const before: Context = { ...ctx, now: ctx.now - 4 * WEEK_MS };
+  for (const [index, id] of (past ?? []).entries()) {
+    const booking = bookNext(before, index % 2 === 0 ? interview : event, id);
+    if (booking !== undefined) PAST[index % PAST.length]?.(before, booking);
+  }
+  for (const [index, id] of (next ?? []).entries()) bookNext(ctx, index % 2 === 0 ? interview : event, id);
+  for (const id of linked ?? []) linkFor(ctx, interview, entityOf(id), undefined);
+}
+
+function entityOf(jobCandidateId: number): { entityType: 'JOB_CANDIDATE'; entityId: string } {
+  return { entityType: 'JOB_CANDIDATE', entityId: String(jobCandidateId) };
+}
+
+/** The first free slot of a week from now. */
+function bookNext(ctx: Context, schedule: Schedule, jobCandidateId: number): Booking | undefined {
+  const [slot] = freeSlots(ctx, schedule, ctx.now + WEEK_MS, ctx.now + 2 * WEEK_MS);
+  if (slot === undefined) return undefined;
+  const [place] = schedule.locations;
+  return book(ctx, schedule, {
+    ...entityOf(jobCandidateId),
+    scheduledStartAt: new Date(slot.start).toISOString(),
+    ...(schedule.bookingMode === 'BOTH' ? { selectedFormat: 'ONSITE' as const } : {}),
+    ...(place === undefined ? {} : { selectedLocationId: place.id }),
+    bookingAnswers: schedule.questions.length === 0 ? {} : { shift: 'Day', phone: '+447700900123' },
+  });
 }

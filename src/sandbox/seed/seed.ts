@@ -1,14 +1,23 @@
 import type { Context } from '../context.ts';
 import { createRandom, type Random } from '../random.ts';
-import { createCandidate } from '../records/candidates/candidates.ts';
-import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
-import { addToJob } from '../records/job-candidates/job-candidates.ts';
-import type { Job } from '../records/jobs/jobs.ts';
-import { createJob, listJobs } from '../records/jobs/jobs.ts';
+import { createSchedule, type Location, type Question } from '../records/booking-schedules.ts';
+import { createSite, setNumberVerified } from '../records/campaigns.ts';
+import { createCandidate } from '../records/candidates.ts';
+import { addToJob, type JobCandidate } from '../records/job-candidates.ts';
+import { createJob, type Job, listJobs } from '../records/jobs.ts';
+import { createTeam, createUser } from '../records/users.ts';
 import { seedOutcomes } from './assessments.ts';
-import { seedOffers } from './offers.ts';
 import { job, person } from './people.ts';
-import { addApplicant, cameAt, type Richness, richnessOf, seedEvents, seededResume, seededStatus } from './richness.ts';
+import {
+  addApplicant,
+  cameAt,
+  type Richness,
+  richnessOf,
+  seedEvents,
+  seededResume,
+  seededStatus,
+  seedOffers,
+} from './richness.ts';
 
 export interface SeedOrder {
   jobs?: number | undefined;
@@ -18,7 +27,7 @@ export interface SeedOrder {
   hired?: number | undefined;
 }
 
-export interface Seeded {
+interface Seeded {
   jobIds: number[];
   /** Ids of at most the first 1,000 of each kind. */
   candidateIds: number[];
@@ -132,4 +141,103 @@ function note(
 
 function jobsOf(ctx: Context): Job[] {
   return listJobs(ctx, { status: 'ACTIVE', perPage: 1000, pageNumber: 1 }).jobs.reverse();
+}
+
+/**
+ * What a company has before anybody uses the API: people, teams, sites, a number to call from. The first user is the
+ * API key's.
+ */
+export function seedWorkspace(ctx: Context): void {
+  const at = `company-${String(ctx.company.id)}.example`;
+  const owner = createUser(ctx, {
+    email: `olivia.hart@${at}`,
+    firstName: 'Olivia',
+    lastName: 'Hart',
+    status: 'ACTIVE',
+    role: 'Super Admin',
+    isCompanyAdmin: true,
+  });
+  const [care, hotels] = ['Care', 'Hotels'].map((name) => createTeam(ctx, name, owner.id).id) as [string, string];
+  const admin = createUser(ctx, {
+    email: `mateo.ruiz@${at}`,
+    firstName: 'Mateo',
+    lastName: 'Ruiz',
+    status: 'ACTIVE',
+    role: 'Admin',
+    isCompanyAdmin: true,
+    invitedById: owner.id,
+    teamIds: [care, hotels],
+    reportingManagerId: owner.id,
+  });
+  const invited = { role: 'Recruiter', invitedById: admin.id, reportingManagerId: admin.id };
+  createUser(ctx, {
+    ...invited,
+    email: `aiko.tanaka@${at}`,
+    firstName: 'Aiko',
+    lastName: 'Tanaka',
+    status: 'ACTIVE',
+    teamIds: [care],
+  });
+  createUser(ctx, { ...invited, email: `noah.becker@${at}`, firstName: 'Noah', lastName: 'Becker', teamIds: [hotels] });
+  createUser(ctx, { ...invited, email: `lina.osei@${at}`, role: null, status: 'EXPIRED' });
+  createSite(ctx, { name: 'Head office', timezone: 'Europe/London', linked: true });
+  createSite(ctx, { name: 'Manila', timezone: 'Asia/Manila', linked: true });
+  createSite(ctx, { name: 'Warehouse', timezone: 'Europe/Berlin', linked: false });
+  // A range reserved for fiction: it reaches nobody.
+  setNumberVerified(ctx, '+442079460000', true);
+}
+
+const WEEKDAYS = [1, 2, 3, 4, 5];
+
+const PLACES: Location[] = [
+  {
+    type: 'in_person',
+    label: 'Head office',
+    details: '1 Example Street, London',
+    instructions: 'Ask for the hiring team at the desk.',
+    lat: 51.5072,
+    lng: -0.1276,
+    photoUrls: ['https://photos.example.com/head-office.jpg'],
+  },
+  { type: 'video', label: 'Video call', details: 'https://video.example.com/open-day' },
+];
+
+const QUESTIONS: Question[] = [
+  { id: 'shift', type: 'single_choice', label: 'Which shift suits you?', required: true, options: ['Day', 'Night'] },
+  {
+    id: 'languages',
+    type: 'multi_choice',
+    label: 'What do you speak?',
+    required: false,
+    options: ['English', 'Tagalog'],
+  },
+  { id: 'phone', type: 'phone', label: 'How do we reach you on the day?', required: true },
+  { id: 'notes', type: 'textarea', label: 'Anything we should know?', required: false, maxLength: 500 },
+];
+
+/** One schedule of each profile, with free slots on every weekday. */
+export function seedBooking(ctx: Context): void {
+  createSchedule(ctx, {
+    name: 'First interview',
+    description: 'Half an hour with a recruiter.',
+    durationMinutes: 30,
+    timezone: 'Europe/London',
+    bookingMode: 'ONLINE',
+    scheduleProfile: 'INTERVIEW',
+    visibleDaysAhead: 30,
+    rescheduleCutoffHours: 24,
+    availability: { days: WEEKDAYS, from: '09:00', to: '17:00', capacity: 1 },
+  });
+  createSchedule(ctx, {
+    name: 'Open day',
+    durationMinutes: 120,
+    timezone: 'Asia/Manila',
+    bookingMode: 'BOTH',
+    scheduleProfile: 'EVENT',
+    visibleDaysAhead: 60,
+    allowCandidateReschedule: false,
+    availability: { days: WEEKDAYS, from: '10:00', to: '14:00', capacity: 25 },
+    locations: PLACES,
+    questions: QUESTIONS,
+  });
 }

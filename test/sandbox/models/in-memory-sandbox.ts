@@ -2,7 +2,7 @@ import { act } from '../../../src/sandbox/control/server.ts';
 import { ApiError } from '../../../src/sandbox/errors.ts';
 import { handle } from '../../../src/sandbox/handle.ts';
 import { createSandboxState, type Prepared } from '../../../src/sandbox/prepare.ts';
-import { readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
+import { readLedger } from '../../../src/sandbox/records/ledger.ts';
 import type { SandboxState } from '../../../src/sandbox/state.ts';
 
 /** Bodies of every shape, looked into freely. */

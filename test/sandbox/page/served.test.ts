@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { CHOICES } from '../../../src/sandbox/records/browse/choices.ts';
-import { LISTS } from '../../../src/sandbox/records/browse/lists.ts';
+import { CHOICES, LISTS } from '../../../src/sandbox/control/browse.ts';
 import { eventually, type Json, type OpenSandbox, openReceiver, openSandbox } from '../open-sandbox.ts';
 
 const FILE = /(?:from |href=|src=|@import url\()["'](\.?\/?[\w./-]+\.(?:js|css))["']/g;

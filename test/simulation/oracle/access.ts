@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../../src/errors.ts';
-import { readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
+import { readLedger } from '../../../src/sandbox/records/ledger.ts';
 import { has } from '../scenario.ts';
 import { policies } from '../tenants.ts';
 import { served, type World } from '../world.ts';

@@ -1,4 +1,4 @@
-import { type LedgerRow, readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
+import { type LedgerRow, readLedger } from '../../../src/sandbox/records/ledger.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import type { Employee } from '../hris-double.ts';
 import { type Customer, humanOf, served, takes, type World } from '../world.ts';

@@ -1,4 +1,4 @@
-import { readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
+import { readLedger } from '../../../src/sandbox/records/ledger.ts';
 import type { World } from '../world.ts';
 
 /** A time in which somebody stood in a hiring stage, not rejected. `to` is open while they still do. */

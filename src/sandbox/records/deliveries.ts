@@ -1,0 +1,130 @@
+import type { Context } from '../context.ts';
+import { notFound } from '../errors.ts';
+import type { SandboxState } from '../state.ts';
+import { record } from './ledger.ts';
+
+/** Section 6: after the first attempt, three more; then the delivery is dropped for good (E1, assumed). */
+const RETRY_DELAYS_MS: readonly number[] = [200, 400, 800];
+
+export interface Delivery {
+  id: number;
+  companyId: number;
+  event: string;
+  /** The JSON text sent, the same on every attempt. */
+  body: string;
+  /** X-Webhook-Timestamp, the same on every attempt (E8, assumed). */
+  stamp: string;
+  /** Attempts already made. */
+  attempt: number;
+}
+
+/** What became of one attempt: the receiver's status, or why there was none. */
+export interface DeliveryOutcome {
+  status?: number;
+  error?: string;
+  /** How the receiver's body begins. */
+  answer?: string;
+}
+
+/** Puts one delivery in line, due after `delay` ms; the answer is its id. */
+export function queueDelivery(
+  state: SandboxState,
+  delivery: { companyId: number; event: string; body: string; stamp: string; delay: number },
+): number {
+  const now = state.clock.now();
+  const id = state.nextId('delivery');
+  state.run(
+    'insert into deliveries (id, company_id, event, body, stamp, created_at, next_at) values (?, ?, ?, ?, ?, ?, ?)',
+    id,
+    delivery.companyId,
+    delivery.event,
+    delivery.body,
+    delivery.stamp,
+    now,
+    now + delivery.delay,
+  );
+  state.eventsWaiting();
+  return id;
+}
+
+/** Sends a delivery once more, body and timestamp as they were: as a new delivery with attempts of its own. */
+export function redeliver(ctx: Context, id: number): { deliveryId: number; event: string } {
+  const { state, company } = ctx;
+  const sent = state.one<{ event: string; body: string; stamp: string }>(
+    'select event, body, stamp from deliveries where id = ? and company_id = ?',
+    id,
+    company.id,
+  );
+  if (sent === undefined) throw notFound('Delivery');
+  return { deliveryId: queueDelivery(state, { companyId: company.id, ...sent, delay: 0 }), event: sent.event };
+}
+
+/** Takes what is due, oldest first; it is not taken again until settled. */
+export function takeDueDeliveries(state: SandboxState, limit = 64): Delivery[] {
+  return state
+    .all<Delivery>(
+      `update deliveries set state = 'sending' where id in (select id from deliveries where state = 'waiting'
+        and next_at <= ? order by next_at, id limit ?)
+       returning id, company_id as companyId, event, body, stamp, attempt`,
+      state.clock.now(),
+      limit,
+    )
+    .sort((a, b) => a.id - b.id);
+}
+
+/** When the next delivery is due, epoch ms. */
+export function nextDeliveryAt(state: SandboxState): number | undefined {
+  return state.one<{ at: number }>(
+    "select next_at as at from deliveries where state = 'waiting' order by next_at limit 1",
+  )?.at;
+}
+
+/** Writes one attempt into the ledger and decides: delivered, again later, or dropped. */
+export function settleDelivery(
+  state: SandboxState,
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+): 'delivered' | 'waiting' | 'dropped' {
+  const attempt = delivery.attempt + 1;
+  const delay = RETRY_DELAYS_MS[attempt - 1];
+  const delivered = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
+  const next = delivered ? 'delivered' : delay === undefined ? 'dropped' : 'waiting';
+  state.transaction(() => {
+    state.run(
+      'update deliveries set state = ?, attempt = ?, next_at = ? where id = ?',
+      next,
+      attempt,
+      state.clock.now() + (delay ?? 0),
+      delivery.id,
+    );
+    record(state, {
+      kind: 'delivery',
+      name: delivery.event,
+      companyId: delivery.companyId,
+      status: outcome.status,
+      subject: delivery.id,
+      detail: {
+        attempt,
+        outcome: next,
+        ...(outcome.error === undefined ? {} : { error: outcome.error }),
+        ...(outcome.answer === undefined || outcome.answer === '' ? {} : { answer: outcome.answer }),
+      },
+    });
+  });
+  return next;
+}
+
+/** What was sent, by the id of the delivery. */
+export function payloadOf(state: SandboxState, id: number): string | undefined {
+  return state.one<{ body: string }>('select body from deliveries where id = ?', id)?.body;
+}
+
+/** After a restart: attempts that were under way are made again. */
+export function reviveDeliveries(state: SandboxState): void {
+  state.run("update deliveries set state = 'waiting' where state = 'sending'");
+}
+
+/** How many deliveries are still to be made or under way. */
+export function pendingDeliveries(state: SandboxState): number {
+  return state.count('deliveries', "state in ('waiting', 'sending')");
+}

@@ -1,5 +1,0 @@
-/** What a document says. */
-export interface FileText {
-  title: string;
-  lines: string[];
-}
