@@ -37,6 +37,13 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe('Where the token of the console stands, `env:NAME` or `file:PATH`; without it each start makes one.'),
+  HIREBRIDGE_TEMPORAL_UI: z
+    .url()
+    .optional()
+    .describe(
+      "Address of Temporal's own pages with its namespace, http://127.0.0.1:8233/namespaces/default; the console " +
+        'then links each hire to its workflow. `up` sets it.',
+    ),
   HIREBRIDGE_METRICS_BY_TENANT: flag
     .default(false)
     .describe(

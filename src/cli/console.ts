@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { type Access, isLoopback, longEnough, readAccess } from '../console/access.ts';
 import { startConsole } from '../console/console.ts';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
@@ -12,6 +13,8 @@ import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface ConsoleFlags {
   port?: number;
+  host?: string;
+  access?: string;
   readOnly?: boolean;
   as?: string;
 }
@@ -19,27 +22,32 @@ interface ConsoleFlags {
 export function defineConsole(command: Command): void {
   command
     .description(
-      "Serve the operator's pages on loopback: what needs a person, hires and their story, holds to answer, " +
-        'deliveries and streams. A page does what the command of its name does.',
+      "Serve the operator's pages: what needs a person, hires and their story, holds to answer, streams, deliveries, " +
+        'changes. A button does what the command of its name does. On loopback whoever has the printed address may ' +
+        'do everything; an access file says who else may come in, and what for.',
     )
     .option('--port <n>', 'port of the pages (default 8790, or HIREBRIDGE_CONSOLE_PORT; 0 takes a free one)', port)
+    .option('--access <file>', 'file that says who may sign in, by token or through OpenID Connect, and to what')
+    .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
     .option('--read-only', 'nothing can be done on the pages');
   asOption(command)
-    .addHelpText('after', example('hirebridge console', 'hirebridge console --read-only --port 9000'))
+    .addHelpText('after', example('hirebridge console', 'hirebridge console --access console.yaml --host 0.0.0.0'))
     .action(runConsole);
 }
 
 async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> {
   const stop = stopSignal();
   const places = await placesOf(command);
-  const { HIREBRIDGE_CONSOLE_PORT: usualPort, HIREBRIDGE_CONSOLE_TOKEN: ref } = readConfig();
-  const token = ref === undefined ? randomBytes(32).toString('base64url') : await keptToken(ref);
+  const config = readConfig();
+  const { HIREBRIDGE_CONSOLE_PORT: usualPort, HIREBRIDGE_CONSOLE_TOKEN: ref } = config;
+  const { access, token } = await admission(flags, ref);
   const serve = async (store: Store): Promise<void> => {
     const running = await startConsole({
       places,
       store,
-      token,
-      by: byOf(flags),
+      access,
+      temporalUi: config.HIREBRIDGE_TEMPORAL_UI,
+      ...(flags.host === undefined ? {} : { host: flags.host }),
       readOnly: flags.readOnly === true,
       port: flags.port ?? usualPort,
       log: createLogger('console'),
@@ -47,7 +55,7 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
     });
     announce({ console: running.url });
     // A token of a setting is known to whoever set it, and is shown nowhere.
-    const address = ref === undefined ? `${running.url}/?token=${token}` : running.url;
+    const address = token === undefined ? (access.url?.href ?? running.url) : `${running.url}/?token=${token}`;
     process.stdout.write(`console  ${address}\n`);
     await whenStopped(stop);
     await running.close();
@@ -55,14 +63,27 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
   await withStore(places, serve, { mustExist: true });
 }
 
-const LEAST_TOKEN = 20;
+/** Who may come in: whom the access file names, or on loopback whoever has the token that is printed or set. */
+async function admission(
+  { access: file, host = '127.0.0.1', ...who }: ConsoleFlags,
+  ref: string | undefined,
+): Promise<{ access: Pick<Access, 'tokens' | 'oidc'> & { url?: URL }; token: string | undefined }> {
+  if (file !== undefined) return { access: await readAccess(file), token: undefined };
+  if (!isLoopback(host)) throw openToAll(host);
+  const token = ref === undefined ? randomBytes(32).toString('base64url') : longEnough(resolveSecret(ref), ref);
+  const grants = [{ role: 'admin', tenants: 'all' }] as const;
+  return {
+    access: { tokens: [{ by: byOf(who), token, grants }], oidc: undefined },
+    token: ref === undefined ? token : undefined,
+  };
+}
 
-async function keptToken(ref: string): Promise<string> {
-  const token = resolveSecret(ref);
-  if (token.length >= LEAST_TOKEN) return token;
-  throw new ConnectorError({
-    code: 'CONSOLE_TOKEN_SHORT',
+function openToAll(host: string): ConnectorError {
+  return new ConnectorError({
+    code: 'CONSOLE_OPEN',
     action: 'reject',
-    message: `The token at ${ref} has fewer than ${LEAST_TOKEN} characters. Make one: openssl rand -base64 32`,
+    message:
+      `${host} is reached from other machines, where one token for everything is not enough. ` +
+      'Say who may come in with --access FILE: docs/console.md shows one.',
   });
 }

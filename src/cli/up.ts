@@ -57,7 +57,9 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
   try {
     await up.ready;
     // The pages take the store as it is: only now is it there, and up to date.
-    if (wanted && !stop.aborted) pages = await startUpConsole(places, { port: consolePort, env: up.temporal.env });
+    const { env, uiUrl } = up.temporal;
+    const ui = uiUrl === undefined ? {} : { HIREBRIDGE_TEMPORAL_UI: `${uiUrl}/namespaces/default` };
+    if (wanted && !stop.aborted) pages = await startUpConsole(places, { port: consolePort, env: { ...ui, ...env } });
     process.stdout.write(`${pages === undefined ? '' : `console          ${pages.address}\n`}${up.describe()}\n`);
     await Promise.race([up.untilStopped, ...(pages === undefined ? [] : [pages.failed])]);
   } finally {

@@ -1,18 +1,23 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Asked, type ConsoleApp, type ConsoleEnv, page, type Viewer } from './layout.ts';
+import { type Access, isLoopback, type Person } from './access.ts';
+import type { Asked, ConsoleApp } from './acts.ts';
+import { page } from './layout.ts';
+import { createOidc, type Oidc } from './oidc.ts';
+import { isRefresh } from './refresh.ts';
 
 export interface AdmissionOptions {
-  /** Whoever has it may come in. */
-  token: string;
-  by: string;
+  /** Who may come in. Without an address in it the console answers on loopback alone. */
+  access: Pick<Access, 'tokens' | 'oidc'> & { url?: URL };
   readOnly: boolean;
   log: Logger;
+  /** Milliseconds that only grow; the process's own clock unless a test owns it. */
+  clock?: () => number;
 }
 
 /** Nothing of another host, no script in a page, no frame around one. */
@@ -26,127 +31,197 @@ const HEADERS = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
   'cache-control': 'no-store',
 };
 
-/** The port is not looked at: DNS rebinding comes with a name, and a tunnel with another port. */
-const HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d{1,5}))?$/;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-const MOST_FORM_BYTES = 64_000;
-const SESSION_SECONDS = 12 * 3_600;
-const MOST_SESSIONS = 100;
+/** A mapping file that is compared is sent whole. */
+const MOST_FORM_BYTES = 512_000;
+/** A session that nobody uses ends after this; a page that refreshes itself is no use. */
+const IDLE_MS = 30 * 60_000;
+/** And every session after this. */
+const ABSOLUTE_MS = 12 * 3_600_000;
+const MOST_SESSIONS = 1_000;
+/** As long as somebody may take at the sign-in provider. */
+const SIGN_IN_SECONDS = 600;
 
 /** What every request must be, in this order: of this host, of a known method, and a form of our own page. */
-export function addGuards(app: ConsoleApp): void {
-  app.use(withHeaders);
+export function addGuards(app: ConsoleApp, { access: { url } }: AdmissionOptions): void {
   app.use(async (c, next) => {
-    if (!HOST.test(c.req.header('host') ?? '')) return c.text('The console answers on loopback only.\n', 421);
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
+    if (url?.protocol === 'https:') c.res.headers.set('strict-transport-security', 'max-age=31536000');
+  });
+  app.use(async (c, next) => {
+    const host = c.req.header('host') ?? '';
+    if (!isOurs(host, url)) return c.text('The console does not answer under this name.\n', 421);
     if (!['GET', 'HEAD', 'POST'].includes(c.req.method)) return c.text('Not allowed.\n', 405, { allow: 'GET, POST' });
-    return c.req.method === 'POST' ? readForm(c, next) : next();
+    return c.req.method === 'POST' ? readForm(c, next, url?.origin ?? `http://${host}`) : next();
   });
 }
 
 /**
- * Everything behind it is for who is signed in, and a form also brings the token of its session. The access token is
- * exchanged for a session at once, so that it stands in no address that a browser keeps.
+ * Without an address of its own it answers to this machine's names alone, as DNS rebinding comes with another one. The
+ * port is not looked at: a tunnel has another.
  */
-export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
-  const { token, by, readOnly, log } = options;
-  const sessions = createSessions();
-  const signIn = (c: Asked) => {
-    setCookie(c, cookieName(c), sessions.open(), {
-      path: '/',
-      httpOnly: true,
-      sameSite: 'Strict',
-      maxAge: SESSION_SECONDS,
-    });
-    log.info({ by }, 'signed in');
-    return c.redirect('/', 303);
-  };
-
-  app.get('/', async (c, next) => {
-    const given = c.req.query('token');
-    if (given === undefined) return next();
-    return isSame(given, token) ? signIn(c) : refused(c, log);
-  });
-  app.post('/sign-in', (c) => (isSame(c.get('form').get('token') ?? '', token) ? signIn(c) : refused(c, log)));
-  app.use(async (c, next) => {
-    const csrf = sessions.find(getCookie(c, cookieName(c)) ?? '');
-    if (csrf === undefined) return signInPage(c, 401);
-    c.set('viewer', { by, readOnly, csrf } satisfies Viewer);
-    if (c.req.method !== 'POST') return next();
-    if (!isSame(c.get('form').get('csrf') ?? '', csrf)) throw stale();
-    if (readOnly && c.req.path !== '/sign-out') throw isReadOnly();
-    return next();
-  });
-  app.post('/sign-out', (c) => {
-    sessions.close(getCookie(c, cookieName(c)) ?? '');
-    deleteCookie(c, cookieName(c), { path: '/' });
-    return c.redirect('/', 303);
-  });
+function isOurs(host: string, url: URL | undefined): boolean {
+  if (url !== undefined) return host === url.host;
+  const [, name = ''] = /^(.+?)(?::\d{1,5})?$/.exec(host) ?? [];
+  return isLoopback(name);
 }
 
-const withHeaders: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
-  await next();
-  for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
-};
-
 /** Only our own page may send a form: a browser always says whose page it was. */
-const readForm: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
+async function readForm(c: Asked, next: () => Promise<void>, origin: string) {
   if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) return c.text('Forms only.\n', 415);
-  if (c.req.header('origin') !== `http://${c.req.header('host')}`) return c.text('Sent by another page.\n', 403);
+  if (c.req.header('origin') !== origin) return c.text('Sent by another page.\n', 403);
   const tooLarge = (): Response => c.text('Too large.\n', 413);
   return bodyLimit({ maxSize: MOST_FORM_BYTES, onError: tooLarge })(c, async () => {
     c.set('form', new URLSearchParams(await c.req.text()));
     await next();
   });
-};
-
-/** Cookies know no ports: two consoles of one machine would sign each other out. */
-function cookieName(c: Asked): string {
-  return `hirebridge-console-${HOST.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`;
 }
 
-function refused(c: Asked, log: Logger) {
-  log.warn('sign-in refused');
-  return signInPage(c, 403);
+/**
+ * Everything behind it is for who is signed in, and a form also brings the token of its session. A token, or what the
+ * provider says, is exchanged for a session at once, so that neither stands in an address that a browser keeps.
+ */
+export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
+  const { access, readOnly, log, clock = () => performance.now() } = options;
+  const sessions = createSessions(clock);
+  const oidc = access.oidc === undefined || access.url === undefined ? undefined : createOidc(access.oidc, access.url);
+  const isSecure = access.url?.protocol === 'https:';
+  // Lax, so that a link in a message leads to its page; a form of another site never carries it.
+  const common = { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure } as const;
+  const prefix = isSecure ? '__Host-' : '';
+  // Cookies know no ports: two consoles of one machine would sign each other out.
+  const named = (c: Asked, what: string): string =>
+    `${prefix}hirebridge-${what}${isSecure ? '' : `-${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`}`;
+  const signIn = (c: Asked, person: Person, to: string) => {
+    sessions.close(getCookie(c, named(c, 'console')) ?? '');
+    setCookie(c, named(c, 'console'), sessions.open(person), { ...common, maxAge: ABSOLUTE_MS / 1_000 });
+    log.info({ by: person.by }, 'signed in');
+    return c.redirect(to, 303);
+  };
+  const byToken = (c: Asked, given: string, to: string) => {
+    const person = access.tokens.find(({ token }) => isSame(given, token));
+    if (person !== undefined) return signIn(c, person, to);
+    log.warn('sign-in refused');
+    return signInPage(c, { access, oidc }, 403);
+  };
+
+  app.get('/', async (c, next) => {
+    const given = c.req.query('token');
+    return given === undefined ? next() : byToken(c, given, '/');
+  });
+  app.post('/sign-in', (c) => byToken(c, c.get('form').get('token') ?? '', ownPath(c.get('form').get('to'))));
+  if (oidc !== undefined) {
+    app.get('/sign-in/provider', async (c) => {
+      const { to, begun } = await oidc.begin();
+      const kept = JSON.stringify({ ...begun, to: ownPath(c.req.query('to')) });
+      setCookie(c, named(c, 'sign-in'), kept, { ...common, maxAge: SIGN_IN_SECONDS });
+      return c.redirect(to.href, 303);
+    });
+    app.get('/sign-in/callback', async (c) => {
+      const begun = readBegun(getCookie(c, named(c, 'sign-in')));
+      deleteCookie(c, named(c, 'sign-in'), common);
+      return signIn(c, await oidc.finish(new URL(c.req.url), begun), ownPath(begun.to));
+    });
+  }
+  app.use(async (c, next) => {
+    const session = sessions.find(getCookie(c, named(c, 'console')) ?? '', { isUse: !isRefresh(c) });
+    if (session === undefined) return signInPage(c, { access, oidc }, 401);
+    c.set('viewer', { ...session, readOnly });
+    if (c.req.method === 'POST' && !isSame(c.get('form').get('csrf') ?? '', session.csrf)) throw stale();
+    return next();
+  });
+  app.post('/sign-out', (c) => {
+    sessions.close(getCookie(c, named(c, 'console')) ?? '');
+    deleteCookie(c, named(c, 'console'), common);
+    return c.redirect('/', 303);
+  });
 }
 
-function signInPage(c: Asked, status: 401 | 403) {
+const Begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
+
+/** What the browser kept of the sign-in that it began; a callback that it did not begin signs nobody in. */
+function readBegun(cookie: string | undefined): z.infer<typeof Begun> {
+  try {
+    return Begun.parse(JSON.parse(cookie ?? ''));
+  } catch {
+    throw new ConnectorError({
+      code: 'SIGN_IN_REFUSED',
+      action: 'reject',
+      message: 'This browser began no sign-in, or took longer than ten minutes. Sign in again.',
+    });
+  }
+}
+
+/** A path of this console, whatever was given: nobody is led elsewhere after a sign-in. */
+export function ownPath(given: string | null | undefined): string {
+  const base = 'http://console.invalid';
+  const url = given?.startsWith('/') === true ? URL.parse(given, base) : null;
+  if (url === null || url.origin !== base || url.pathname.startsWith('//')) return '/';
+  return url.pathname.startsWith('/sign-') ? '/' : url.pathname + url.search;
+}
+
+function signInPage(
+  c: Asked,
+  { access, oidc }: { access: AdmissionOptions['access']; oidc: Oidc | undefined },
+  status: 401 | 403,
+) {
+  const to =
+    c.req.method === 'GET' ? ownPath(c.req.path + new URL(c.req.url).search) : ownPath(c.get('form').get('to'));
   const wrong =
-    status === 403 ? html`<p class="notice bad" role="alert">This token is not the one of this console.</p>` : '';
-  return page(
-    c,
-    'Sign in',
-    html`${wrong}
-<p>Open the address that <code>hirebridge console</code> or <code>hirebridge up</code> printed, or type its token.</p>
-<form method="post" action="/sign-in" class="card narrow">
+    status === 403 ? html`<p class="notice bad" role="alert">This token is not one of this console.</p>` : '';
+  const local = access.url === undefined;
+  const byProvider =
+    oidc === undefined
+      ? ''
+      : html`<p class="actions"><a class="button primary" href="/sign-in/provider?to=${encodeURIComponent(to)}">Sign in
+  at ${oidc.at}</a></p>`;
+  const where = local
+    ? html`<p>Open the address that <code>hirebridge console</code> or <code>hirebridge up</code> printed, or type its
+token.</p>`
+    : '';
+  const byToken =
+    access.tokens.length === 0
+      ? ''
+      : html`${where}<form method="post" action="/sign-in" class="card narrow">
+  <input type="hidden" name="to" value="${to}">
   <label>Token<input type="password" name="token" required autocomplete="off"></label>
-  <p class="actions"><button class="primary">Sign in</button></p>
-</form>`,
-    status,
-  );
+  <p class="actions"><button class="${oidc === undefined ? 'primary' : ''}">Sign in</button></p>
+</form>`;
+  return page(c, 'Sign in', html`${wrong}${byProvider}${byToken}`, { status });
+}
+
+interface Session extends Person {
+  csrf: string;
 }
 
 /** Sessions are kept in memory alone, by the digest of their id; the oldest makes room. */
-function createSessions() {
-  const known = new Map<string, { csrf: string; until: number }>();
+function createSessions(clock: () => number) {
+  const known = new Map<string, { session: Session; idleUntil: number; until: number }>();
   const keyOf = (id: string): string => hash('sha256', id);
   return {
-    open(): string {
+    /** Always a new id: one that was in the browser before means nothing. */
+    open(person: Person): string {
       const [oldest] = known.keys();
       if (known.size >= MOST_SESSIONS && oldest !== undefined) known.delete(oldest);
       const id = randomBytes(32).toString('base64url');
-      known.set(keyOf(id), {
-        csrf: randomBytes(32).toString('base64url'),
-        until: performance.now() + SESSION_SECONDS * 1_000,
-      });
+      const session = { by: person.by, grants: person.grants, csrf: randomBytes(32).toString('base64url') };
+      known.set(keyOf(id), { session, idleUntil: clock() + IDLE_MS, until: clock() + ABSOLUTE_MS });
       return id;
     },
-    /** The token of its forms. */
-    find(id: string): string | undefined {
-      const session = known.get(keyOf(id));
-      return session !== undefined && session.until > performance.now() ? session.csrf : undefined;
+    find(id: string, { isUse }: { isUse: boolean }): Session | undefined {
+      const kept = known.get(keyOf(id));
+      if (kept === undefined) return undefined;
+      if (clock() >= Math.min(kept.idleUntil, kept.until)) {
+        known.delete(keyOf(id));
+        return undefined;
+      }
+      if (isUse) kept.idleUntil = clock() + IDLE_MS;
+      return kept.session;
     },
     close(id: string): void {
       known.delete(keyOf(id));
@@ -164,13 +239,5 @@ function stale(): ConnectorError {
     code: 'CONSOLE_FORM_STALE',
     action: 'reject',
     message: 'This form is not of your session, and nothing was done. Load the page again, then repeat it.',
-  });
-}
-
-function isReadOnly(): ConnectorError {
-  return new ConnectorError({
-    code: 'CONSOLE_READ_ONLY',
-    action: 'reject',
-    message: 'This console is read only, and nothing was done. Start it without --read-only, or use the command.',
   });
 }

@@ -4,14 +4,24 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { ConnectorError } from '../errors.ts';
+import type { Store } from '../store/open-store.ts';
+import type { ConsoleEnv } from './acts.ts';
 import { type AdmissionOptions, addGuards, addSessions } from './admit.ts';
-import { addFeeds } from './feeds.ts';
+import { addAudit } from './audit.ts';
+import { addDeliveries } from './deliveries.ts';
 import { addHires } from './hires.ts';
 import { addHolds } from './holds.ts';
-import { type ConsoleEnv, type ConsoleParts, refusalPage } from './layout.ts';
+import { type ConsoleParts, refusalPage } from './layout.ts';
 import { addOverview } from './overview.ts';
+import { addBoundedStore } from './refresh.ts';
+import { addStreams } from './streams.ts';
+import { addTenants } from './tenants.ts';
 
 export interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
+  /** For looking; what is done goes through `act`. */
+  store: Store;
+  /** This machine alone where absent. */
+  host?: string;
   /** 0 takes a free one. */
   port: number;
 }
@@ -24,29 +34,33 @@ export interface RunningConsole {
 /** The look is the sandbox's; what only these pages have comes after it. */
 const STYLES = ['base', 'records', 'lists', 'forms'].map((name) => `../sandbox/page/${name}.css`);
 
-/** The operator's pages on loopback, over the functions that the commands call. */
+/** The operator's pages, over the functions that the commands call. */
 export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
-  const { log, port } = options;
+  const { log, store, clock, host = '127.0.0.1', port } = options;
   const app = new Hono<ConsoleEnv>();
   app.onError((error, c) => refusalPage(c, error, log));
   app.notFound((c) => refusalPage(c, unknownPage(), log));
-  addGuards(app);
+  addGuards(app, options);
   const style = [...STYLES, 'page/console.css'].map(readText).join('\n');
   const script = readText('page/console.js');
   app.get('/console.css', (c) => c.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get('/console.js', (c) => c.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   app.get('/favicon.ico', (c) => c.body(null, 204));
   addSessions(app, options);
+  addBoundedStore(app, store, clock);
   addOverview(app, options);
+  addTenants(app, options);
   addHires(app, options);
   addHolds(app, options);
-  addFeeds(app, options);
+  addStreams(app, options);
+  addDeliveries(app, options);
+  addAudit(app, options);
   const server = createAdaptorServer({
     fetch: app.fetch,
     serverOptions: { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 },
   }) as Server;
-  await listen(server, port);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listen(server, host, port);
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   log.info({ url, readOnly: options.readOnly }, 'console');
   return { url, close: () => close(server) };
 }
@@ -55,7 +69,7 @@ function readText(path: string): string {
   return readFileSync(new URL(path, import.meta.url), 'utf8');
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
@@ -63,13 +77,13 @@ function listen(server: Server, port: number): Promise<void> {
           code: 'CONSOLE_CANNOT_LISTEN',
           action: 'retry',
           message:
-            `The console cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). ` +
+            `The console cannot listen on ${host}:${port} (${cause.code ?? 'error'}). ` +
             'Free that port or choose another one (0 takes a free one).',
           cause,
         }),
       ),
     );
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
 }
 

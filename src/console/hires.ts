@@ -1,62 +1,86 @@
 import { relative } from 'node:path';
 import { html } from 'hono/html';
-import { hireStates } from '../hire/hire-state.ts';
-import { type Explained, type ExplainedField, maskSensitive, type WrittenField } from '../operator/explain.ts';
-import type { StoryLine } from '../operator/hires.ts';
-import { type HireView, listHires, readHire } from '../operator/hires.ts';
-import { type HoldView, listHolds } from '../operator/holds.ts';
-import { assertTenantInStore } from '../operator/known-tenant.ts';
-import { readHireWrites, type WriteView } from '../operator/writes.ts';
+import { hireStates, isResting } from '../hire/hire-state.ts';
 import {
+  type Explained,
+  type ExplainedField,
+  explainRecord,
+  maskSensitive,
+  type WrittenField,
+} from '../operator/explain.ts';
+import { type HireView, readHire, type StoryLine, startHire } from '../operator/hires.ts';
+import { type HoldView, listHolds } from '../operator/holds.ts';
+import { pageOfHires } from '../operator/listings.ts';
+import { withTenant } from '../operator/open-tenant.ts';
+import { MASK } from '../operator/plan-view.ts';
+import { noteReveal } from '../operator/reveal.ts';
+import { readHireWrites, type WriteView } from '../operator/writes.ts';
+import { hireWorkflowId } from '../temporal/ids.ts';
+import { may } from './access.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import {
+  actForm,
   addressOf,
+  asOf,
   type Cell,
-  type ConsoleApp,
   type ConsoleParts,
   choiceField,
   facts,
+  filters,
   type Html,
+  hidden,
   hireLink,
-  MOST_LISTED,
+  noticeOf,
+  PAGE_ROWS,
   page,
+  paged,
+  personal,
+  placeAsked,
   searchField,
   section,
-  shortened,
   table,
+  tenantLink,
   time,
 } from './layout.ts';
 
 /** The list of hires, the story of one, and why each of its values is what it is. */
 export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
-  const { store, places } = parts;
+  const { act, log } = parts;
   app.get('/hires', async (c) => {
-    const { tenant = '', state = '', id = '' } = c.req.query();
-    if (tenant !== '' && id !== '') return c.redirect(addressOf('hires', tenant, id), 303);
-    if (tenant !== '') await assertTenantInStore(store, tenant);
+    const { tenantId, tenantIds } = await askedScope(c);
+    const { state = '', id = '' } = c.req.query();
     const known = hireStates.find((one) => one === state);
-    const found = await listHires(store, {
-      ...(tenant === '' ? {} : { tenantId: tenant }),
-      ...(known === undefined ? {} : { state: known }),
-      limit: MOST_LISTED + 1,
-    });
-    const { shown, more } = shortened(found);
-    const head = ['job candidate', 'tenant', 'period', 'state', 'step', 'employee number', 'changed'];
+    const after = placeAsked(c, 4) as [number, string, string, number] | undefined;
+    const list = (by: { jobCandidateId?: string; employeeId?: string }) =>
+      pageOfHires(c.get('store'), { tenantIds, state: known, after, limit: PAGE_ROWS + 1, ...by });
+    const wanted = id.trim();
+    const found = wanted === '' ? await list({}) : await list({ jobCandidateId: wanted });
+    const all = wanted === '' || found.length > 0 ? found : await list({ employeeId: wanted });
+    const [only] = all;
+    if (wanted !== '' && all.length === 1 && only !== undefined)
+      return c.redirect(addressOf('hires', only.tenantId, only.jobCandidateId), 303);
+    const { shown, ways } = paged(c, all, placeOfHire);
+    const head = ['job candidate', 'tenant', 'state', 'step', 'employee number', 'opened', 'changed'];
+    const none = 'No hire is known here that fits. Hires appear as soon as somebody reaches the hiring stage.';
     return page(
       c,
-      'Hires',
-      html`<form class="filters" role="search" method="get" action="/hires">
-  ${searchField(c, 'tenant', 'Tenant')}${choiceField(c, 'state', 'State', hireStates)}
-  ${searchField(c, 'id', 'Job candidate ID, with its tenant')}<button>Find</button>
-</form>
-<div class="result" id="hires-part" data-live>${table('Hires', head, shown.map(hireRow))}${more}</div>`,
+      tenantId === undefined ? 'Hires' : `Hires of ${tenantId}`,
+      html`${filters(c, '/hires', [
+        choiceField(c, 'state', 'State', hireStates),
+        searchField(c, 'id', 'Job candidate or employee ID'),
+      ])}
+<div class="result" id="hires-part"
+data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${ways}${asOf()}</div>`,
+      tenantId === undefined ? {} : { tenant: tenantId },
     );
   });
 
-  app.get('/hires/:tenant/:id', async (c) => {
-    const { tenant, id } = c.req.param();
-    await assertTenantInStore(store, tenant);
+  const storyPage = async (c: Asked, tenant: string, id: string, isRevealed: boolean) => {
+    const store = c.get('store');
+    const seesSensitive = isRevealed && may(c.get('viewer'), 'operator', tenant);
     const [hire, writes, holds] = await Promise.all([
       readHire(store, tenant, id),
-      readHireWrites(store, tenant, id),
+      readHireWrites(store, tenant, id, seesSensitive),
       listHolds(store, { tenantId: tenant }),
     ]);
     const { stands, next, story, ...view } = hire;
@@ -64,44 +88,92 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
     return page(
       c,
       `Hire ${id}`,
-      html`<div id="hire-part" data-live>
+      html`${noticeOf(c, NOTICES)}<div id="hire-part"${isRevealed ? '' : html` data-live`}>
 <p class="lead">${stands}</p>
-${section('next', 'What happens next', html`<p>${next}</p>${open.map(answerLink)}`)}
+${section('next', 'What happens next', html`<p>${next}</p>${open.map(answerLink)}${startPart(c, view)}`)}
 ${section('story', 'What happened', html`<ol class="timeline">${story.map(storyLine)}</ol>`)}
-${section('values', 'What was written', writtenPart(addressOf('hires', tenant, id, 'fields'), writes))}
-${section('facts', 'Facts', facts(factsOf(view)))}
+${section('values', 'What was written', writtenPart(c, { tenant, id, isRevealed }, writes))}
+${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}${asOf()}
 </div>`,
+      {
+        tenant,
+        above: html`${tenantLink(tenant)}, <a href="/hires?tenant=${encodeURIComponent(tenant)}">its hires</a>`,
+      },
     );
+  };
+  app.get('/hires/:tenant/:id', async (c) => {
+    const { tenant, id } = c.req.param();
+    await assertShown(c, tenant);
+    return storyPage(c, tenant, id, false);
+  });
+  addAct(app, log, 'revealHire', async ({ c, by, tenantId }) => {
+    const id = c.req.param('id') ?? '';
+    await noteReveal(c.get('store'), { by, tenantId, what: `what was written for job candidate ${id}` });
+    return storyPage(c, tenantId, id, true);
+  });
+  addAct(app, log, 'startHire', async ({ c, by, tenantId, form }) => {
+    const jobCandidateId = c.req.param('id') ?? '';
+    const adopt = form.get('adopt') === 'yes';
+    const { started } = await act((opened) => startHire(opened, { tenantId, jobCandidateId, adopt, by }));
+    return `${addressOf('hires', tenantId, jobCandidateId)}?did=${started ? 'start' : 'as-it-is'}`;
   });
 
+  const whyPage = async (c: Asked, tenant: string, id: string, isRevealed: boolean) => {
+    const seesSensitive = isRevealed && may(c.get('viewer'), 'operator', tenant);
+    const explained = await withTenant({ store: c.get('store'), places: parts.places, tenantId: tenant }, (open) =>
+      explainRecord(open, id, seesSensitive),
+    );
+    const shown = seesSensitive ? explained : maskSensitive(explained);
+    return page(c, `Why each value of hire ${id}`, fieldsPart(c, { tenant, id, isRevealed }, shown), {
+      tenant,
+      above: hireLink(tenant, id, `Hire ${id} of ${tenant}`),
+    });
+  };
   app.get('/hires/:tenant/:id/fields', async (c) => {
     const { tenant, id } = c.req.param();
-    // Loads the HR systems' drivers, which no other page needs.
-    const [{ withTenant }, { explainRecord }] = await Promise.all([
-      import('../operator/open-tenant.ts'),
-      import('../operator/explain.ts'),
-    ]);
-    const explained = await withTenant({ store, places, tenantId: tenant }, async (open) =>
-      maskSensitive(await explainRecord(open, id, false)),
-    );
-    return page(
-      c,
-      `Why each value of hire ${id}`,
-      fieldsPart(explained, hireLink(tenant, id, `Hire ${id} of ${tenant}`)),
-    );
+    await assertShown(c, tenant);
+    return whyPage(c, tenant, id, false);
+  });
+  addAct(app, log, 'revealFields', async ({ c, by, tenantId }) => {
+    const id = c.req.param('id') ?? '';
+    await noteReveal(c.get('store'), { by, tenantId, what: `why each value of job candidate ${id}` });
+    return whyPage(c, tenantId, id, true);
   });
 }
 
+const NOTICES: Readonly<Record<string, string>> = {
+  start: 'It is started. What comes of it shows here.',
+  'as-it-is': 'There was nothing to start: it is under way or over, as it stands below.',
+};
+
+function placeOfHire({ openedAt, tenantId, jobCandidateId, period }: HireView): [number, string, string, number] {
+  return [Date.parse(openedAt), tenantId, jobCandidateId, period];
+}
+
 function hireRow(hire: HireView): Cell[] {
+  const period = hire.period === 1 ? '' : html` <span class="soft">period ${hire.period}</span>`;
   return [
-    hireLink(hire.tenantId, hire.jobCandidateId),
-    hire.tenantId,
-    hire.period,
-    html`<span class="badge ${hire.state === 'done' ? 'good' : ''}">${hire.state}</span>`,
-    hire.step,
+    html`${hireLink(hire.tenantId, hire.jobCandidateId)}${period}`,
+    tenantLink(hire.tenantId),
+    html`<span class="badge ${hire.state === 'done' ? 'good' : hire.state === 'open' ? 'accent' : ''}">${hire.state}
+</span>`,
+    hire.state === 'open' ? hire.step : '',
     hire.employeeNumber ?? '',
+    time(hire.openedAt),
     time(hire.updatedAt),
   ];
+}
+
+/** One that rests, or whose person came back, is started by a person's word alone. */
+function startPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell {
+  if (state !== 'left' && !isResting(state)) return '';
+  const does = state === 'left' ? 'Start it again' : 'Start it, although it rests';
+  return actForm(c, 'startHire', {
+    tenant: tenantId,
+    to: addressOf('hires', tenantId, jobCandidateId, 'start'),
+    does,
+    body: state === 'left' ? '' : hidden({ adopt: 'yes' }),
+  });
 }
 
 /** Names a hold as a command would; here it is a link. */
@@ -118,71 +190,122 @@ function answerLink({ holdId, code }: HoldView): Html {
   return html`<p><a href="/holds/${holdId}">Answer hold ${holdId}: ${code}</a></p>`;
 }
 
-function writtenPart(why: string, writes: readonly WriteView[]): Html {
-  const head = ['field', 'value', 'before', 'where', 'when', 'by', 'outcome'];
-  return html`<p><a href="${why}">Why is each value here?</a>
-<span class="hint">This reads the person on both sides now.</span></p>
-${table('Written values, latest first', head, writes.flatMap(writtenRows))}`;
+interface Shown {
+  tenant: string;
+  id: string;
+  isRevealed: boolean;
 }
 
-function writtenRows(write: WriteView): Cell[][] {
+/** Asks for what is masked; a viewer is not shown what the mapping calls sensitive even then. */
+function revealForm(c: Asked, name: 'revealHire' | 'revealFields', { tenant, isRevealed }: Shown, to: string): Cell {
+  if (isRevealed)
+    return html`<p class="hint">Personal data is shown on this page until you leave it. That you looked is in the audit
+trail.</p>`;
+  return actForm(c, name, { tenant, to, does: 'Show personal data' });
+}
+
+function writtenPart(c: Asked, shown: Shown, writes: readonly WriteView[]): Html {
+  const { tenant, id, isRevealed } = shown;
+  const head = ['field', 'value', 'before', 'where', 'when', 'by', 'outcome'];
+  const rows = writes.flatMap((write) => writtenRows(write, isRevealed));
+  const reveal = rows.length === 0 ? '' : revealForm(c, 'revealHire', shown, addressOf('hires', tenant, id));
+  return html`<div class="actions"><a class="button" href="${addressOf('hires', tenant, id, 'fields')}">Why is each
+value
+here?</a>${reveal}</div>
+${table('Written values, latest first', head, rows, { none: 'Nothing was written for this hire yet.' })}`;
+}
+
+function writtenRows(write: WriteView, isRevealed: boolean): Cell[][] {
   const { fields, changes, target, at, by, outcome, verifiedAt, purgedAt } = write;
   const state = verifiedAt === null ? outcome : `${outcome}, read back`;
   return fields.map((field) => {
     const change = changes[field];
     const gone = purgedAt === null ? '' : '(purged)';
-    const old = change !== undefined && 'old' in change ? shown(change.old) : gone;
-    return [field, change === undefined ? gone : shown(change.new), old, target, time(at), by, state];
+    const old = change !== undefined && 'old' in change ? personal(change.old, isRevealed) : gone;
+    const now = change === undefined ? gone : personal(change.new, isRevealed, 'empty');
+    return [field, now, old, target, time(at), by, state];
   });
 }
 
-function factsOf(view: HireView): [string, Cell][] {
+const HIDDEN = new Set(['tenantId', 'jobCandidateId', 'observed']);
+
+function factsOf({ temporalUi }: ConsoleParts, installationId: string, view: HireView): [string, Cell][] {
   const dated = new Set(['openedAt', 'updatedAt', 'endedAt']);
-  return Object.entries(view as unknown as Record<string, unknown>).map(([name, value]) => [
-    name,
-    dated.has(name) && typeof value === 'string' ? time(value) : shown(value, '-'),
-  ]);
+  const rows = Object.entries(view as unknown as Record<string, unknown>)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(([name, value]): [string, Cell] => [
+      FACTS[name] ?? name,
+      dated.has(name) && typeof value === 'string' ? time(value) : plain(value, '-'),
+    ]);
+  const workflowId = hireWorkflowId(installationId, view.tenantId, view.jobCandidateId);
+  const workflow =
+    temporalUi === undefined
+      ? html`<code>${workflowId}</code>`
+      : html`<a href="${temporalUi}/workflows/${encodeURIComponent(workflowId)}" rel="noreferrer">${workflowId}</a>`;
+  return [...rows, ['workflow in Temporal', workflow]];
 }
 
-function fieldsPart({ mapping, plan, employee, fields }: Explained, back: Html): Html {
-  const planned = plan === undefined ? 'none' : `${plan.decision ?? 'purged'}, ${plan.plannedAt}`;
+const FACTS: Readonly<Record<string, string>> = {
+  jobId: 'job',
+  candidateId: 'candidate',
+  onboardingCandidateId: 'enrolment',
+  onboardingStatus: 'onboarding status',
+  enrolment: 'enrolments so far',
+  employeeId: 'employee ID',
+  employeeNumber: 'employee number',
+  openedAt: 'opened',
+  updatedAt: 'changed',
+  endedAt: 'ended',
+  passedOver: 'not started because',
+};
+
+function fieldsPart(c: Asked, shown: Shown, { mapping, plan, employee, fields }: Explained): Html {
+  const { tenant, id } = shown;
+  const planned = plan === undefined ? 'none' : html`${plan.decision ?? 'purged'}, ${time(plan.plannedAt)}`;
   const who = employee === null ? 'none yet' : `${employee.id}, number ${employee.number ?? 'not given'}`;
-  return html`<p>${back}</p>
+  return html`<p>Both sides were read for this page just now; nothing was written.</p>
 ${facts([
   ['mapping', mapping],
   ['last plan', planned],
   ['employee', who],
 ])}
+<div class="actions">${revealForm(c, 'revealFields', shown, addressOf('hires', tenant, id, 'fields'))}</div>
 <h2 class="after">Fields</h2>
-<div>${fields.map(fieldPart)}</div>`;
+<div>${fields.map((field) => fieldPart(field, shown.isRevealed))}</div>`;
 }
 
-function fieldPart(field: ExplainedField): Html {
+function fieldPart(field: ExplainedField, isRevealed: boolean): Html {
   const { rule, file, line, readAt, steps, written, problem } = field;
   const near = relative(process.cwd(), file);
+  const told = (value: unknown, none: string): Cell => personal(value, isRevealed || value === MASK, none);
+  // What is read from nowhere stands in the mapping file, and is nobody's.
+  const given = (value: unknown, none: string): Cell => personal(value, isRevealed || readAt === undefined, none);
   const rows: [string, Cell | undefined][] = [
     ['rule', html`<code>${rule}</code>`],
     ['file and line', `${near.startsWith('..') ? file : near}:${line}`],
     ['read at', readAt === undefined ? undefined : time(readAt)],
-    ...steps.map(({ step, value }): [string, Cell] => [`step: ${step}`, shown(value, 'empty')]),
-    ['gives', problem ?? shown(field.value, 'left out')],
-    ['planned', 'planned' in field ? shown(field.planned, 'empty') : undefined],
-    ['written', written === undefined ? undefined : lastWrite(written)],
-    ['held in the HR system', 'held' in field ? shown(field.held, 'empty') : undefined],
+    ...steps.map(({ step, value }): [string, Cell] => [`step: ${step}`, given(value, 'empty')]),
+    ['gives', problem ?? given(field.value, 'left out')],
+    ['planned', 'planned' in field ? told(field.planned, 'empty') : undefined],
+    ['written', written === undefined ? undefined : lastWrite(written, told)],
+    ['held in the HR system', 'held' in field ? told(field.held, 'empty') : undefined],
   ];
   const known = rows.filter((row): row is [string, Cell] => row[1] !== undefined);
-  const result = problem === undefined ? shown(field.value, 'left out') : html`<span class="badge warn">nothing</span>`;
+  const result = problem === undefined ? given(field.value, 'left out') : html`<span class="badge warn">nothing</span>`;
   return html`<details class="entry" id="field-${field.field}"><summary>
   <b>${field.field}</b> <span class="grow">${result}</span>
   ${field.sensitive ? html`<span class="badge">sensitive</span>` : ''}</summary>${facts(known)}</details>
 `;
 }
 
-function lastWrite({ value, purgedAt, at, by, outcome }: WrittenField): Html {
-  return html`${shown(value, purgedAt === null ? 'empty' : 'purged')}, ${time(at)} by ${by}, ${outcome}`;
+function lastWrite(
+  { value, purgedAt, at, by, outcome }: WrittenField,
+  told: (value: unknown, none: string) => Cell,
+): Html {
+  return html`${told(value, purgedAt === null ? 'empty' : 'purged')}, ${time(at)} by ${by}, ${outcome}`;
 }
 
-function shown(value: unknown, none = ''): string {
+function plain(value: unknown, none = ''): string {
   if (value === undefined || value === null) return none;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -3,71 +3,171 @@ import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
 import { holdCatalogue } from '../hire/hold-catalogue.ts';
 import type { HoldEntry } from '../hire/hold-entry.ts';
-import { answerDoes, answerHold, checkAnswer, type HoldView, listHolds, readHold, takesOf } from '../operator/holds.ts';
-import { age } from '../operator/status.ts';
+import { type ComparedRecords, compareIdentity, employeesAsked } from '../operator/compare-identity.ts';
 import {
-  type Asked,
+  answerDoes,
+  answerHold,
+  checkAnswer,
+  type HoldView,
+  holdUnknown,
+  readHold,
+  takesOf,
+} from '../operator/holds.ts';
+import { pageOfHolds } from '../operator/listings.ts';
+import { withTenant } from '../operator/open-tenant.ts';
+import { noteReveal } from '../operator/reveal.ts';
+import { age } from '../operator/status.ts';
+import { may } from './access.ts';
+import { type Asked, addAct, allow, askedScope, type ConsoleApp, mayDo } from './acts.ts';
+import {
   actForm,
+  addressOf,
+  asOf,
   type Cell,
-  type ConsoleApp,
   type ConsoleParts,
+  count,
   facts,
+  filters,
   type Html,
   hidden,
   hireLink,
+  noticeOf,
+  PAGE_ROWS,
   page,
+  paged,
+  personal,
+  placeAsked,
   searchField,
-  shortened,
   table,
+  tenantLink,
   time,
 } from './layout.ts';
 
 /** Holds: the list, one beside its answers, a last look, and the answer itself, by the command's own function. */
-export function addHolds(app: ConsoleApp, { store, act, log }: ConsoleParts): void {
+export function addHolds(app: ConsoleApp, parts: ConsoleParts): void {
+  addList(app);
+  addMany(app, parts);
+  addOne(app, parts);
+  addRecords(app, parts);
+}
+
+function addList(app: ConsoleApp): void {
   app.get('/holds', async (c) => {
-    const { tenant = '', code = '', all } = c.req.query();
-    const holds = await listHolds(store, { ...(tenant === '' ? {} : { tenantId: tenant }), all: all === 'yes' });
-    const { shown, more } = shortened(holds.filter((hold) => code === '' || hold.code === code));
-    const head = ['hold', 'reason', 'tenant', 'hire', 'state', 'age'];
+    const { tenantId, tenantIds } = await askedScope(c);
+    const { code = '', all } = c.req.query();
+    const after = placeAsked(c, 2) as [number, string] | undefined;
+    const wanted = code.trim() === '' ? undefined : code.trim();
+    const filter = { tenantIds, code: wanted, all: all === 'yes', after, limit: PAGE_ROWS + 1 };
+    const found = await pageOfHolds(c.get('store'), filter);
+    const { shown, ways } = paged(c, found, ({ openedAt, holdId }) => [Date.parse(openedAt), holdId]);
+    const title = wanted === undefined ? 'Holds' : `Holds: ${wanted}`;
+    const closed = html`<label class="inline"><input type="checkbox" name="all" value="yes"${
+      all === 'yes' ? html` checked` : ''
+    }> closed ones too</label>`;
+    const list = wanted === undefined ? holdsTable(shown, undefined) : manyPart(c, wanted, tenantId, shown);
     return page(
       c,
-      'Holds',
-      html`<form class="filters" role="search" method="get" action="/holds">
-  ${searchField(c, 'tenant', 'Tenant')}${searchField(c, 'code', 'Reason')}
-  <label class="inline"><input type="checkbox" name="all" value="yes"${all === 'yes' ? html` checked` : ''}>
-    closed ones too</label>
-  <button>Find</button>
-</form>
-<div class="result" id="holds-part" data-live>${table('Holds, oldest first', head, shown.map(holdRow))}${more}</div>`,
+      tenantId === undefined ? title : `${title} of ${tenantId}`,
+      html`${noticeOf(c, { many: 'They are answered. Whoever waits for it hears it now.' })}
+${filters(c, '/holds', [searchField(c, 'code', 'Reason'), closed])}
+<div class="result" id="holds-part"${wanted === undefined ? html` data-live` : ''}>${list}${ways}${asOf()}</div>`,
+      tenantId === undefined ? {} : { tenant: tenantId },
     );
   });
+}
 
+/** Another tenant's hold is answered as one that does not exist. @throws ConnectorError HOLD_UNKNOWN */
+async function shownHold(c: Asked, holdId = c.req.param('id') ?? ''): Promise<HoldView> {
+  const hold = await readHold(c.get('store'), holdId);
+  if (may(c.get('viewer'), 'viewer', hold.tenantId)) return hold;
+  throw holdUnknown(holdId);
+}
+
+/** The answer is stored before the hire is told; the worker tells it again where that failed. */
+async function giveAnswer({ act, log }: ConsoleParts, c: Asked, given: Given & { by: string }): Promise<void> {
+  const { holdId, answer } = given;
+  try {
+    await act((opened) => answerHold(opened, given));
+  } catch (error) {
+    const { answer: stored } = await readHold(c.get('store'), holdId);
+    if (stored !== answer || isConnectorError(error, 'HOLD_ANSWERED')) throw error;
+    log.warn({ holdId, err: error }, 'answer stored and not told yet');
+  }
+}
+
+function addOne(app: ConsoleApp, parts: ConsoleParts): void {
   app.get('/holds/:id', async (c) => {
-    const hold = await readHold(store, c.req.param('id'));
-    return page(c, `Hold ${hold.holdId}`, html`<div id="hold-part" data-live>${holdPart(c, hold)}</div>`);
+    const hold = await shownHold(c);
+    const { holdId, tenantId } = hold;
+    const list = html`<a href="/holds?tenant=${encodeURIComponent(tenantId)}">its holds</a>`;
+    return page(c, `Hold ${holdId}`, html`<div id="hold-part" data-live>${holdPart(c, hold)}</div>`, {
+      tenant: tenantId,
+      above: html`${tenantLink(tenantId)}, ${list}`,
+    });
   });
-
   app.get('/holds/:id/answer', async (c) => {
-    const given = givenIn(c.req.param('id'), new URL(c.req.url).searchParams);
-    await checkAnswer(store, given);
-    const hold = await readHold(store, given.holdId);
-    return page(c, `Answer ${given.answer}?`, lastLook(c, hold, given));
+    const hold = await shownHold(c);
+    const given = givenIn(hold.holdId, new URL(c.req.url).searchParams);
+    await checkAnswer(c.get('store'), given);
+    return page(c, `Answer ${given.answer}?`, lastLook(c, hold, given), { tenant: hold.tenantId });
   });
+  addAct(app, parts.log, 'answer', async ({ c, form }) => {
+    const hold = await shownHold(c);
+    const by = allow(c, 'answer', hold.tenantId);
+    await giveAnswer(parts, c, { ...givenIn(hold.holdId, form), by });
+    return addressOf('holds', hold.holdId);
+  });
+}
 
-  app.post('/holds/:id/answer', async (c) => {
-    const { by } = c.get('viewer');
-    const given = { ...givenIn(c.req.param('id'), c.get('form')), by };
-    const { holdId, answer } = given;
-    try {
-      await act((parts) => answerHold(parts, given));
-    } catch (error) {
-      // The answer is stored before the hire is told; the worker tells it again where that failed.
-      const isStored = (await readHold(store, holdId)).answer === answer && !isConnectorError(error, 'HOLD_ANSWERED');
-      if (!isStored) throw error;
-      log.warn({ holdId, err: error }, 'answer stored and not told yet');
+/** One answer for all that were chosen of one reason, or for none of them where one does not take it. */
+function addMany(app: ConsoleApp, parts: ConsoleParts): void {
+  const chosen = async (c: Asked, asked: URLSearchParams): Promise<{ holds: HoldView[]; answer: string }> => {
+    const answer = asked.get('answer') ?? '';
+    const holds: HoldView[] = [];
+    for (const holdId of asked.getAll('hold').slice(0, PAGE_ROWS)) {
+      holds.push(await shownHold(c, holdId));
+      await checkAnswer(c.get('store'), { holdId, answer, arguments: [] });
     }
-    log.info({ holdId, answer, by }, 'hold answered');
-    return c.redirect(`/holds/${holdId}`, 303);
+    return { holds, answer };
+  };
+  app.get('/holds/answer', async (c) => {
+    const { holds, answer } = await chosen(c, new URL(c.req.url).searchParams);
+    return page(c, `Answer ${count(holds.length, 'hold')}?`, lastLookAtMany(c, holds, answer));
+  });
+  addAct(app, parts.log, 'answerMany', async ({ c, form }) => {
+    const { holds, answer } = await chosen(c, form);
+    for (const { tenantId } of holds) allow(c, 'answerMany', tenantId);
+    const { by } = c.get('viewer');
+    for (const { holdId } of holds) {
+      const given = giveAnswer(parts, c, { holdId, answer, arguments: [], by });
+      // One that somebody else answered meanwhile keeps that answer.
+      await given.catch((error: unknown) => {
+        if (!isConnectorError(error, 'HOLD_ANSWERED')) throw error;
+      });
+    }
+    return '/holds?did=many';
+  });
+}
+
+function addRecords(app: ConsoleApp, { log, places }: ConsoleParts): void {
+  const recordsPage = async (c: Asked, hold: HoldView, isRevealed: boolean) => {
+    const { tenantId, jobCandidateId, holdId } = hold;
+    const reveal = isRevealed && may(c.get('viewer'), 'operator', tenantId);
+    const compared = await withTenant({ store: c.get('store'), places, tenantId }, (open) =>
+      compareIdentity(open, { jobCandidateId: jobCandidateId ?? '', employeeIds: employeesAsked(hold) }, reveal),
+    );
+    return page(c, 'Both records', recordsPart(c, hold, compared, isRevealed), {
+      tenant: tenantId,
+      above: html`<a href="${addressOf('holds', holdId)}">Hold ${holdId}</a>`,
+    });
+  };
+  app.get('/holds/:id/records', async (c) => recordsPage(c, await shownHold(c), false));
+  addAct(app, log, 'revealRecords', async ({ c }) => {
+    const hold = await shownHold(c);
+    const by = allow(c, 'revealRecords', hold.tenantId);
+    const what = `both records of hold ${hold.holdId}, job candidate ${hold.jobCandidateId ?? ''}`;
+    await noteReveal(c.get('store'), { by, tenantId: hold.tenantId, what });
+    return recordsPage(c, hold, true);
   });
 }
 
@@ -83,15 +183,76 @@ function givenIn(holdId: string, fields: URLSearchParams): Given {
   return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== '') };
 }
 
-function holdRow(hold: HoldView & { ageMs: number }): Cell[] {
+type Aged = HoldView & { ageMs: number };
+
+function holdsTable(shown: readonly Aged[], choose: ((hold: Aged) => Cell) | undefined): Html {
+  const head = ['hold', 'reason', 'tenant', 'hire', 'state', 'waits for'];
+  return table(
+    'Holds, oldest first',
+    choose === undefined ? head : [...head, 'choose'],
+    shown.map((hold) => [...holdRow(hold), ...(choose === undefined ? [] : [choose(hold)])]),
+    { none: 'Nothing waits for a person here.' },
+  );
+}
+
+function holdRow(hold: Aged): Cell[] {
   return [
-    html`<a href="/holds/${hold.holdId}">${hold.holdId}</a>`,
+    html`<a href="${addressOf('holds', hold.holdId)}">${hold.holdId}</a>`,
     hold.code,
-    hold.tenantId,
+    tenantLink(hold.tenantId),
     hold.jobCandidateId === null ? '(tenant)' : hireLink(hold.tenantId, hold.jobCandidateId),
     html`<span class="badge ${hold.state === 'open' ? 'warn' : ''}">${hold.state}</span>`,
     age(hold.ageMs),
   ];
+}
+
+/** Holds of one reason take one answer together, where it needs no id. */
+function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: readonly Aged[]): Cell {
+  const open = shown.filter(({ state }) => state === 'open');
+  const [first] = open;
+  const plain = (first?.answers ?? []).filter(
+    (answer) =>
+      takesOf(answer, first?.jobCandidateId !== null) === undefined &&
+      open.every((one) => one.answers.includes(answer)),
+  );
+  if (open.length < 2 || plain.length === 0 || !mayDo(c, 'answerMany', tenantId ?? first?.tenantId))
+    return holdsTable(shown, undefined);
+  const choose = ({ holdId, state }: Aged): Cell =>
+    state === 'open'
+      ? html`<input type="checkbox" name="hold" value="${holdId}" aria-label="Hold ${holdId}" checked>`
+      : '';
+  const isOfHire = first?.jobCandidateId !== null;
+  const buttons = plain.map(
+    (answer) =>
+      html`<button name="answer" value="${answer}">${answer}</button><span
+class="hint">${answerDoes(answer, isOfHire)}</span>`,
+  );
+  return html`<form method="get" action="/holds/answer">${holdsTable(shown, choose)}
+<fieldset class="many"><legend>One answer for all that are chosen, ${code}</legend>${buttons}</fieldset></form>`;
+}
+
+function lastLookAtMany(c: Asked, holds: readonly HoldView[], answer: string): Html {
+  const [first] = holds;
+  if (first === undefined) return html`<p class="empty">None was chosen. <a href="/holds">Back to the holds</a></p>`;
+  const body = html`${hidden({ answer })}${holds.map(({ holdId }) => hidden({ hold: holdId }))}`;
+  const named = holds.map(
+    (one) =>
+      html`<li>${one.tenantId}: ${one.jobCandidateId === null ? 'the tenant' : `hire ${one.jobCandidateId}`}</li>`,
+  );
+  return html`<section class="card" aria-labelledby="last-head">
+<h2 id="last-head">Look once more</h2>
+<p><b>${answer}</b>: ${answerDoes(answer, first.jobCandidateId !== null)}</p>
+<p>It is given to ${count(holds.length, 'hold')} of ${first.code}. The first answer stands: it cannot be taken back.</p>
+<ul class="plain names">${named}</ul>
+<div class="actions">${actForm(c, 'answerMany', {
+    tenant: first.tenantId,
+    to: '/holds/answer',
+    does: `Answer all ${holds.length} with ${answer}`,
+    body,
+    look: 'primary',
+  })}
+<a href="/holds?code=${encodeURIComponent(first.code)}">Back without an answer</a></div>
+</section>`;
 }
 
 function holdPart(c: Asked, hold: HoldView): Html {
@@ -102,7 +263,8 @@ function holdPart(c: Asked, hold: HoldView): Html {
       ? `tenant ${tenantId}`
       : hireLink(tenantId, jobCandidateId, `Hire ${jobCandidateId} of ${tenantId}`);
   const earlier = earlierAnswers.map(
-    ({ answer, by, at }) => html`<p class="hint">Answered ${answer} by ${by ?? 'unknown'}, ${time(at)}; still so.</p>`,
+    ({ answer, by, at }) =>
+      html`<p class="hint">Answered ${answer} by ${by ?? 'unknown'}, ${time(at)}; the cause was still there.</p>`,
   );
   const asked = asks === '' ? '' : html`<p>${asks}</p>`;
   return html`<p class="inline"><span class="badge ${hold.state === 'open' ? 'warn' : ''}">${hold.state}</span>
@@ -112,12 +274,46 @@ ${answeredPart(hold)}
 <div class="beside">
 <section class="card" aria-labelledby="seen-head"><h2 id="seen-head">What was seen</h2>
   <p>${what}</p>${facts(Object.entries(details).map(([name, value]) => [name, detailText(value)]))}
-  ${earlier}
+  ${earlier}${recordsLink(hold)}
 </section>
 <section class="card" aria-labelledby="asked-head"><h2 id="asked-head">What is asked</h2>
   ${asked}${conflictsLink(hold)}${choicesPart(c, hold)}
 </section>
 </div>`;
+}
+
+/** Where it is about who somebody is, both records are looked at. */
+function recordsLink(hold: HoldView): Cell {
+  if (hold.jobCandidateId === null || employeesAsked(hold).length === 0) return '';
+  return html`<p><a class="button" href="${addressOf('holds', hold.holdId, 'records')}">See both records side by
+side</a></p>`;
+}
+
+function recordsPart(c: Asked, hold: HoldView, { employees, fields }: ComparedRecords, isRevealed: boolean): Html {
+  const head = [
+    'field',
+    'who is hired',
+    ...employees.map(({ id, found }) => `employee ${id}${found ? '' : ' (not found)'}`),
+  ];
+  const rows = fields.map(({ field, hired, held }): Cell[] => [
+    field,
+    personal(hired, isRevealed, 'left out'),
+    ...held.map(
+      ({ value, same }) =>
+        html`<span class="badge ${same ? 'good' : ''}">${same ? 'same' : 'differs'}</span>
+${personal(value, isRevealed, 'empty')}`,
+    ),
+  ]);
+  const reveal = isRevealed
+    ? html`<p class="hint">That you looked is in the audit trail.</p>`
+    : actForm(c, 'revealRecords', {
+        tenant: hold.tenantId,
+        to: addressOf('holds', hold.holdId, 'records'),
+        does: 'Show personal data',
+      });
+  return html`<p>Both sides were read for this page just now. What is hired is shown as the mapping would write it.</p>
+${table('The person who is hired, beside employees', head, rows)}
+<div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
 }
 
 /** What was found, and what a person is asked, as the catalogue keeps them apart. */
@@ -137,14 +333,15 @@ function answeredPart({ state, answer, answeredBy }: HoldView): Cell {
   if (answer === null) return html`<p class="notice">It closed by itself: the cause is gone.</p>`;
   const { waitsFor = '' } = entryOf(answer) ?? {};
   const heard = state === 'closed' ? '' : 'Whoever waits for it hears it now.';
-  return html`<p class="notice good">Answered ${answer} by ${answeredBy ?? 'unknown'}. ${heard} ${waitsFor}</p>`;
+  return html`<p class="notice good" role="status">Answered ${answer} by ${answeredBy ?? 'unknown'}. ${heard}
+${waitsFor}</p>`;
 }
 
 /** Values that differ are decided one by one where they are listed. */
 function conflictsLink({ answers, jobCandidateId, tenantId, details, state }: HoldView): Cell {
   const decides = ['keep-hris', 'apply'].some((one) => answers.includes(one));
   if (state !== 'open' || jobCandidateId !== null || !decides || details['stream'] === undefined) return '';
-  const to = `/streams?tenant=${encodeURIComponent(tenantId)}#conflicts`;
+  const to = `${addressOf('streams', tenantId, 'conflicts')}`;
   return html`<p><a href="${to}">See the values, and decide single ones</a></p>`;
 }
 
@@ -162,10 +359,16 @@ function choicePart(c: Asked, hold: HoldView, answer: string): Html {
   const takes = takesOf(answer, isOfHire);
   const to = `/holds/${holdId}/answer`;
   const does = html`<p class="hint">${answerDoes(answer, isOfHire)}</p>`;
-  if (answer === 'retry') return html`<li>${actForm(c, { to, does: answer, body: hidden({ answer }) })}${does}</li>`;
+  if (answer === 'retry')
+    return html`<li>${actForm(c, 'answer', {
+      tenant: hold.tenantId,
+      to,
+      does: answer,
+      body: hidden({ answer }),
+    })}${does}</li>`;
   const field =
     takes === undefined ? '' : html`<label>${labelOf(takes)}<input name="id" required autocomplete="off"></label>`;
-  if (c.get('viewer').readOnly) return html`<li><b>${answer}</b>${does}</li>`;
+  if (!mayDo(c, 'answer', hold.tenantId)) return html`<li><b>${answer}</b>${does}</li>`;
   const body = html`${hidden({ answer })}${field}<button>${answer}</button>`;
   return html`<li><form method="get" action="${to}">${body}</form>${does}</li>`;
 }
@@ -191,7 +394,13 @@ function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): 
 <p>Hold ${holdId} asks about ${of}: ${code}.</p>
 <p><b>${[answer, ...ids].join(' ')}</b>: ${answerDoes(answer, isOfHire)}</p>
 <p>The first answer stands: it cannot be taken back.</p>
-<div class="actions">${actForm(c, { to: `/holds/${holdId}/answer`, does: `Answer ${answer}`, body })}
+<div class="actions">${actForm(c, 'answer', {
+    tenant: tenantId,
+    to: `/holds/${holdId}/answer`,
+    does: `Answer ${answer}`,
+    body,
+    look: 'primary',
+  })}
 <a href="/holds/${holdId}">Back without an answer</a></div>
 </section>`;
 }

@@ -1,4 +1,3 @@
-import type { Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Places } from '../config.ts';
@@ -6,33 +5,18 @@ import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
 import { age } from '../operator/status.ts';
-import type { Store } from '../store/open-store.ts';
+import { type ActName, type Asked, mayDo, onlyTenant, type Viewer } from './acts.ts';
 
 /** What the pages work on. */
 export interface ConsoleParts {
   places: Places;
-  /** For looking; what is done goes through `act`. */
-  store: Store;
   /** Opens what an action needs, as a command does. */
   act: <T>(use: (parts: OperatorParts) => Promise<T>) => Promise<T>;
   log: Logger;
+  /** Where Temporal's own pages are, its namespace included; absent where nobody knows. */
+  temporalUi: string | undefined;
 }
 
-/** Whoever is signed in. */
-export interface Viewer {
-  /** Under whose name things are done. */
-  by: string;
-  readOnly: boolean;
-  /** Stands in every form, and comes back with it. */
-  csrf: string;
-}
-
-export interface ConsoleEnv {
-  Variables: { viewer: Viewer; form: URLSearchParams };
-}
-
-export type ConsoleApp = Hono<ConsoleEnv>;
-export type Asked = Context<ConsoleEnv>;
 export type Html = ReturnType<typeof html>;
 export type Cell = Html | string | number;
 
@@ -40,12 +24,21 @@ const PLACES = [
   ['/', 'Overview'],
   ['/hires', 'Hires'],
   ['/holds', 'Holds'],
-  ['/deliveries', 'Deliveries'],
   ['/streams', 'Streams'],
+  ['/deliveries', 'Deliveries'],
+  ['/audit', 'Audit trail'],
 ] as const;
 
+export interface Shown {
+  /** Whose page it is: the other parts then lead to the same tenant's. */
+  tenant?: string;
+  /** What stands before the title, as a way back. */
+  above?: Cell;
+  status?: ContentfulStatusCode;
+}
+
 /** A whole page. What stands in an element with `data-live` is kept up to date by the script. */
-export function page(c: Asked, title: string, main: Cell, status: ContentfulStatusCode = 200) {
+export function page(c: Asked, title: string, main: Cell, { tenant, above = '', status = 200 }: Shown = {}) {
   const viewer = c.get('viewer') as Viewer | undefined;
   return c.html(
     html`<!doctype html>
@@ -65,9 +58,9 @@ export function page(c: Asked, title: string, main: Cell, status: ContentfulStat
   <p id="health" role="status"></p>
   ${viewer === undefined ? '' : frameOf(viewer)}
 </header>
-${viewer === undefined ? html`<div></div>` : navigation(c.req.path)}
+${viewer === undefined ? html`<div></div>` : navigation(c.req.path, tenant ?? onlyTenant(c))}
 <main id="main" tabindex="-1">
-<div class="head"><h1>${title}</h1></div>
+<div class="head">${above === '' ? '' : html`<p class="above">${above}</p>`}<h1>${title}</h1></div>
 ${main}
 </main>
 </body>
@@ -84,20 +77,27 @@ function frameOf(viewer: Viewer): Html {
   </form>`;
 }
 
-function navigation(path: string): Html {
+function navigation(path: string, tenant: string | undefined): Html {
   const links = PLACES.map(([to, name]) => {
     const isHere = to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`);
-    return html`<li><a href="${to}"${isHere ? html` aria-current="page"` : ''}>${name}</a></li>`;
+    const at = tenant === undefined || to === '/' ? to : `${to}?tenant=${encodeURIComponent(tenant)}`;
+    return html`<li><a href="${at}"${isHere ? html` aria-current="page"` : ''}>${name}</a></li>`;
   });
   return html`<nav aria-label="Parts of the console"><ul>${links}</ul></nav>`;
 }
 
-/** A form that does something. Where nothing may be done here, a word that says so. */
-export function actForm(c: Asked, { to, does, body = '' }: { to: string; does: string; body?: Cell }): Cell {
+/** A form that does something. Where whoever looks may not do it, a word that says so. */
+export function actForm(
+  c: Asked,
+  name: ActName,
+  { tenant, to, does, body = '', look = '' }: { tenant?: string; to: string; does: string; body?: Cell; look?: string },
+): Cell {
   const { readOnly, csrf } = c.get('viewer');
-  if (readOnly) return html`<span class="soft">${does}: not here, this console is read only</span>`;
+  if (!mayDo(c, name, tenant))
+    return html`<span class="soft">${does}:
+${readOnly ? 'not here, this console is read only' : 'not with your role'}</span>`;
   return html`<form method="post" action="${to}">
-    <input type="hidden" name="csrf" value="${csrf}">${body}<button>${does}</button>
+    <input type="hidden" name="csrf" value="${csrf}">${body}<button class="${look}">${does}</button>
   </form>`;
 }
 
@@ -107,8 +107,13 @@ export function hidden(fields: Readonly<Record<string, string>>): Html {
 }
 
 /** A table that scrolls by itself where it is too wide; the first cell names its row. */
-export function table(caption: string, head: readonly string[], rows: readonly (readonly Cell[])[], id = ''): Html {
-  if (rows.length === 0) return html`<p class="empty">${caption}: none.</p>`;
+export function table(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { id = '', none }: { id?: string; none?: Cell } = {},
+): Html {
+  if (rows.length === 0) return html`<p class="empty">${none ?? `${caption}: none.`}</p>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table${id === '' ? '' : html` id="${id}"`}>
 <caption class="hidden">${caption}</caption>
@@ -135,6 +140,14 @@ export function facts(rows: ReadonlyArray<readonly [string, Cell]>): Html {
   return html`<dl class="facts">${rows.map(fact)}</dl>`;
 }
 
+/** What a list is narrowed by. The tenant is left out where there is only one. */
+export function filters(c: Asked, to: string, fields: readonly Cell[], does = 'Find'): Html {
+  const only = onlyTenant(c);
+  const tenant = only === undefined ? searchField(c, 'tenant', 'Tenant') : '';
+  return html`<form class="filters" role="search" method="get" action="${to}">${tenant}${fields}
+<button>${does}</button></form>`;
+}
+
 /** A labelled field of a filter, with what was asked for. */
 export function searchField(c: Asked, name: string, label: string): Html {
   return html`<label>${label}<input type="search" name="${name}" value="${c.req.query(name) ?? ''}"></label>`;
@@ -154,8 +167,21 @@ export function time(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
+/** When what is shown was read. */
+export function asOf(): Html {
+  return html`<p class="hint as-of">As of ${time(new Date().toISOString())}</p>`;
+}
+
 export function ago(ms: number | undefined, never = 'never'): string {
   return ms === undefined ? never : `${age(ms)} ago`;
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+export function tenantLink(tenantId: string): Html {
+  return html`<a href="${addressOf('tenants', tenantId)}">${tenantId}</a>`;
 }
 
 export function hireLink(tenantId: string, jobCandidateId: string, text: Cell = jobCandidateId): Html {
@@ -167,13 +193,63 @@ export function addressOf(...parts: string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }
 
-/** As much as a list shows; what is asked of the store is one more, so that it is known whether there are more. */
-export const MOST_LISTED = 200;
+/** The page that is shown, with some of its questions asked otherwise; an empty one is left out. */
+export function sameWith(c: Asked, asked: Readonly<Record<string, string>>): string {
+  const all = Object.entries({ ...c.req.query(), ...asked }).filter(([, value]) => value !== '');
+  return all.length === 0 ? c.req.path : `${c.req.path}?${new URLSearchParams(all).toString()}`;
+}
 
-/** The rows that are shown, and a word where there are more. */
-export function shortened<T>(found: readonly T[]): { shown: readonly T[]; more: Cell } {
-  const more = found.length > MOST_LISTED ? html`<p class="hint">Only the first ${MOST_LISTED}: narrow it.</p>` : '';
-  return { shown: found.slice(0, MOST_LISTED), more };
+/** As much as a list shows at once; one more is asked for, so that it is known whether there are more. */
+export const PAGE_ROWS = 50;
+
+/** One page of a list, by the place where it begins; `after` in the address says where. */
+export function paged<T>(
+  c: Asked,
+  found: readonly T[],
+  placeOf: (last: T) => readonly (string | number)[],
+): { shown: readonly T[]; ways: Cell } {
+  const shown = found.slice(0, PAGE_ROWS);
+  const last = shown.at(-1);
+  const further =
+    found.length > PAGE_ROWS && last !== undefined
+      ? html`<a class="button" rel="next" href="${sameWith(c, { after: JSON.stringify(placeOf(last)) })}">Next
+  ${PAGE_ROWS}</a>`
+      : '';
+  const first =
+    c.req.query('after') === undefined
+      ? ''
+      : html`<a class="button" href="${sameWith(c, { after: '' })}">From the beginning</a>`;
+  const ways = further === '' && first === '' ? '' : html`<p class="ways">${first}${further}</p>`;
+  return { shown, ways };
+}
+
+/** Where a page of a list begins; anything else in the address is the beginning. */
+export function placeAsked(c: Asked, length: number): readonly (string | number)[] | undefined {
+  try {
+    const place: unknown = JSON.parse(c.req.query('after') ?? '');
+    const isPlace =
+      Array.isArray(place) &&
+      place.length === length &&
+      place.every((part) => typeof part === 'string' || Number.isSafeInteger(part));
+    return isPlace ? (place as (string | number)[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was just done; the address names it, so only what stands in `texts` can be said. */
+export function noticeOf(c: Asked, texts: Readonly<Record<string, string>>): Cell {
+  const done = c.req.query('did') ?? '';
+  return Object.hasOwn(texts, done) ? html`<p class="notice good" role="status">${texts[done]}</p>` : '';
+}
+
+const MASKED = html`<span class="masked" title="Personal data, masked until it is asked for">•••</span>`;
+
+/** Personal data as it is shown: masked, unless it was asked for. */
+export function personal(value: unknown, isRevealed: boolean, none: Cell = ''): Cell {
+  if (value === undefined || value === null) return none;
+  if (!isRevealed) return MASKED;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
@@ -183,8 +259,12 @@ const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
   STREAM_UNKNOWN: 404,
   RECORD_UNKNOWN: 404,
   DELIVERY_UNKNOWN: 404,
+  PLAN_UNKNOWN: 404,
   PAGE_UNKNOWN: 404,
   HOLD_ANSWERED: 409,
+  NOT_ALLOWED: 403,
+  NO_ROLE: 403,
+  SIGN_IN_REFUSED: 403,
   CONSOLE_READ_ONLY: 403,
   CONSOLE_FORM_STALE: 403,
 };
@@ -200,7 +280,7 @@ export function refusalPage(c: Asked, error: Error, log: Logger) {
     status >= 500 ? 'This did not work' : 'This is not possible',
     html`<p class="notice bad" role="alert">${message}</p>
 <p class="soft">${known?.code ?? 'INTERNAL'}</p>
-<p><a href="/">Back to the overview</a></p>`,
-    status,
+<p><a href="/">${(c.get('viewer') as Viewer | undefined) === undefined ? 'Sign in' : 'Back to the overview'}</a></p>`,
+    { status },
   );
 }

@@ -1,140 +1,257 @@
 import { html } from 'hono/html';
 import { describeRole, isMissing } from '../operator/processes.ts';
-import { age, readStatus, type Status, type TenantStatus } from '../operator/status.ts';
+import {
+  type Overview,
+  readFigures,
+  readOverview,
+  type TenantFigures,
+  type TenantLine,
+} from '../operator/read-overview.ts';
+import { age } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
-import { ago, type Cell, type ConsoleApp, type ConsoleParts, type Html, hireLink, page, table } from './layout.ts';
+import { scopeOf } from './access.ts';
+import type { ConsoleApp } from './acts.ts';
+import {
+  addressOf,
+  ago,
+  type Cell,
+  type ConsoleParts,
+  count,
+  type Html,
+  hireLink,
+  noticeOf,
+  page,
+  sameWith,
+  table,
+  tenantLink,
+  time,
+} from './layout.ts';
+import { shared } from './refresh.ts';
+
+/** Many look at the same page of a wall: what it shows is read once for all of them. */
+const SHARED_MS = 4_000;
 
 /** The first page: what needs a person now, then every tenant. */
-export function addOverview(app: ConsoleApp, { store, places }: ConsoleParts): void {
+export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
+  const readers = new Map<string, ReturnType<typeof shared<Overview>>>();
+  const readerOf = (scope: readonly string[] | undefined): ReturnType<typeof shared<Overview>> => {
+    const name = JSON.stringify(scope ?? null);
+    const known = readers.get(name);
+    if (known !== undefined) return known;
+    const reader = shared(SHARED_MS, async (store) => {
+      const known = await currentTenants(store, places.tenantsDir);
+      return readOverview(
+        store,
+        scope === undefined ? known : known.filter(({ tenantId }) => scope.includes(tenantId)),
+        scope,
+      );
+    });
+    readers.set(name, reader);
+    return reader;
+  };
   app.get('/', async (c) => {
-    const status = await readStatus(store, await currentTenants(store, places.tenantsDir));
-    const wanted = c.req.query('q') ?? '';
+    const overview = await readerOf(scopeOf(c.get('viewer')))(c.get('store'));
+    const wanted = (c.req.query('q') ?? '').trim().toLowerCase();
+    const found = overview.tenants.filter(({ tenantId }) => tenantId.toLowerCase().includes(wanted));
+    const from = Math.max(0, Number.parseInt(c.req.query('from') ?? '', 10) || 0);
+    const shown = found.slice(from, from + MOST_TENANTS);
+    const figures = await readFigures(
+      c.get('store'),
+      shown.map(({ tenantId }) => tenantId),
+    );
+    const isOne = overview.tenants.length === 1;
+    const search = isOne
+      ? ''
+      : html`<form class="filters" role="search" method="get" action="/">
+    <label>Find a tenant<input type="search" name="q" value="${wanted}" data-finds="tenants-part"></label>
+    <button>Find</button>
+  </form>`;
     return page(
       c,
       'Overview',
-      html`<section id="now" data-live aria-labelledby="now-head">${needsPart(status)}</section>
+      html`${noticeOf(c, {
+        freeze: 'Nothing is written for any tenant until somebody thaws it.',
+        thaw: 'Writes go on within seconds.',
+      })}
+<section id="now" data-live aria-labelledby="now-head">${needsPart(overview)}</section>
 <section aria-labelledby="tenants-head" class="card">
-  <h2 id="tenants-head">Tenants</h2>
-  <form class="filters" role="search" method="get" action="/">
-    <label>Find a tenant<input type="search" name="q" value="${wanted}" data-filters="tenants"></label>
-    <noscript><button>Find</button></noscript>
-    <p class="hint" role="status" id="tenants-found"></p>
-  </form>
-  <div id="tenants-part" data-live>${tenantsPart(status, wanted)}</div>
+  <h2 id="tenants-head">${isOne ? 'Your tenant' : 'Tenants'}</h2>
+  ${search}
+  <div id="tenants-part" data-live>${tenantsPart(shown, figures)}
+  <p class="hint">${foundText({ found: found.length, all: overview.tenants.length, from, shown: shown.length })} As of
+  ${time(overview.at)}.</p>${waysOf(
+    sameWith(c, { from: '' }),
+    { from, more: found.length > from + MOST_TENANTS },
+    (to) => sameWith(c, { from: String(to) }),
+  )}</div>
 </section>`,
     );
   });
 }
 
+const MOST_TENANTS = 50;
+
+function foundText({ found, all, from, shown }: Record<'found' | 'all' | 'from' | 'shown', number>): string {
+  if (found === 0) return `No tenant has this in its name, of ${all.toLocaleString('en')}.`;
+  const which = shown === found ? '' : `${from + 1} to ${from + shown} of `;
+  return `Shown: ${which}${count(
+    found,
+    'tenant',
+  )}${found === all ? '' : ` found of ${all.toLocaleString('en')}`}. Those that need a person come first.`;
+}
+
+function waysOf(start: string, { from, more }: { from: number; more: boolean }, at: (from: number) => string): Cell {
+  if (from === 0 && !more) return '';
+  const first = from === 0 ? '' : html`<a class="button" href="${start}">From the beginning</a>`;
+  const next = more
+    ? html`<a class="button" rel="next" href="${at(from + MOST_TENANTS)}">Next ${MOST_TENANTS}</a>`
+    : '';
+  return html`<p class="ways">${first}${next}</p>`;
+}
+
 /** Everything of one cause, wherever it is. */
 interface Cause {
-  /** Ms; absent where nobody knows since when. */
-  oldestMs: number | undefined;
   code: string;
-  items: Trouble[];
-}
-
-/** One thing that waits for a person. */
-interface Trouble {
-  code: string;
-  tenantId: string | undefined;
-  /** What it is about, as a link where there is a page of it. */
-  about: Cell;
+  /** What it is and what to do about it. */
   text: string;
-  ageMs: number | undefined;
-  /** Hires that cannot go on because of it. */
-  hires: readonly string[];
-  /** Where it stops a whole tenant: how many hires are open there. */
-  openHires: number;
-  /** A list of all that have this cause. */
-  list?: string;
+  /** Absent where nobody knows since when. */
+  oldestMs: number | undefined;
+  blocks: string;
+  where: string;
+  items: Cell[];
+  /** Where all of them are listed. */
+  all?: { to: string; text: string };
 }
 
-function needsPart(status: Status): Html {
-  const causes = causesOf(status);
+function needsPart(overview: Overview): Html {
+  const causes = causesOf(overview);
   const head = html`<h2 id="now-head">What needs a person now</h2>`;
-  if (causes.length === 0) return html`<div class="card">${head}<p class="empty">Nothing waits for a person.</p></div>`;
+  if (causes.length === 0)
+    return html`<div class="card calm">${head}<p>Nothing waits for a person. Hires go on by themselves.</p>
+  <p class="hint">As of ${time(overview.at)}</p></div>`;
   return html`${head}<ol class="causes plain">${causes.map(causePart)}</ol>`;
 }
 
-/** So many of one cause are shown; its list of holds has them all. */
-const MOST_SHOWN = 5;
-
-function causePart({ code, oldestMs, items }: Cause): Html {
-  const [first] = items;
-  const tenants = new Set(items.flatMap(({ tenantId }) => tenantId ?? []));
-  const more = items.length - MOST_SHOWN;
-  const all = first?.list === undefined ? 'hirebridge status' : html`<a href="${first.list}">all of them</a>`;
-  const where = tenants.size === 1 ? [...tenants].join('') : `${tenants.size} tenants`;
+function causePart({ code, text, oldestMs, blocks, where, items, all }: Cause): Html {
   return html`<li class="card">
-  <h3>${code}</h3>
-  <p class="inline">
-    <span class="badge warn">${oldestMs === undefined ? 'now' : `for ${age(oldestMs)}`}</span>
-    <span>${blocksText(items)}</span><span class="soft">${tenants.size === 0 ? 'the whole fleet' : where}</span>
-  </p>
-  <p>${first?.text ?? ''}</p>
-  <ul class="plain">${items
-    .slice(0, MOST_SHOWN)
-    .map(
-      (item) =>
-        html`<li>${item.tenantId ?? 'fleet'}: ${item.about} <span class="soft">${
-          item.ageMs === undefined ? '' : age(item.ageMs)
-        }</span></li>`,
-    )}</ul>
-  ${more > 0 ? html`<p class="hint">and ${more} more: ${all}</p>` : ''}
+  <div class="cause-head"><h3>${code}</h3>
+  <span class="badge warn">${oldestMs === undefined ? 'now' : `for ${age(oldestMs)}`}</span></div>
+  <p class="cause-facts"><b>${blocks}</b> <span class="soft">${where}</span></p>
+  <p class="cause-text">${text}</p>
+  <ul class="plain">${items.map((item) => html`<li>${item}</li>`)}</ul>
+  ${all === undefined ? '' : html`<p class="actions"><a class="button primary" href="${all.to}">${all.text}</a></p>`}
 </li>`;
 }
 
-function blocksText(items: readonly Trouble[]): string {
-  const held = new Set(items.flatMap(({ tenantId, hires }) => hires.map((id) => `${tenantId} ${id}`))).size;
-  const stopped = new Map(items.map(({ tenantId, openHires }) => [tenantId, openHires]));
-  const open = [...stopped.values()].reduce((sum, count) => sum + count, 0);
-  if (held > 0) return `blocks ${held} ${held === 1 ? 'hire' : 'hires'}`;
-  return open > 0 ? `may block ${open} open ${open === 1 ? 'hire' : 'hires'}` : 'blocks no hire by itself';
+/** Processes that are missing, holds, pauses, freezes and alarms, by cause; what has waited longest first. */
+function causesOf(overview: Overview): Cause[] {
+  const causes = [
+    ...missingOf(overview),
+    ...freezesOf(overview),
+    ...pausesOf(overview),
+    ...heldOf(overview),
+    ...alarmsOf(overview),
+  ];
+  return causes.sort((a, b) => (b.oldestMs ?? Infinity) - (a.oldestMs ?? Infinity));
 }
 
-/** Holds, pauses, freezes, alarms and processes that are missing, by cause; what has waited longest first. */
-function causesOf(status: Status): Cause[] {
-  const byCode = Map.groupBy(troublesOf(status), ({ code }) => code);
-  const causes = [...byCode].map(([code, items]): Cause => {
-    const ages = items.flatMap(({ ageMs }) => ageMs ?? []);
-    return { code, items, oldestMs: ages.length === 0 ? undefined : Math.max(...ages) };
-  });
-  return causes.sort((a, b) => (b.oldestMs ?? 0) - (a.oldestMs ?? 0));
+function openHires(tenants: readonly TenantLine[], of?: (tenant: TenantLine) => boolean): number {
+  return tenants.filter((one) => of?.(one) ?? true).reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
 }
 
-function troublesOf({ tenants, holds, freezes, processes }: Status): Trouble[] {
-  const openOf = new Map(tenants.map(({ tenantId, hires }) => [tenantId, hires.open ?? 0]));
-  const all = [...openOf.values()].reduce((sum, count) => sum + count, 0);
-  const missing = processes.filter(isMissing).map((role): Trouble => {
-    const text = describeRole(role, age);
-    const openHires = role.role === 'worker' ? all : 0;
+function stops(open: number): string {
+  return open === 0 ? 'stops no hire yet' : `stops ${count(open, 'open hire')}`;
+}
+
+function missingOf({ processes, tenants }: Overview): Cause[] {
+  return processes.filter(isMissing).map((role): Cause => {
+    const open = role.role === 'worker' ? openHires(tenants) : 0;
     return {
-      ...NOBODY,
       code: `NO_${role.role.toUpperCase()}`,
-      text,
-      about: role.role,
-      ageMs: role.last?.ageMs,
-      openHires,
+      text: describeRole(role, age),
+      oldestMs: role.last?.ageMs,
+      blocks: stops(open),
+      where: 'the whole fleet',
+      items: [],
     };
   });
-  const frozen = freezes.map(({ tenantId, ageMs, by }): Trouble => {
-    const openHires = tenantId === undefined ? all : (openOf.get(tenantId) ?? 0);
-    const text = `Nothing is written. To let it go on: hirebridge thaw ${tenantId ?? '--all'}`;
-    return { code: 'FROZEN', tenantId, about: `frozen by ${by}`, text, ageMs, hires: [], openHires };
-  });
-  const held = holds.map(({ holdId, tenantId, jobCandidateId, code, message, ageMs }): Trouble => {
-    const of = jobCandidateId === null ? 'the tenant' : `hire ${jobCandidateId}`;
-    const about = html`<a href="/holds/${holdId}">${of}</a>`;
-    const hires = jobCandidateId === null ? [] : [jobCandidateId];
-    const openHires = jobCandidateId === null && isWide(code) ? (openOf.get(tenantId) ?? 0) : 0;
-    const list = `/holds?code=${encodeURIComponent(code)}`;
-    return { code, tenantId, about, text: message, ageMs, hires, openHires, list };
-  });
-  return [...missing, ...frozen, ...tenants.flatMap(troublesOfTenant), ...held];
 }
 
-const NOBODY = { tenantId: undefined, hires: [], openHires: 0 } as const;
+function freezesOf({ freezes, tenants }: Overview): Cause[] {
+  if (freezes.length === 0) return [];
+  const all = freezes.find(({ tenantId }) => tenantId === undefined);
+  const names = new Set(freezes.map(({ tenantId }) => tenantId));
+  const open = openHires(tenants, ({ tenantId }) => all !== undefined || names.has(tenantId));
+  return [
+    {
+      code: 'FROZEN',
+      text: 'Somebody stopped every write: both sides are read, and nothing is written until it is thawed.',
+      oldestMs: Math.max(...freezes.map(({ ageMs }) => ageMs)),
+      blocks: stops(open),
+      where: all === undefined ? count(freezes.length, 'tenant') : 'the whole fleet',
+      items: freezes
+        .slice(0, MOST_NAMED)
+        .map(
+          ({ tenantId, by, ageMs }) =>
+            html`${tenantId === undefined ? 'Every tenant' : tenantLink(tenantId)}, by ${by} ${ago(ageMs)}`,
+        ),
+    },
+  ];
+}
+
+const MOST_NAMED = 5;
+
+function pausesOf({ tenants }: Overview): Cause[] {
+  const paused = tenants.flatMap((tenant) => (tenant.paused === undefined ? [] : [{ ...tenant, why: tenant.paused }]));
+  return [...Map.groupBy(paused, ({ why }) => why.code)].map(([code, own]): Cause => {
+    const more = own.length - MOST_NAMED;
+    return {
+      code,
+      text: own[0]?.why.message ?? '',
+      oldestMs: undefined,
+      blocks: stops(openHires(own)),
+      where: `${count(own.length, 'paused tenant')}`,
+      items: [
+        ...own.slice(0, MOST_NAMED).map(({ tenantId }) => tenantLink(tenantId)),
+        ...(more > 0 ? [`and ${more} more`] : []),
+      ],
+    };
+  });
+}
+
+function heldOf({ causes, tenants }: Overview): Cause[] {
+  return causes.map(({ code, holds, tenants: where, hires, oldestMs, oldest }): Cause => {
+    const wide = isWide(code)
+      ? openHires(tenants, ({ tenantId }) => oldest.some((one) => one.tenantId === tenantId))
+      : 0;
+    const [first] = oldest;
+    const more = holds - oldest.length;
+    return {
+      code,
+      text: first?.message ?? '',
+      oldestMs,
+      blocks:
+        hires > 0
+          ? `blocks ${count(hires, 'hire')}`
+          : wide > 0
+            ? `may block ${count(wide, 'open hire')}`
+            : 'blocks no hire by itself',
+      where: where === 1 && first !== undefined ? first.tenantId : count(where, 'tenant'),
+      items: [
+        ...oldest.map((one) => {
+          const of = one.jobCandidateId === null ? 'the tenant' : `hire ${one.jobCandidateId}`;
+          return html`${one.tenantId}: <a href="${addressOf('holds', one.holdId)}">${of}</a>
+  <span class="soft">${age(one.ageMs)}</span>`;
+        }),
+        ...(more > 0 ? [html`<span class="soft">and ${more.toLocaleString('en')} more</span>`] : []),
+      ],
+      all:
+        holds === 1 && first !== undefined
+          ? { to: addressOf('holds', first.holdId), text: 'Look and answer' }
+          : { to: `/holds?code=${encodeURIComponent(code)}`, text: `Look at all ${holds.toLocaleString('en')}` },
+    };
+  });
+}
 
 /** Questions of a tenant that its hires wait for: the HR system does not answer, or credits are used up. */
 function isWide(code: string): boolean {
@@ -144,65 +261,100 @@ function isWide(code: string): boolean {
 /** The subject of an alarm about one activity of one hire. */
 const OF_HIRE = / of job candidate (\S+)$/;
 
-function troublesOfTenant({ tenantId, paused, alarms, webhookWarning, hires }: TenantStatus): Trouble[] {
-  const told = alarms.find(({ kind }) => kind === 'tenant-paused');
-  const pauses =
-    paused === undefined
-      ? []
-      : [
-          {
-            code: paused.code,
-            tenantId,
-            about: 'paused',
-            text: paused.message,
-            ageMs: told?.ageMs,
-            hires: [],
-            openHires: hires.open ?? 0,
-          },
-        ];
-  const lasting = alarms
-    .filter(({ kind }) => kind !== 'tenant-paused')
-    .map(({ kind, subject, reason, message, ageMs }): Trouble => {
-      const [, id] = kind === 'activity-failing' ? (OF_HIRE.exec(subject) ?? []) : [];
-      const about = id === undefined ? subject : hireLink(tenantId, id, subject);
-      return { code: reason, tenantId, about, text: message, ageMs, hires: id === undefined ? [] : [id], openHires: 0 };
-    });
-  const warned =
-    webhookWarning === undefined
-      ? []
-      : [{ ...NOBODY, code: 'WEBHOOKS', tenantId, about: 'webhooks', text: webhookWarning, ageMs: undefined }];
-  return [...pauses, ...lasting, ...warned];
+/** A pause is told as such, so its alarm is not told again. */
+function alarmsOf({ alarms }: Overview): Cause[] {
+  const lasting = alarms.filter(({ kind }) => kind !== 'tenant-paused');
+  return [...Map.groupBy(lasting, ({ reason }) => reason)].map(([code, own]): Cause => {
+    const hires = own.filter(({ kind, subject }) => kind === 'activity-failing' && OF_HIRE.test(subject)).length;
+    const tenants = new Set(own.map(({ tenantId }) => tenantId));
+    const more = own.length - MOST_NAMED;
+    return {
+      code,
+      text: own[0]?.message ?? '',
+      oldestMs: Math.max(...own.map(({ ageMs }) => ageMs)),
+      blocks: hires > 0 ? `blocks ${count(hires, 'hire')}` : 'blocks no hire by itself',
+      where: tenants.size === 1 ? [...tenants].join('') : count(tenants.size, 'tenant'),
+      items: [
+        ...own.slice(0, MOST_NAMED).map(({ tenantId, subject, ageMs }) => {
+          const [, id] = OF_HIRE.exec(subject) ?? [];
+          const about = id === undefined ? html`${tenantLink(tenantId)} ${subject}` : hireLink(tenantId, id, subject);
+          return html`${about} <span class="soft">${age(ageMs)}</span>`;
+        }),
+        ...(more > 0 ? [html`<span class="soft">and ${more.toLocaleString('en')} more</span>`] : []),
+      ],
+    };
+  });
 }
 
-function tenantsPart({ tenants, holds }: Status, wanted: string): Html {
-  const waiting = Map.groupBy(holds, ({ tenantId }) => tenantId);
-  const found = tenants.filter(({ tenantId }) => tenantId.includes(wanted));
-  const rows = found.map((tenant) => tenantRow(tenant, waiting.get(tenant.tenantId)?.length ?? 0));
-  const head = ['tenant', 'state', 'holds', 'alarms', 'open', 'begun in 24 h', 'last reconcile', 'streams'];
-  return table('Tenants', head, rows, 'tenants');
+const HEAD = [
+  'tenant',
+  'state',
+  'holds',
+  'alarms',
+  'open hires',
+  'begun, last 24 h',
+  'compared',
+  'streams',
+  'rate limit used',
+];
+
+function tenantsPart(shown: readonly TenantLine[], figures: ReadonlyMap<string, TenantFigures>): Html {
+  const rows = shown.map((tenant) => tenantRow(tenant, figures.get(tenant.tenantId)));
+  return table('Tenants', HEAD, rows, {
+    id: 'tenants',
+    none: html`No tenant is here. Set one up: <code>hirebridge init ID</code>`,
+  });
 }
 
-function tenantRow(tenant: TenantStatus, holds: number): Cell[] {
-  const { tenantId, state, creditGateClosed, alarms, hires, begunLastDay, reconcileAgeMs } = tenant;
+function tenantRow(tenant: TenantLine, figures: TenantFigures | undefined): Cell[] {
+  const { tenantId, holds, alarms, hires, reconcileAgeMs } = tenant;
   const name = encodeURIComponent(tenantId);
-  const gate = creditGateClosed ? html` <span class="badge warn">no credits</span>` : '';
-  const look = state === 'active' ? 'good' : 'warn';
+  const use = figures?.rateLimits.find(({ upstream }) => upstream === 'partner')?.use;
   return [
-    html`<a href="/hires?tenant=${name}">${tenantId}</a>`,
-    html`<span class="badge ${look}">${state}</span>${gate}`,
-    holds === 0 ? '0' : html`<a href="/holds?tenant=${name}">${holds}</a>`,
-    alarms.length,
-    hires.open ?? 0,
-    begunLastDay,
+    tenant.state === 'not seen yet' ? tenantId : tenantLink(tenantId),
+    stateBadge(tenant),
+    holds === 0 ? html`<span class="soft">0</span>` : html`<a href="/holds?tenant=${name}">${holds}</a>`,
+    alarms === 0 ? html`<span class="soft">0</span>` : alarms,
+    html`<a href="/hires?tenant=${name}&amp;state=open">${hires.open ?? 0}</a>`,
+    begunCell(figures?.begun ?? []),
     ago(reconcileAgeMs),
-    html`<a href="/streams?tenant=${name}">${streamsText(tenant)}</a>`,
+    html`<a href="/streams?tenant=${name}">${streamsText(figures?.streams ?? [])}</a>`,
+    use === undefined ? html`<span class="soft">no calls</span>` : percent(use),
   ];
 }
 
-/** How old the latest run of the stream is that waited longest, and which need a look. */
-function streamsText({ streams }: TenantStatus): string {
+export function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+/** How a tenant stands, in a word or two. */
+export function stateBadge({ state, isFrozen, creditGateClosed, baseline }: TenantLine): Html {
+  const gate = creditGateClosed ? html` <span class="badge warn">no credits</span>` : '';
+  const frozen = isFrozen ? html` <span class="badge warn">frozen</span>` : '';
+  const begins = state === 'active' && baseline === 'running' ? html` <span class="badge accent">baseline</span>` : '';
+  return html`<span class="badge
+${state === 'active' ? 'good' : state === 'removed' ? '' : 'warn'}">${state}</span>${frozen}${gate}${begins}`;
+}
+
+/** Hires that began, by hour: a number, and its course as a small picture of bars. */
+export function begunCell(hours: readonly number[]): Html {
+  const all = hours.reduce((sum, one) => sum + one, 0);
+  if (all === 0) return html`<span class="soft">0</span>`;
+  const most = Math.max(...hours);
+  const bars = hours.map((one, at) => {
+    const height = one === 0 ? 0 : Math.max(2, (one / most) * 20);
+    return height === 0 ? '' : html`<rect x="${at * 4}" y="${20 - height}" width="3" height="${height}"/>`;
+  });
+  return html`<span class="spark">${all}<svg viewBox="0 0 96 20" width="96" height="20" role="img"
+  aria-label="by hour, the latest last: ${hours.join(' ')}">${bars}</svg></span>`;
+}
+
+/** How old the run of the stream is that waited longest, and how many need a look. */
+function streamsText(streams: TenantFigures['streams']): string {
   if (streams.length === 0) return 'none ran yet';
   const oldest = Math.max(...streams.map(({ ageMs }) => ageMs));
-  const odd = streams.filter(({ state, quarantined, pausedBy }) => state !== 'done' || quarantined > 0 || pausedBy);
+  const odd = streams.filter(
+    ({ state, quarantined, pausedBy }) => state === 'partial' || state === 'refused' || quarantined > 0 || pausedBy,
+  );
   return `${streams.length}, oldest ${ago(oldest)}${odd.length === 0 ? '' : `, ${odd.length} to look at`}`;
 }

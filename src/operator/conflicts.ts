@@ -3,6 +3,7 @@ import type { Side } from '../hire/side.ts';
 import type { FieldConflictRow } from '../store/exchange-tables.ts';
 import { listConflicts } from '../store/field-conflicts.ts';
 import { listHolds } from '../store/holds.ts';
+import { type ConflictFilter, listConflictsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** One field where the sides differed, as people are shown it. */
@@ -32,9 +33,25 @@ export async function readConflicts(
   store: Store,
   filter: { tenantId: string; all: boolean; limit?: number },
 ): Promise<ConflictView[]> {
-  const rows = await listConflicts(store, filter);
-  const asked = await holdsByStream(store, filter.tenantId);
-  return rows.map((row) => ({ ...view(row), asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null }));
+  return viewConflicts(store, filter.tenantId, await listConflicts(store, filter));
+}
+
+/** The same as one page of a list; sensitive values masked unless revealed. */
+export async function pageOfConflicts(store: Store, filter: ConflictFilter, reveal: boolean): Promise<ConflictView[]> {
+  return viewConflicts(store, filter.tenantId, await listConflictsPage(store, filter), reveal);
+}
+
+async function viewConflicts(
+  store: Store,
+  tenantId: string,
+  rows: readonly FieldConflictRow[],
+  reveal = false,
+): Promise<ConflictView[]> {
+  const asked = await holdsByStream(store, tenantId);
+  return rows.map((row) => ({
+    ...view(row, reveal),
+    asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null,
+  }));
 }
 
 function isUndecided({ kind, kept, closed_at: over }: FieldConflictRow): boolean {
@@ -54,8 +71,9 @@ async function holdsByStream(store: Store, tenantId: string): Promise<Map<string
   );
 }
 
-function view(row: FieldConflictRow): Omit<ConflictView, 'asked'> {
-  const shown = (value: string | null): string | null => (value === null || row.is_sensitive === 0 ? value : MASKED);
+function view(row: FieldConflictRow, reveal: boolean): Omit<ConflictView, 'asked'> {
+  const isShown = reveal || row.is_sensitive === 0;
+  const shown = (value: string | null): string | null => (value === null || isShown ? value : MASKED);
   return {
     id: row.conflict_id,
     since: iso(row.since),

@@ -63,7 +63,7 @@ export async function readHire(
   return { ...viewHire(row), ...sayHire(records), story: tellHire(records) };
 }
 
-function viewHire(row: HireRow): HireView {
+export function viewHire(row: HireRow): HireView {
   return {
     tenantId: row.tenant_id,
     jobCandidateId: row.job_candidate_id,

@@ -70,14 +70,18 @@ export async function readHold(store: Store, holdId: string): Promise<HoldView> 
 async function readHoldRow(store: Store, holdId: string): Promise<HoldRow> {
   const row = await readRow(store, holdId);
   if (row !== undefined) return row;
-  throw new ConnectorError({
+  throw holdUnknown(holdId);
+}
+
+export function holdUnknown(holdId: string): ConnectorError {
+  return new ConnectorError({
     code: 'HOLD_UNKNOWN',
     action: 'reject',
     message: `There is no hold ${holdId} in this store. List them with: hirebridge hold list --all`,
   });
 }
 
-function viewHold(row: HoldRow): HoldView {
+export function viewHold(row: HoldRow): HoldView {
   const answers = JSON.parse(row.answers) as string[];
   return {
     holdId: row.hold_id,

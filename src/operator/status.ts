@@ -81,7 +81,7 @@ export interface TenantStatus {
 }
 
 /** A tenant as its file has it. */
-interface KnownTenant {
+export interface KnownTenant {
   tenantId: string;
   webhooks: 'on' | 'off';
 }
@@ -233,12 +233,16 @@ export interface StreamStatus {
   hintsWaitMs?: number;
 }
 
-/** By tenant, each in the order of its streams' names. */
-async function readStreams(store: Store, now: number): Promise<Map<string, StreamStatus[]>> {
+/** By tenant, each in the order of its streams' names; of some tenants, or of all. */
+export async function readStreams(
+  store: Store,
+  now: number,
+  tenantIds?: readonly string[],
+): Promise<Map<string, StreamStatus[]>> {
   const [runs, left, standing, hinted] = await Promise.all([
-    listStreams(store),
-    countQuarantined(store),
-    listStreamStates(store),
+    listStreams(store, tenantIds),
+    countQuarantined(store, tenantIds),
+    listStreamStates(store, tenantIds),
     oldestHints(store),
   ]);
   const standOf = new Map(standing.map((row) => [`${row.tenant_id} ${row.stream}`, row]));

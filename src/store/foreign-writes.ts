@@ -198,6 +198,8 @@ export interface WriteFilter {
   recordId?: string;
   runId?: string;
   target?: string;
+  /** Sent before this, or then and of a record that comes later. */
+  after?: readonly [sentAt: number, recordId: string];
   /** The latest so many; all of them where absent. */
   limit?: number;
 }
@@ -224,13 +226,25 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
   if (filter.recordId !== undefined) query = query.where('w.record_id', '=', filter.recordId);
   if (filter.runId !== undefined) query = query.where('w.run_id', '=', filter.runId);
   if (filter.target !== undefined) query = query.where('w.target', '=', filter.target);
+  if (filter.after !== undefined) query = query.where('w.sent_at', '<=', filter.after[0]).where(isBehind(filter.after));
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   const whole = (await query.execute()).map(({ intent_outcome: decided, open_batch: open, ...row }) => {
     const isOpen = open !== null && row.verified_at === null;
     return { ...row, outcome: decided ?? (isOpen ? ('open' as const) : row.outcome) };
   });
-  const purged = await listPurged(store, filter);
+  const { after } = filter;
+  const purged = (await listPurged(store, filter)).filter(
+    (row) => after === undefined || Number(row.sent_at) < after[0] || row.record_id > after[1],
+  );
   if (purged.length === 0) return whole;
-  const all = [...whole, ...purged].sort((one, other) => Number(other.sent_at) - Number(one.sent_at));
+  const all = [...whole, ...purged].sort(latestFirst);
   return all.slice(0, filter.limit);
+}
+
+function latestFirst(one: ForeignWriteRow, other: ForeignWriteRow): number {
+  return Number(other.sent_at) - Number(one.sent_at) || (one.record_id < other.record_id ? -1 : 1);
+}
+
+function isBehind([sentAt, recordId]: readonly [number, string]) {
+  return sql<boolean>`(w.sent_at < ${sentAt} or w.record_id > ${recordId})`;
 }

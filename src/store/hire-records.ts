@@ -14,6 +14,10 @@ export interface HireRecords {
 
 /** At most so many deliveries, those that came last. */
 const MOST_DELIVERIES = 200;
+/** An event may come before its hire is opened, which it leads to. */
+const BEFORE_MS = 3_600_000;
+/** So many of the tenant's that came since are looked through. */
+const MOST_SEARCHED = 20_000;
 
 export async function readHireRecords(store: Store, hire: HireRow): Promise<HireRecords> {
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
@@ -48,10 +52,16 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
 /** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */
 async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['deliveries']> {
   const ids = [hire.job_candidate_id, hire.onboarding_candidate_id].filter((id) => id !== null);
-  return store.kysely
+  const since = store.kysely
     .selectFrom('inbox')
     .select(['event', 'ids', 'state', 'received_at', 'done_at'])
     .where('tenant_id', '=', hire.tenant_id)
+    .where('received_at', '>=', Number(hire.opened_at) - BEFORE_MS)
+    .orderBy('received_at')
+    .limit(MOST_SEARCHED);
+  return store.kysely
+    .selectFrom(since.as('since'))
+    .selectAll()
     .where((eb) => eb.or(ids.map((id) => eb('ids', 'like', `%${JSON.stringify(id)}%`))))
     .orderBy('received_at', 'desc')
     .limit(MOST_DELIVERIES)

@@ -66,7 +66,15 @@ const NOTHING = {
 /** What is asked of `foreign_writes`, of what was landed before its values were purged. */
 export async function listPurged(
   { kysely }: Store,
-  filter: { tenantId: string; mapping?: string; recordId?: string; runId?: string; target?: string; limit?: number },
+  filter: {
+    tenantId: string;
+    mapping?: string;
+    recordId?: string;
+    runId?: string;
+    target?: string;
+    after?: readonly [sentAt: number, recordId: string];
+    limit?: number;
+  },
 ): Promise<ForeignWriteRow[]> {
   let query = kysely
     .selectFrom('purged_writes')
@@ -76,6 +84,7 @@ export async function listPurged(
   if (filter.mapping !== undefined) query = query.where('mapping_hash', 'like', `${filter.mapping}%`);
   if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
   if (filter.target !== undefined) query = query.where('target', '=', filter.target);
+  if (filter.after !== undefined) query = query.where('sent_at', '<=', filter.after[0]);
   // Finds a few too many: what a pattern may take for its own sign is any sign.
   const named = JSON.stringify(filter.recordId ?? '').replaceAll(/[^\w"-]/g, '_');
   if (filter.recordId !== undefined) query = query.where(sql`records`, 'like', `%${named}%`);

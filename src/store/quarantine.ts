@@ -23,12 +23,15 @@ export async function readQuarantine(store: Store, key: StreamKey): Promise<Quar
 }
 
 /** How many records of each stream are left out now. */
-export async function countQuarantined(store: Store): Promise<(StreamKey & { count: number })[]> {
-  const rows = await store.kysely
+export async function countQuarantined(
+  { kysely }: Store,
+  tenantIds?: readonly string[],
+): Promise<(StreamKey & { count: number })[]> {
+  const query = kysely
     .selectFrom('quarantine')
     .select(['tenant_id', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
-    .groupBy(['tenant_id', 'stream'])
-    .execute();
+    .groupBy(['tenant_id', 'stream']);
+  const rows = await (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
 }
 

@@ -15,6 +15,7 @@ import type {
   QuarantineTable,
   StreamMissingTable,
   StreamPageTable,
+  StreamPassTable,
   StreamStateTable,
   StreamTable,
 } from './stream-tables.ts';
@@ -53,6 +54,7 @@ export interface Tables {
   jobs: JobTable;
   streams: StreamTable;
   quarantine: QuarantineTable;
+  stream_passes: StreamPassTable;
   stream_states: StreamStateTable;
   stream_pages: StreamPageTable;
   stream_missing: StreamMissingTable;

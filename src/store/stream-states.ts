@@ -16,8 +16,9 @@ export async function readStreamState(store: Store, key: StreamKey): Promise<Str
     .executeTakeFirst();
 }
 
-export async function listStreamStates(store: Store): Promise<StreamState[]> {
-  return store.kysely.selectFrom('stream_states').selectAll().execute();
+export async function listStreamStates({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamState[]> {
+  const query = kysely.selectFrom('stream_states').selectAll();
+  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
 }
 
 /** Stops a stream until `resumeStream`. False where it is paused already. */
@@ -67,6 +68,78 @@ export async function completePass(
   pass: Pick<StreamState, 'whole_at' | 'listed' | 'landed' | 'mapping_hash'>,
 ): Promise<void> {
   await change(store, key, { ...pass, allowed_code: null, allowed_by: null });
+  await keepPass(store, key, pass);
+}
+
+/** So many passes of a stream are kept for people to look at. */
+const MOST_PASSES = 60;
+
+/** With the counts of its run; a pass whose run was taken over is nobody's. */
+async function keepPass(
+  { kysely, now }: Store,
+  { tenantId, stream }: StreamKey,
+  { whole_at, listed, landed }: Pick<StreamState, 'whole_at' | 'listed' | 'landed'>,
+): Promise<void> {
+  if (whole_at === null) return;
+  const of = { tenant_id: tenantId, stream };
+  await kysely
+    .insertInto('stream_passes')
+    .columns(['tenant_id', 'stream', 'began_at', 'ended_at', 'listed', 'landed', 'created', 'updated', 'quarantined'])
+    .expression((eb) =>
+      eb
+        .selectFrom('streams')
+        .select(['tenant_id', 'stream', eb.val(whole_at).as('began_at'), now.as('ended_at')])
+        .select([eb.val(listed ?? 0).as('listed'), eb.val(landed ?? 0).as('landed')])
+        .select(['created', 'updated', 'quarantined'])
+        .where((of_) => of_.and(of)),
+    )
+    .onConflict((c) => c.doNothing())
+    .execute();
+  await kysely
+    .deleteFrom('stream_passes')
+    .where((eb) => eb.and(of))
+    .where('began_at', '<=', (eb) =>
+      eb
+        .selectFrom('stream_passes as kept')
+        .select('kept.began_at')
+        .where('kept.tenant_id', '=', tenantId)
+        .where('kept.stream', '=', stream)
+        .orderBy('kept.began_at', 'desc')
+        .limit(1)
+        .offset(MOST_PASSES),
+    )
+    .execute();
+}
+
+/** The latest complete passes of a stream, oldest first. */
+export async function listPasses({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<StreamPass[]> {
+  const rows = await kysely
+    .selectFrom('stream_passes')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .orderBy('began_at')
+    .execute();
+  return rows.map((row) => ({
+    beganAt: Number(row.began_at),
+    endedAt: Number(row.ended_at),
+    listed: Number(row.listed),
+    landed: Number(row.landed),
+    created: Number(row.created),
+    updated: Number(row.updated),
+    quarantined: Number(row.quarantined),
+  }));
+}
+
+/** What a pass over the whole list found: how many records on either side, and what it wrote. */
+export interface StreamPass {
+  beganAt: number;
+  endedAt: number;
+  listed: number;
+  landed: number;
+  created: number;
+  updated: number;
+  quarantined: number;
 }
 
 /**

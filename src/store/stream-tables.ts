@@ -81,6 +81,21 @@ export interface StreamStateTable {
   mapping_hash: string | null;
 }
 
+/** A complete pass over the whole list of a stream; the latest few are kept. */
+export interface StreamPassTable {
+  tenant_id: string;
+  stream: string;
+  began_at: number;
+  ended_at: number;
+  /** Records that it found. */
+  listed: number;
+  /** Rows that the HRIS held after it. */
+  landed: number;
+  created: number;
+  updated: number;
+  quarantined: number;
+}
+
 /** The ids of one page as it was read last, to tell at the end of a pass who was on none. */
 export interface StreamPageTable {
   tenant_id: string;

@@ -53,8 +53,9 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
 }
 
 /** The latest run of every stream of every tenant, by their names. */
-export async function listStreams(store: Store): Promise<StreamRow[]> {
-  return store.kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream').execute();
+export async function listStreams({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamRow[]> {
+  const query = kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream');
+  return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
 }
 
 /**

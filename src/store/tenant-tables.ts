@@ -65,34 +65,38 @@ export interface TenantTable {
   ended_at: number | null;
 }
 
+/** Everything that a person can do and the audit trail tells. */
+export const auditActs = [
+  'applied',
+  'paused',
+  'resumed',
+  'removed',
+  'frozen',
+  'thawed',
+  'stream-paused',
+  'stream-resumed',
+  'revealed',
+  'went-live',
+  'linked',
+  'acknowledged',
+  'company-confirmed',
+  'hold-answered',
+  'hire-started',
+  'records-retried',
+  'deliveries-retried',
+  'deliveries-replayed',
+  'reconcile-asked',
+  'sync-asked',
+  'plan-applied',
+] as const;
+
 /** What people did to tenants and to the fleet. */
 export interface AuditTable {
   at: number;
   by: string;
   /** Null for the whole fleet. */
   tenant_id: string | null;
-  act:
-    | 'applied'
-    | 'paused'
-    | 'resumed'
-    | 'removed'
-    | 'frozen'
-    | 'thawed'
-    | 'stream-paused'
-    | 'stream-resumed'
-    | 'revealed'
-    | 'went-live'
-    | 'linked'
-    | 'acknowledged'
-    | 'company-confirmed'
-    | 'hold-answered'
-    | 'hire-started'
-    | 'records-retried'
-    | 'deliveries-retried'
-    | 'deliveries-replayed'
-    | 'reconcile-asked'
-    | 'sync-asked'
-    | 'plan-applied';
+  act: (typeof auditActs)[number];
   /** What changed, one line each; settings and references, no secrets. */
   details: string | null;
 }

@@ -27,7 +27,7 @@ test('the token is exchanged for a cookie that no script reads, and leaves the a
   const { url } = await openConsole();
   const entry = await fetch(`${url}/?token=${TOKEN}`, { redirect: 'manual' });
   expect([entry.status, entry.headers.get('location')]).toEqual([303, '/']);
-  expect(entry.headers.get('set-cookie')).toMatch(/^hirebridge-console-\d+=[\w-]{43}; .*HttpOnly; SameSite=Strict/);
+  expect(entry.headers.get('set-cookie')).toMatch(/^hirebridge-console-\d+=[\w-]{43}; .*HttpOnly; SameSite=Lax/);
 });
 
 test('without a session there is nothing but the sign-in, and a wrong token gives none', async () => {
@@ -66,7 +66,7 @@ test.each([
   ['with another token', {}, { csrf: 'x'.repeat(43) }, 403],
   ['without a session', { cookie: '' }, {}, 401],
   ['as JSON', { 'content-type': 'application/json' }, {}, 415],
-  ['larger than any form', {}, { id: 'x'.repeat(70_000) }, 413],
+  ['larger than any form', {}, { id: 'x'.repeat(520_000) }, 413],
 ])('a form %s is refused, and nothing is done', async (_what, over, fields, status) => {
   const { store, signalled, signIn } = await openConsole();
   const { holdId } = await openHold(store, HOLD);
@@ -115,7 +115,7 @@ test('the log names what was done and by whom, and neither token nor cookie', as
   const visitor = await signIn();
   await visitor.post(`/holds/${holdId}/answer`, { answer: 'retry' });
   const log = logged.join('');
-  expect(log).toMatch(new RegExp(`"holdId":"${holdId}","answer":"retry","by":"ann","msg":"hold answered"`));
+  expect(log).toContain(`"act":"answer","path":"/holds/${holdId}/answer","by":"ann","msg":"done"`);
   expect(log).not.toContain(TOKEN);
   expect(log).not.toContain(visitor.cookie.split('=')[1]);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Grant } from '../../src/console/access.ts';
 import { type RunningConsole, startConsole } from '../../src/console/console.ts';
 import { createRootLogger } from '../../src/log.ts';
 import type { OperatorParts } from '../../src/operator/open-tenant.ts';
@@ -8,6 +9,8 @@ import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';
 
 export const TOKEN = 'a-token-of-a-test-0123456789';
+
+type StartOptions = Parameters<typeof startConsole>[0];
 
 export interface OpenConsole {
   url: string;
@@ -23,13 +26,22 @@ export interface OpenConsole {
 /** A browser as far as a server can tell: its cookie, and the token of its forms. */
 export interface Visitor {
   cookie: string;
-  get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
+  /** Of its forms. */
+  csrf: string;
+  get(path: string, headers?: Record<string, string>): Promise<{ status: number; text: string; headers: Headers }>;
   /** Sends a form as a browser does; `over` replaces what is sent. */
   post(path: string, fields: Record<string, string>, over?: Record<string, string>): Promise<Response>;
+  /** The same with fields that come more than once. */
+  postAll(path: string, fields: URLSearchParams): Promise<Response>;
 }
 
 interface Wanted {
   readOnly?: boolean;
+  /** Who has the token; an admin of everything where absent. */
+  grants?: readonly Grant[];
+  access?: StartOptions['access'];
+  clock?: () => number;
+  port?: number;
   /** Temporal answers no longer. */
   isAway?: boolean;
   /** Of a world that is there already. */
@@ -38,22 +50,31 @@ interface Wanted {
 }
 
 /** The console on a port of its own over a SQLite store in a file; only Temporal is not there. */
-export async function openConsole({ readOnly = false, isAway = false, ...world }: Wanted = {}): Promise<OpenConsole> {
+export async function openConsole({
+  readOnly = false,
+  isAway = false,
+  grants = [{ role: 'admin', tenants: 'all' }],
+  ...world
+}: Wanted = {}): Promise<OpenConsole> {
   const dataDir = await scratchDir();
   const tenantsDir = world.tenantsDir ?? (await tenantDir());
   const store = await openStore(world.storeUrl ?? `sqlite:${join(dataDir, 'store.db')}`);
+  if (world.storeUrl === undefined) await addTenant(store, 'acme');
   const signalled: string[] = [];
   const logged: string[] = [];
   const running = await startConsole({
-    port: 0,
-    token: TOKEN,
-    by: 'ann',
+    port: world.port ?? 0,
+    access: world.access ?? { tokens: [{ by: 'ann', token: TOKEN, grants }], oidc: undefined },
+    temporalUi: undefined,
+    ...(world.clock === undefined ? {} : { clock: world.clock }),
     readOnly,
     places: { dataDir, tenantsDir },
     store,
     log: createRootLogger({ write: (line) => void logged.push(line) }, 'info'),
-    act: (use) =>
-      use({ store, hires: noteSignals(signalled, isAway), tenants: [{ tenant: 'acme' }] } satisfies OperatorParts),
+    act: (use) => {
+      const tenants = [{ tenant: 'acme' }, { tenant: 'globex' }];
+      return use({ store, hires: noteSignals(signalled, isAway), tenants } satisfies OperatorParts);
+    },
   });
   onTestFinished(async () => {
     await running.close();
@@ -62,26 +83,44 @@ export async function openConsole({ readOnly = false, isAway = false, ...world }
   return { url: running.url, store, signalled, logged, signIn: () => signIn(running) };
 }
 
+/** A tenant that was applied, as far as the store tells without its files. */
+export async function addTenant(store: Store, tenantId: string, version: number | null = 1): Promise<void> {
+  await store.kysely.insertInto('tenants').values({ tenant_id: tenantId, state: 'active', version }).execute();
+}
+
 function noteSignals(signalled: string[], isAway: boolean): HireClient {
   const signalWithStart = async (_type: string, { workflowId }: { workflowId: string }): Promise<void> => {
     if (isAway) throw new Error('Temporal is away');
     signalled.push(workflowId);
   };
-  const client = { workflow: { signalWithStart } } as unknown as HireClient['client'];
+  const start = async (_type: string, { workflowId }: { workflowId: string }): Promise<object> => {
+    signalled.push(workflowId);
+    return {};
+  };
+  const getHandle = (id: string) => ({ trigger: async () => void signalled.push(id) });
+  const client = { workflow: { signalWithStart, start }, schedule: { getHandle } } as unknown as HireClient['client'];
   return { client, installationId: 'hb', timing: { heartbeatMs: 1, attemptMs: 1, retryMs: 1 } };
 }
 
 async function signIn({ url }: RunningConsole): Promise<Visitor> {
   const entry = await fetch(`${url}/?token=${TOKEN}`, { redirect: 'manual' });
   const cookie = (entry.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const get: Visitor['get'] = async (path) => {
-    const response = await fetch(url + path, { headers: { cookie } });
+  const get: Visitor['get'] = async (path, headers = {}) => {
+    const response = await fetch(url + path, { headers: { cookie, ...headers }, redirect: 'manual' });
     return { status: response.status, text: await response.text(), headers: response.headers };
   };
   const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec((await get('/')).text) ?? [];
   return {
     cookie,
+    csrf,
     get,
+    postAll: (path, fields) =>
+      fetch(url + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie, origin: url },
+        body: new URLSearchParams([['csrf', csrf], ...fields]),
+      }),
     post: (path, fields, over = {}) =>
       fetch(url + path, {
         method: 'POST',

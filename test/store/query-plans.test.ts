@@ -188,7 +188,7 @@ async function scansOf(store: Store, asked: readonly Asked[]): Promise<string[]>
 }
 
 /** Partial indexes that hold what waits, stands open or was left, and nothing that is over. */
-const WAITING = /inbox_stuck|inbox_left|inbox_waiting|holds_to_notify|holds_once_open/;
+const WAITING = /inbox_stuck|inbox_left|inbox_waiting|holds_to_notify|holds_waiting|holds_once_open/;
 
 function isScan(line: string): boolean {
   if (WAITING.test(line)) return false;

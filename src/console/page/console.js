@@ -1,33 +1,59 @@
-// Keeps what stands in `data-live` up to date, and narrows a table while somebody types. The pages work without it.
-const EVERY_MS = 10_000;
+// Keeps what stands in `data-live` up to date, and finds while somebody types. The pages work without it.
+const SOONEST_MS = 3_000;
+const LATEST_MS = 60_000;
+const TYPING_MS = 250;
 
+let waitMs = SOONEST_MS;
+
+/** Many pages that are open share what the store can bear: a page that is refused asks less often from then on. */
 async function refresh() {
   const parts = [...document.querySelectorAll('[data-live]')];
-  if (document.hidden || parts.length === 0 || parts.some(isInUse)) return;
-  const answer = await fetch(location.href, { signal: AbortSignal.timeout(EVERY_MS) }).catch(() => undefined);
-  if (answer?.ok !== true)
-    return say(answer?.status === 401 ? 'You are signed out.' : 'The console does not answer.', true);
-  const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if (parts.length === 0) return;
+  if (!document.hidden && !parts.some(isInUse)) await replaceAll(parts);
+  setTimeout(refresh, waitMs * (0.8 + Math.random() * 0.4));
+}
+
+async function replaceAll(parts) {
+  const answer = await ask(location.href);
+  if (answer === undefined) return;
+  waitMs = Math.max(SOONEST_MS, waitMs * 0.8);
+  const next = new DOMParser().parseFromString(answer, 'text/html');
   for (const part of parts) {
     const fresh = next.getElementById(part.id);
     // Somebody may have begun to use it while the answer came.
     if (fresh === null || isInUse(part) || fresh.innerHTML === part.innerHTML) continue;
     replace(part, fresh);
   }
-  for (const input of document.querySelectorAll('[data-filters]')) narrow(input);
   say('');
 }
 
-/** Nothing is replaced under somebody's hands: a field with text in it, or where the focus is. */
+/** The page anew; undefined where it does not come, and then it is said why. */
+async function ask(address) {
+  const options = { headers: { 'x-hirebridge-refresh': '1' }, signal: AbortSignal.timeout(20_000) };
+  const answer = await fetch(address, options).catch(() => undefined);
+  if (answer?.ok === true) return answer.text();
+  waitMs = Math.min(LATEST_MS, waitMs * 2);
+  if (answer?.status === 429) return undefined;
+  if (answer?.status === 401) say('You are signed out. Load the page again to sign in.', true);
+  else say('The console does not answer. What you see may be out of date.', true);
+  return undefined;
+}
+
+/** Nothing is replaced under somebody's hands: a field with text in it, a choice that was made, or where the focus is. */
 function isInUse(part) {
-  const typed = [...part.querySelectorAll('input:not([type=hidden])')].some((input) => input.value !== '');
-  return typed || (part.contains(document.activeElement) && !document.activeElement.matches('.scroll'));
+  const typed = [...part.querySelectorAll('input:not([type=hidden]):not([type=checkbox]), textarea')];
+  if (typed.some((input) => input.value !== input.defaultValue)) return true;
+  const ticked = [...part.querySelectorAll('input[type=checkbox]')];
+  if (ticked.some((input) => input.checked !== input.defaultChecked)) return true;
+  return part.contains(document.activeElement) && !document.activeElement.matches('.scroll');
 }
 
 /** A table that is scrolled by keyboard stays where it is. */
 function replace(part, fresh) {
   const before = part.contains(document.activeElement) ? document.activeElement : undefined;
+  const open = new Set([...part.querySelectorAll('details[open]')].map(({ id }) => id));
   part.replaceChildren(...fresh.childNodes);
+  for (const details of part.querySelectorAll('details')) details.open ||= open.has(details.id);
   const name = before?.getAttribute('aria-label');
   const same = [...part.querySelectorAll('.scroll')].find((one) => one.getAttribute('aria-label') === name);
   if (before === undefined || same === undefined) return;
@@ -43,18 +69,27 @@ function say(text, isBad = false) {
   health.className = isBad ? 'bad' : '';
 }
 
-function narrow(input) {
-  const rows = [...document.querySelectorAll(`#${input.dataset.filters} tbody tr`)];
-  const wanted = input.value.trim().toLowerCase();
-  for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
-  const found = rows.filter((row) => !row.hidden).length;
-  const told = document.getElementById(`${input.dataset.filters}-found`);
-  told.textContent = wanted === '' ? '' : `${found} of ${rows.length}`;
+/** A search shows what it finds while somebody types; its address says the same, so that it can be kept. */
+function findWhileTyping(input) {
+  let timer;
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const address = new URL(input.form.action);
+      for (const [name, value] of new FormData(input.form)) if (value !== '') address.searchParams.set(name, value);
+      const answer = await fetch(address).then(
+        (found) => (found.ok ? found.text() : undefined),
+        () => undefined,
+      );
+      if (answer === undefined) return;
+      const fresh = new DOMParser().parseFromString(answer, 'text/html').getElementById(input.dataset.finds);
+      const part = document.getElementById(input.dataset.finds);
+      if (fresh === null || part === null) return;
+      history.replaceState(null, '', address);
+      part.replaceChildren(...fresh.childNodes);
+    }, TYPING_MS);
+  });
 }
 
-for (const input of document.querySelectorAll('[data-filters]')) {
-  input.addEventListener('input', () => narrow(input));
-  input.form.addEventListener('submit', (event) => event.preventDefault());
-  narrow(input);
-}
-setInterval(refresh, EVERY_MS);
+for (const input of document.querySelectorAll('[data-finds]')) findWhileTyping(input);
+setTimeout(refresh, waitMs * (0.5 + Math.random()));

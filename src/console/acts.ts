@@ -1,0 +1,159 @@
+import type { Context, Hono } from 'hono';
+import { ConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Store } from '../store/open-store.ts';
+import { may, type Person, type Role, scopeOf } from './access.ts';
+
+/** Somebody who is signed in. */
+export interface Viewer extends Person {
+  readOnly: boolean;
+  /** Stands in every form, and comes back with it. */
+  csrf: string;
+}
+
+export interface ConsoleEnv {
+  /** The store counts what this request asks of it. */
+  Variables: { viewer: Viewer; form: URLSearchParams; store: Store };
+}
+
+export type ConsoleApp = Hono<ConsoleEnv>;
+export type Asked = Context<ConsoleEnv>;
+
+/** One thing that is sent to the console. */
+interface Act {
+  /** The command that does the same; empty where commands show it without being asked for it. */
+  verb: string;
+  path: string;
+  needs: Role;
+}
+
+/**
+ * Everything that is ever sent to the console; nothing else is taken. A test compares it with the commands, and tries
+ * each as somebody who may not.
+ */
+export const ACTS = {
+  answer: { verb: 'hold answer', path: '/holds/:id/answer', needs: 'operator' },
+  answerMany: { verb: 'hold answer', path: '/holds/answer', needs: 'operator' },
+  revealRecords: { verb: '', path: '/holds/:id/records', needs: 'viewer' },
+  startHire: { verb: 'hire start', path: '/hires/:tenant/:id/start', needs: 'operator' },
+  revealHire: { verb: 'audit --reveal', path: '/hires/:tenant/:id', needs: 'viewer' },
+  revealFields: { verb: 'explain --reveal', path: '/hires/:tenant/:id/fields', needs: 'viewer' },
+  retryDelivery: { verb: 'inbox retry', path: '/deliveries/:tenant/:delivery/retry', needs: 'operator' },
+  replayDelivery: { verb: 'replay', path: '/deliveries/:tenant/:delivery/replay', needs: 'operator' },
+  revealDelivery: { verb: '', path: '/deliveries/:tenant/:delivery', needs: 'operator' },
+  sync: { verb: 'sync', path: '/streams/:tenant/:stream/sync', needs: 'operator' },
+  pauseStream: { verb: 'pause', path: '/streams/:tenant/:stream/pause', needs: 'operator' },
+  resumeStream: { verb: 'resume', path: '/streams/:tenant/:stream/resume', needs: 'operator' },
+  retry: { verb: 'retry', path: '/streams/:tenant/retry', needs: 'operator' },
+  revealConflicts: { verb: '', path: '/streams/:tenant/conflicts', needs: 'viewer' },
+  settle: { verb: 'hold answer', path: '/streams/:tenant/settle', needs: 'operator' },
+  revealWrites: { verb: 'audit --reveal', path: '/audit/:tenant/writes', needs: 'viewer' },
+  pauseTenant: { verb: 'tenant pause', path: '/tenants/:tenant/pause', needs: 'operator' },
+  resumeTenant: { verb: 'tenant resume', path: '/tenants/:tenant/resume', needs: 'operator' },
+  removeTenant: { verb: 'tenant remove', path: '/tenants/:tenant/remove', needs: 'admin' },
+  confirmCompany: { verb: 'tenant confirm-company', path: '/tenants/:tenant/confirm-company', needs: 'admin' },
+  goLive: { verb: 'tenant go-live', path: '/tenants/:tenant/go-live', needs: 'operator' },
+  reconcile: { verb: 'reconcile', path: '/tenants/:tenant/reconcile', needs: 'operator' },
+  freeze: { verb: 'freeze', path: '/tenants/:tenant/freeze', needs: 'operator' },
+  thaw: { verb: 'thaw', path: '/tenants/:tenant/thaw', needs: 'operator' },
+  freezeAll: { verb: 'freeze', path: '/freeze', needs: 'operator' },
+  thawAll: { verb: 'thaw', path: '/thaw', needs: 'operator' },
+} as const satisfies Readonly<Record<string, Act>>;
+
+export type ActName = keyof typeof ACTS;
+
+/** Whether whoever looks may do this; without a tenant, to the whole fleet. */
+export function mayDo(c: Asked, name: ActName, tenantId?: string): boolean {
+  const { readOnly, grants } = c.get('viewer');
+  const { needs } = ACTS[name];
+  return may({ grants }, needs, tenantId) && (!readOnly || needs === 'viewer');
+}
+
+/** Says under whose name it is done. @throws ConnectorError NOT_ALLOWED, CONSOLE_READ_ONLY */
+export function allow(c: Asked, name: ActName, tenantId?: string): string {
+  const { by, readOnly, grants } = c.get('viewer');
+  if (mayDo(c, name, tenantId)) return by;
+  const { needs } = ACTS[name];
+  const isRole = !may({ grants }, needs, tenantId);
+  throw new ConnectorError({
+    code: readOnly && !isRole ? 'CONSOLE_READ_ONLY' : 'NOT_ALLOWED',
+    action: 'reject',
+    message: isRole
+      ? `This needs the role ${needs} for ${tenantId ?? 'all tenants'}, and nothing was done. ` +
+        'Whoever keeps the access file can give it to you.'
+      : 'This console is read only, and nothing was done. Start it without --read-only, or use the command.',
+  });
+}
+
+/** What an act works on. Ids of its address stand in `c.req.param`. */
+export interface Done {
+  c: Asked;
+  by: string;
+  form: URLSearchParams;
+  /** Of its address; empty where it names none, and the act asks for itself whether it may. */
+  tenantId: string;
+}
+
+/**
+ * Takes one act: whoever sends it must be shown its tenant, and have the role for it. It ends with the address of the
+ * page that shows what came of it, or with a page.
+ */
+export function addAct(
+  app: ConsoleApp,
+  log: Logger,
+  name: ActName,
+  does: (done: Done) => Promise<string | Response>,
+): void {
+  const { path } = ACTS[name];
+  const isOfTenant = path.includes('/:tenant');
+  const isOfFleet = !path.includes('/:');
+  app.post(path, async (c) => {
+    const tenantId = c.req.param('tenant') ?? '';
+    if (isOfTenant) await assertShown(c, tenantId);
+    const by = isOfTenant
+      ? allow(c, name, tenantId)
+      : isOfFleet && name !== 'answerMany'
+        ? allow(c, name)
+        : c.get('viewer').by;
+    const end = await does({ c, by, form: c.get('form'), tenantId });
+    log.info({ act: name, path: c.req.path, by }, 'done');
+    return typeof end === 'string' ? c.redirect(end, 303) : end;
+  });
+}
+
+/** The tenant of somebody who may see only one. */
+export function onlyTenant(c: Asked): string | undefined {
+  const scope = scopeOf(c.get('viewer'));
+  return scope?.length === 1 ? scope[0] : undefined;
+}
+
+/** Whose rows a list shows: of the tenant that was asked for, or of all that the viewer may see. */
+export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantIds: readonly string[] | undefined }> {
+  const asked = c.req.query('tenant')?.trim();
+  const tenantId = asked === undefined || asked === '' ? onlyTenant(c) : asked;
+  if (tenantId === undefined) return { tenantIds: scopeOf(c.get('viewer')) };
+  await assertShown(c, tenantId);
+  return { tenantId, tenantIds: [tenantId] };
+}
+
+/**
+ * Another tenant's id is answered as one that does not exist, and no other is named. @throws ConnectorError
+ * TENANT_UNKNOWN
+ */
+export async function assertShown(c: Asked, tenantId: string): Promise<void> {
+  if (may(c.get('viewer'), 'viewer', tenantId) && (await isKnown(c.get('store'), tenantId))) return;
+  throw new ConnectorError({
+    code: 'TENANT_UNKNOWN',
+    action: 'reject',
+    message: `There is no tenant "${tenantId}" that you may see. Choose one on the overview.`,
+  });
+}
+
+async function isKnown({ kysely }: Store, tenantId: string): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
+  return row !== undefined;
+}

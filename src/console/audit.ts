@@ -1,0 +1,208 @@
+import { stringify } from 'csv-stringify/sync';
+import { html } from 'hono/html';
+import { type ActView, pageOfAudit } from '../operator/listings.ts';
+import { noteReveal } from '../operator/reveal.ts';
+import { readWrites, type WriteView } from '../operator/writes.ts';
+import { auditActs } from '../store/tenant-tables.ts';
+import { may } from './access.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import {
+  actForm,
+  addressOf,
+  asOf,
+  type Cell,
+  type ConsoleParts,
+  choiceField,
+  filters,
+  type Html,
+  PAGE_ROWS,
+  page,
+  paged,
+  personal,
+  placeAsked,
+  sameWith,
+  searchField,
+  table,
+  tenantLink,
+  time,
+} from './layout.ts';
+
+/** What people did, and what was written on either side: narrowed, page by page, and as files for a spreadsheet. */
+export function addAudit(app: ConsoleApp, parts: ConsoleParts): void {
+  addActs(app);
+  addWrites(app, parts);
+}
+
+/** A file has at most so many rows; the filters take care of the rest. */
+const MOST_EXPORTED = 10_000;
+
+function addActs(app: ConsoleApp): void {
+  const list = async (c: Asked, limit: number): Promise<ActView[]> => {
+    const { tenantIds } = await askedScope(c);
+    const { by = '', act = '' } = c.req.query();
+    return pageOfAudit(c.get('store'), {
+      tenantIds,
+      by: by.trim() === '' ? undefined : by.trim(),
+      act: auditActs.find((one) => one === act),
+      from: dayAsked(c, 'from'),
+      to: dayAsked(c, 'to'),
+      after: placeAsked(c, 2) as [number, number] | undefined,
+      limit,
+    });
+  };
+  app.get('/audit', async (c) => {
+    const { tenantId } = await askedScope(c);
+    const found = await list(c, PAGE_ROWS + 1);
+    const { shown, ways } = paged(c, found, (last) => {
+      // Rows have no key: a place is a time, and how many of it were shown.
+      const [at, before] = (placeAsked(c, 2) as [number, number] | undefined) ?? [0, 0];
+      const time = Date.parse(last.at);
+      const same = found.slice(0, PAGE_ROWS).filter((one) => one.at === last.at).length;
+      return [time, same + (time === at ? before : 0)];
+    });
+    const head = ['when', 'who', 'did', 'tenant', 'details'];
+    return page(
+      c,
+      'What people did',
+      html`${filters(c, '/audit', [
+        searchField(c, 'by', 'Who'),
+        choiceField(c, 'act', 'Did', auditActs),
+        dayField(c, 'from', 'From (UTC)'),
+        dayField(c, 'to', 'Before (UTC)'),
+      ])}
+<div class="result" id="audit-part" data-live>
+${table('What people did, latest first', head, shown.map(actRow), { none: 'Nobody did anything that fits.' })}${ways}
+${asOf()}</div>
+<p class="ways"><a class="button" href="${csvAddress(c, '/audit.csv')}">Save as CSV</a></p>`,
+      tenantId === undefined ? {} : { tenant: tenantId, above: tenantLink(tenantId) },
+    );
+  });
+  app.get('/audit.csv', async (c) => {
+    const rows = await list(c, MOST_EXPORTED);
+    return csv(c, 'audit', ['when', 'who', 'did', 'tenant', 'details'], rows.map(actValues));
+  });
+}
+
+function actRow({ at, by, act, tenantId, details }: ActView): Cell[] {
+  const lines = (details ?? '').split('\n');
+  const rest =
+    lines.length > 1
+      ? html`<details id="${at}-${act}"><summary>${lines.length} settings</summary>
+<pre class="code">${details ?? ''}</pre></details>`
+      : (details ?? '');
+  return [time(at), by, act, tenantId === null ? 'all tenants' : tenantLink(tenantId), rest];
+}
+
+function actValues({ at, by, act, tenantId, details }: ActView): string[] {
+  return [at, by, act, tenantId ?? '', details ?? ''];
+}
+
+function addWrites(app: ConsoleApp, { log }: ConsoleParts): void {
+  const list = (c: Asked, tenantId: string, limit: number, reveal: boolean): Promise<WriteView[]> => {
+    const { mapping = '', record = '', run = '' } = c.req.query();
+    const after = placeAsked(c, 2) as [number, string] | undefined;
+    const filter = {
+      ...(mapping.trim() === '' ? {} : { mapping: mapping.trim() }),
+      ...(record.trim() === '' ? {} : { recordId: record.trim() }),
+      ...(run.trim() === '' ? {} : { runId: run.trim() }),
+      ...(after === undefined ? {} : { after }),
+    };
+    return readWrites(c.get('store'), { tenantId, limit, ...filter }, reveal);
+  };
+  const writesPage = async (c: Asked, tenantId: string, isRevealed: boolean) => {
+    const reveal = isRevealed && may(c.get('viewer'), 'operator', tenantId);
+    const found = await list(c, tenantId, PAGE_ROWS + 1, reveal);
+    const { shown, ways } = paged(c, found, ({ at, record }) => [Date.parse(at), record]);
+    const head = ['when', 'record', 'write', 'fields', 'outcome', 'mapping', 'by (run)'];
+    const rows = shown.map((write) => writeRow(write, isRevealed));
+    const to = addressOf('audit', tenantId, 'writes');
+    const search = ['mapping', 'record', 'run'] as const;
+    return page(
+      c,
+      `What was written for ${tenantId}`,
+      html`<form class="filters" role="search" method="get" action="${to}">
+${search.map((name) => searchField(c, name, LABELS[name]))}<button>Find</button></form>
+<div class="actions">${
+        isRevealed
+          ? ''
+          : actForm(c, 'revealWrites', { tenant: tenantId, to: sameWith(c, {}), does: 'Show personal data' })
+      }
+<a class="button" href="${csvAddress(c, `${to}.csv`)}">Save as CSV, without values</a></div>
+<div class="result">${table('Writes, latest first', head, rows, { none: 'Nothing was written that fits.' })}
+${ways}${asOf()}</div>`,
+      { tenant: tenantId, above: tenantLink(tenantId) },
+    );
+  };
+  app.get('/audit/:tenant/writes', async (c) => {
+    const { tenant } = c.req.param();
+    await assertShown(c, tenant);
+    return writesPage(c, tenant, false);
+  });
+  addAct(app, log, 'revealWrites', async ({ c, by, tenantId }) => {
+    await noteReveal(c.get('store'), { by, tenantId, what: 'what was written' });
+    return writesPage(c, tenantId, true);
+  });
+  app.get('/audit/:tenant/writes.csv', async (c) => {
+    const { tenant } = c.req.param();
+    await assertShown(c, tenant);
+    const rows = await list(c, tenant, MOST_EXPORTED, false);
+    const head = ['when', 'record', 'write', 'target', 'fields', 'outcome', 'mapping', 'by', 'run'];
+    return csv(
+      c,
+      `writes-${tenant}`,
+      head,
+      rows.map(({ at, record, kind, target, fields, outcome, mapping, by, run }) => {
+        return [at, record, kind, target, fields.join(' '), outcome, mapping ?? '', by, run];
+      }),
+    );
+  });
+}
+
+const LABELS = { mapping: 'Mapping version', record: 'Record', run: 'Run' } as const;
+
+function writeRow(write: WriteView, isRevealed: boolean): Cell[] {
+  const { at, by, run, record, kind, target, fields, changes, mapping, outcome, verifiedAt, purgedAt } = write;
+  const shown = fields.map((field): Html => {
+    const change = changes[field];
+    if (change === undefined)
+      return html`<div>${field} <span
+class="soft">${purgedAt === null ? '' : 'purged'}</span></div>`;
+    const old = 'old' in change ? personal(change.old, isRevealed, 'empty') : '?';
+    return html`<div>${field}: ${old} &rarr; ${personal(change.new, isRevealed, 'empty')}</div>`;
+  });
+  return [
+    time(at),
+    record,
+    `${kind} ${target}`,
+    html`${shown}`,
+    outcome === 'done' && verifiedAt !== null ? 'read back' : outcome,
+    mapping ?? '',
+    `${by} (${run.slice(0, 12)})`,
+  ];
+}
+
+function dayField(c: Asked, name: string, label: string): Html {
+  return html`<label>${label}<input type="date" name="${name}" value="${c.req.query(name) ?? ''}"></label>`;
+}
+
+function dayAsked(c: Asked, name: string): number | undefined {
+  const day = /^\d{4}-\d{2}-\d{2}$/.exec(c.req.query(name) ?? '')?.[0];
+  const at = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** The same filters, from the beginning. */
+function csvAddress(c: Asked, path: string): string {
+  const query = new URLSearchParams(c.req.query());
+  query.delete('after');
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** For a spreadsheet: nothing in it is a formula that runs. */
+function csv(c: Asked, name: string, head: readonly string[], rows: readonly (readonly string[])[]) {
+  const text = stringify([head, ...rows], { escape_formulas: true, bom: true });
+  return c.body(text, 200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${name.replaceAll(/[^\w-]/g, '_')}.csv"`,
+  });
+}

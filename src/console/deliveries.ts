@@ -1,0 +1,209 @@
+import { html } from 'hono/html';
+import { type DeliveryView, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
+import { pageOfDeliveries, readDelivery } from '../operator/listings.ts';
+import { noteReveal } from '../operator/reveal.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import {
+  actForm,
+  addressOf,
+  asOf,
+  type Cell,
+  type ConsoleParts,
+  choiceField,
+  facts,
+  filters,
+  type Html,
+  hireLink,
+  noticeOf,
+  PAGE_ROWS,
+  page,
+  paged,
+  placeAsked,
+  searchField,
+  section,
+  table,
+  tenantLink,
+  time,
+} from './layout.ts';
+
+const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
+
+/** States from which a delivery is relayed as if it had just come; what names another company may only be retried. */
+const REPLAYED: ReadonlySet<string> = new Set(['relayed', 'ignored', 'unknown', 'undeliverable']);
+
+const NOTICES: Readonly<Record<string, string>> = {
+  again: 'The relay has the delivery again. What is done already stays as it is.',
+};
+
+/** Received webhooks: the list, one with its payload, and having it acted upon again. */
+export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
+  app.get('/deliveries', async (c) => {
+    const { tenantId, tenantIds } = await askedScope(c);
+    const { state = '', text = '' } = c.req.query();
+    const after = placeAsked(c, 2) as [number, string] | undefined;
+    const found = await pageOfDeliveries(c.get('store'), {
+      tenantIds,
+      state: STATES.find((one) => one === state),
+      ...(text.trim() === '' ? {} : { text: text.trim() }),
+      after,
+      limit: PAGE_ROWS + 1,
+    });
+    const { shown, ways } = paged(c, found, ({ place }) => place);
+    const isAll = tenantId === undefined;
+    const hint = isAll
+      ? html`<p class="hint">These are deliveries that nothing acts upon. Name a tenant to see all of its.</p>`
+      : '';
+    return page(
+      c,
+      isAll ? 'Deliveries' : `Deliveries of ${tenantId}`,
+      html`${filters(c, '/deliveries', [
+        choiceField(c, 'state', 'State', STATES),
+        searchField(c, 'text', 'Event or ID in it'),
+      ])}${hint}
+<div class="result" id="deliveries-part" data-live>
+${table(
+  'Deliveries, latest first',
+  ['delivery', 'tenant', 'event', 'ids', 'state', 'received', 'last error'],
+  shown.map(deliveryRow),
+  {
+    none: isAll ? 'Every delivery was acted upon.' : 'No delivery fits. Webhooks that come appear here at once.',
+  },
+)}${ways}${asOf()}</div>`,
+      isAll ? {} : { tenant: tenantId, above: tenantLink(tenantId) },
+    );
+  });
+
+  const deliveryPage = async (c: Asked, tenantId: string, isRevealed: boolean) => {
+    const one = await readDelivery(c.get('store'), tenantId, c.req.param('delivery') ?? '');
+    return page(c, `Delivery ${one.delivery}`, deliveryPart(c, one, isRevealed), {
+      tenant: tenantId,
+      above: html`${tenantLink(tenantId)}, <a href="/deliveries?tenant=${encodeURIComponent(tenantId)}">its
+deliveries</a>`,
+    });
+  };
+  app.get('/deliveries/:tenant/:delivery', async (c) => {
+    const { tenant } = c.req.param();
+    await assertShown(c, tenant);
+    return deliveryPage(c, tenant, false);
+  });
+  addAct(app, log, 'revealDelivery', async ({ c, by, tenantId }) => {
+    const what = `payload of delivery ${c.req.param('delivery') ?? ''}`;
+    await noteReveal(c.get('store'), { by, tenantId, what });
+    return deliveryPage(c, tenantId, true);
+  });
+  addAct(app, log, 'retryDelivery', async ({ c, by, tenantId }) => {
+    const { delivery } = await readDelivery(c.get('store'), tenantId, c.req.param('delivery') ?? '');
+    await retryDeliveries(c.get('store'), { tenantId, delivery, by });
+    return `${addressOf('deliveries', tenantId, delivery)}?did=again`;
+  });
+  addAct(app, log, 'replayDelivery', async ({ c, by, tenantId }) => {
+    const { delivery } = await readDelivery(c.get('store'), tenantId, c.req.param('delivery') ?? '');
+    await replayDeliveries(c.get('store'), { tenantId, delivery, by });
+    return `${addressOf('deliveries', tenantId, delivery)}?did=again`;
+  });
+}
+
+function deliveryRow({ delivery, tenantId, event, ids, state, receivedAt, lastError }: DeliveryView): Cell[] {
+  return [
+    html`<a href="${addressOf('deliveries', tenantId, delivery)}">${delivery}</a>`,
+    tenantLink(tenantId),
+    event.slice(0, MOST_NAME),
+    idsCell(tenantId, ids),
+    stateBadge(state),
+    time(receivedAt),
+    lastError ?? '',
+  ];
+}
+
+/** Names come from the sender; a long one is none of ours. */
+const MOST_NAME = 60;
+const MOST_IDS = 5;
+
+function idsCell(tenantId: string, ids: DeliveryView['ids']): Html {
+  const named = Object.entries(ids).map(([kind, list]) => {
+    const shown = list.slice(0, MOST_IDS).map((id, at) => {
+      const one = kind === 'jobCandidateId' ? hireLink(tenantId, id) : id;
+      return html`${at === 0 ? '' : ', '}${one}`;
+    });
+    const more = list.length > MOST_IDS ? ` and ${list.length - MOST_IDS} more` : '';
+    return html`<div>${kind} ${shown}${more}</div>`;
+  });
+  return html`${named}`;
+}
+
+function stateBadge(state: DeliveryView['state']): Html {
+  const look = state === 'relayed' ? 'good' : state === 'waiting' ? 'accent' : state === 'ignored' ? '' : 'warn';
+  return html`<span class="badge ${look}">${state}</span>`;
+}
+
+const SAYS: Record<DeliveryView['state'], string> = {
+  waiting: 'It waits to be acted upon.',
+  relayed: 'It was acted upon: what it names was read again.',
+  ignored: 'Nothing acts upon this event yet.',
+  unknown: 'Its event is none that this version knows, so nothing acts upon it.',
+  'other-company': 'It names another company than the one of this tenant, so nothing acts upon it.',
+  undeliverable: 'It failed ten times and was given up. Once the cause is removed, it can be tried again.',
+};
+
+function deliveryPart(c: Asked, one: DeliveryView & { body: string | undefined }, isRevealed: boolean): Html {
+  const { tenantId, delivery, event, ids, state, receivedAt, failures, lastError, body } = one;
+  const isReplayed = REPLAYED.has(state);
+  const verb = isReplayed ? 'replay' : 'retry';
+  const again =
+    state === 'waiting'
+      ? ''
+      : actForm(c, isReplayed ? 'replayDelivery' : 'retryDelivery', {
+          tenant: tenantId,
+          to: addressOf('deliveries', tenantId, delivery, verb),
+          does: 'Act upon it again',
+        });
+  return html`${noticeOf(c, NOTICES)}<p class="inline">${stateBadge(state)} <span>${SAYS[state]}</span></p>
+${section(
+  'facts',
+  'What came',
+  facts([
+    ['event', event.slice(0, MOST_NAME)],
+    ['names', idsCell(tenantId, ids)],
+    ['received', time(receivedAt)],
+    ['failures', failures],
+    ['last error', lastError ?? 'none'],
+  ]),
+)}
+${section('payload', 'Payload', payloadPart(c, one, body, isRevealed))}
+<div class="actions">${again}</div>${asOf()}`;
+}
+
+function payloadPart(
+  c: Asked,
+  { tenantId, delivery }: DeliveryView,
+  body: string | undefined,
+  isRevealed: boolean,
+): Html {
+  if (body === undefined) return html`<p class="empty">Its payload was purged; what it names is still known.</p>`;
+  const to = addressOf('deliveries', tenantId, delivery);
+  if (isRevealed)
+    return html`<pre class="code" tabindex="0">${body}</pre><p class="hint">That you looked is in the audit trail.</p>`;
+  return html`<pre class="code"
+tabindex="0">${masked(body)}</pre>${actForm(c, 'revealDelivery', {
+    tenant: tenantId,
+    to,
+    does: 'Show personal data',
+  })}`;
+}
+
+/** Its shape with every value masked, but for what names the event and records. */
+function masked(body: string): string {
+  const plain = /^(?:event|type|timestamp|companyId|.*Ids?)$/;
+  try {
+    const value: unknown = JSON.parse(body);
+    const mask = (inner: unknown, key: string): unknown => {
+      if (Array.isArray(inner)) return inner.map((item) => mask(item, key));
+      if (typeof inner === 'object' && inner !== null)
+        return Object.fromEntries(Object.entries(inner).map(([name, one]) => [name, mask(one, name)]));
+      return inner === null || plain.test(key) ? inner : '•••';
+    };
+    return JSON.stringify(mask(value, ''), null, 2);
+  } catch {
+    return '(not JSON)';
+  }
+}

@@ -1,0 +1,244 @@
+import { html } from 'hono/html';
+import { creditsOf, describeObserved } from '../hire/observed.ts';
+import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
+import { reconcileNow } from '../operator/reconcile-now.ts';
+import { age } from '../operator/status.ts';
+import {
+  assertLive,
+  confirmCompany,
+  freezeWrites,
+  listObservedHires,
+  type ObservedHire,
+  startObservedHires,
+  steerTenant,
+  thawWrites,
+  type Verb,
+} from '../operator/tenants.ts';
+import { type ActName, type Asked, addAct, assertShown, type ConsoleApp, mayDo } from './acts.ts';
+import {
+  actForm,
+  addressOf,
+  ago,
+  type Cell,
+  type ConsoleParts,
+  count,
+  facts,
+  type Html,
+  hidden,
+  noticeOf,
+  page,
+  section,
+  table,
+  time,
+} from './layout.ts';
+import { begunCell, stateBadge } from './overview.ts';
+
+/** One tenant: how it stands, and what can be done to all of it. */
+export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
+  app.get('/tenants/:tenant', async (c) => {
+    const tenantId = c.req.param('tenant');
+    await assertShown(c, tenantId);
+    const store = c.get('store');
+    const [overview, figures, observed] = await Promise.all([
+      readOverview(store, [], [tenantId]),
+      readFigures(store, [tenantId]),
+      listObservedHires(store, tenantId),
+    ]);
+    const [line] = overview.tenants;
+    if (line === undefined) throw new Error(`${tenantId} was there a moment ago`);
+    return page(
+      c,
+      tenantId,
+      html`${noticeOf(c, NOTICES)}<div id="tenant-part" data-live>
+${standsPart(line, overview.causes)}
+${section('figures', 'In numbers', figuresPart(line, figures.get(tenantId)))}
+</div>
+${observed.length === 0 ? '' : section('observed', 'Hired while it only observed', observedPart(c, tenantId, observed))}
+${section('acts', 'What you can do', actsPart(c, line))}`,
+      { tenant: tenantId, above: html`<a href="/">Overview</a>` },
+    );
+  });
+  app.get('/tenants/:tenant/remove', async (c) => {
+    const tenantId = c.req.param('tenant');
+    await assertShown(c, tenantId);
+    return page(c, `Remove ${tenantId}?`, removePart(c, tenantId), { tenant: tenantId });
+  });
+
+  const steer = (name: ActName, verb: Verb): void =>
+    addAct(app, log, name, async ({ c, by, tenantId }) => {
+      await steerTenant(c.get('store'), verb, { tenantId, by });
+      return `${addressOf('tenants', tenantId)}?did=${verb}`;
+    });
+  steer('pauseTenant', 'pause');
+  steer('resumeTenant', 'resume');
+  steer('removeTenant', 'remove');
+  addAct(app, log, 'confirmCompany', async ({ c, by, tenantId }) => {
+    await confirmCompany(c.get('store'), { tenantId, by });
+    return `${addressOf('tenants', tenantId)}?did=confirm`;
+  });
+  addAct(app, log, 'goLive', async ({ c, by, tenantId, form }) => {
+    const store = c.get('store');
+    await assertLive(store, tenantId);
+    const since = Date.parse(`${form.get('since') ?? ''}T00:00:00Z`);
+    await startObservedHires(store, { tenantId, by }, await listObservedHires(store, tenantId, since || 0));
+    return `${addressOf('tenants', tenantId)}?did=go-live`;
+  });
+  addAct(app, log, 'reconcile', async ({ by, tenantId, form }) => {
+    const full = form.get('full') === 'yes';
+    await act((parts) => reconcileNow(parts, { tenantId, full, by }));
+    return `${addressOf('tenants', tenantId)}?did=${full ? 'reconcile-full' : 'reconcile'}`;
+  });
+  addAct(app, log, 'freeze', async ({ c, by, tenantId }) => {
+    await freezeWrites(c.get('store'), { tenantId, by });
+    return `${addressOf('tenants', tenantId)}?did=freeze`;
+  });
+  addAct(app, log, 'thaw', async ({ c, by, tenantId }) => {
+    await thawWrites(c.get('store'), { tenantId, by });
+    return `${addressOf('tenants', tenantId)}?did=thaw`;
+  });
+  addAct(app, log, 'freezeAll', async ({ c, by }) => {
+    await freezeWrites(c.get('store'), { by });
+    return '/?did=freeze';
+  });
+  addAct(app, log, 'thawAll', async ({ c, by }) => {
+    await thawWrites(c.get('store'), { by });
+    return '/?did=thaw';
+  });
+}
+
+const NOTICES: Readonly<Record<string, string>> = {
+  pause: 'It is paused: its work waits, its webhooks are stored.',
+  resume: 'It goes on within seconds.',
+  remove: 'It is removed: its webhooks are answered 410, and a worker ends its schedules and workflows.',
+  confirm: 'The company is confirmed. The worker checks the key again and goes on.',
+  'go-live': 'A worker starts them within a minute. Whoever left since costs nothing.',
+  reconcile: 'What seems changed is compared now.',
+  'reconcile-full': 'Everything is compared now.',
+  freeze: 'Nothing is written for it any more. Both sides are still read, webhooks are still taken.',
+  thaw: 'Its writes go on within seconds.',
+};
+
+type Causes = Awaited<ReturnType<typeof readOverview>>['causes'];
+
+function standsPart(line: TenantLine, causes: Causes): Html {
+  const { tenantId, paused } = line;
+  const asks = causes.map(
+    ({ code, holds, oldestMs }) =>
+      html`<li><a href="/holds?tenant=${encodeURIComponent(tenantId)}&amp;code=${encodeURIComponent(code)}">${code}</a>
+  ${count(holds, 'question')}, oldest for ${age(oldestMs)}</li>`,
+  );
+  const why = paused === undefined ? '' : html`<p class="notice bad">${paused.message} [${paused.code}]</p>`;
+  return html`<p class="inline">${stateBadge(line)}<span class="soft">compared
+${ago(line.reconcileAgeMs)}</span></p>${why}
+${section(
+  'asks',
+  'What needs a person',
+  asks.length === 0
+    ? html`<p class="empty">Nothing waits for a
+person.</p>`
+    : html`<ul class="plain">${asks}</ul>`,
+)}`;
+}
+
+function figuresPart({ tenantId, hires, alarms }: TenantLine, figures: TenantFigures | undefined): Html {
+  const name = encodeURIComponent(tenantId);
+  const state = (of: keyof TenantLine['hires']): Cell =>
+    html`<a href="/hires?tenant=${name}&amp;state=${of}">${(hires[of] ?? 0).toLocaleString('en')}</a>`;
+  return facts([
+    ['open hires', state('open')],
+    ['done', state('done')],
+    ['hired before go-live', state('before-go-live')],
+    ['left, cancelled or kept', html`${state('left')}, ${state('cancelled')}, ${state('kept')}`],
+    ['hires begun in the last 24 hours', begunCell(figures?.begun ?? [])],
+    ['alarms', alarms],
+    ['streams', html`<a href="/streams?tenant=${name}">${count(figures?.streams.length ?? 0, 'stream')}</a>`],
+  ]);
+}
+
+const MOST_SHOWN = 100;
+
+function observedPart(c: Asked, tenantId: string, hires: readonly ObservedHire[]): Html {
+  const rows = hires
+    .slice(0, MOST_SHOWN)
+    .map(({ jobCandidateId, firstSeenAt, observed }) => [
+      jobCandidateId,
+      time(firstSeenAt),
+      describeObserved(observed),
+    ]);
+  const credits = creditsOf(hires);
+  return html`<p>${count(hires.length, 'person', 'people')} were hired while this tenant only observed. Starting them
+costs at most ${count(credits, 'credit')}.</p>
+${table('Hired while it only observed', ['job candidate', 'first seen', 'would'], rows)}
+${hires.length > MOST_SHOWN ? html`<p class="hint">The first ${MOST_SHOWN} of ${hires.length} are listed.</p>` : ''}
+${actForm(c, 'goLive', {
+  tenant: tenantId,
+  to: addressOf('tenants', tenantId, 'go-live'),
+  does: 'Start them',
+  body: html`<label>First seen on this day (UTC) or later<input type="date" name="since" required></label>`,
+})}`;
+}
+
+/** One row for each thing: its button, and what it does. */
+function actsPart(c: Asked, line: TenantLine): Html {
+  const { tenantId, state, isFrozen, paused } = line;
+  const form = (name: ActName, verb: string, does: string, body: Cell = ''): Cell =>
+    actForm(c, name, { tenant: tenantId, to: addressOf('tenants', tenantId, verb), does, body });
+  const rows: [Cell, string][] = [
+    [
+      form('reconcile', 'reconcile', 'Compare now'),
+      'Both sides are compared where something seems changed, as every few minutes.',
+    ],
+    [
+      form('reconcile', 'reconcile', 'Compare everything', hidden({ full: 'yes' })),
+      'Everything is compared, as once a day. It takes longer and costs more calls.',
+    ],
+    isFrozen
+      ? [form('thaw', 'thaw', 'Thaw'), 'Its writes go on.']
+      : [
+          form('freeze', 'freeze', 'Freeze writes'),
+          'Stops every write at once, on both sides. Reading goes on, and nothing is lost.',
+        ],
+    state === 'paused'
+      ? [
+          form('resumeTenant', 'resume', 'Resume'),
+          'Goes on, where a person paused it. A pause for a fault ends by itself once the fault is gone.',
+        ]
+      : [form('pauseTenant', 'pause', 'Pause'), 'All its work waits. Webhooks are stored and acted upon later.'],
+    ...(paused?.code === 'COMPANY_MISMATCH'
+      ? [
+          [
+            form('confirmCompany', 'confirm-company', 'Confirm the company'),
+            "Says that the key is the right company's, although none of the jobs known before is there.",
+          ] as [Cell, string],
+        ]
+      : []),
+    ...(mayDo(c, 'removeTenant', tenantId) && state !== 'removed'
+      ? [
+          [
+            html`<a class="button" href="${addressOf('tenants', tenantId, 'remove')}">Remove</a>`,
+            'Ends it. You are asked once more.',
+          ] as [Cell, string],
+        ]
+      : []),
+  ];
+  return html`<ul class="deeds plain">${rows.map(
+    ([button, does]) => html`<li>${button}<p
+class="hint">${does}</p></li>`,
+  )}</ul>`;
+}
+
+function removePart(c: Asked, tenantId: string): Html {
+  return section(
+    'last',
+    'Look once more',
+    html`<p>Its webhooks are answered 410, a worker ends its schedules and workflows. Employees, enrolments, its records
+here and its webhook subscription stay as they are. It comes back when its files are applied again.</p>
+<div class="actions">${actForm(c, 'removeTenant', {
+      tenant: tenantId,
+      to: addressOf('tenants', tenantId, 'remove'),
+      does: `Remove ${tenantId}`,
+      look: 'danger',
+    })}
+<a href="${addressOf('tenants', tenantId)}">Back, and change nothing</a></div>`,
+  );
+}

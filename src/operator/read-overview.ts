@@ -1,0 +1,143 @@
+import type { HireState } from '../hire/hire-state.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
+import { listAlarms } from '../store/alarms.ts';
+import { listFreezes } from '../store/freezes.ts';
+import { countHires } from '../store/hires.ts';
+import { countOpenHolds } from '../store/holds.ts';
+import { countBegunByHour, countHoldCauses, type HoldCause, listHoldsPage } from '../store/listings.ts';
+import { viewRateLimits } from '../store/open-rate-limit.ts';
+import type { Store } from '../store/open-store.ts';
+import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import { type HoldView, viewHold } from './holds.ts';
+import { type RoleStatus, readProcesses } from './processes.ts';
+import type { KnownTenant } from './status.ts';
+import { readStreams, type StreamStatus } from './status.ts';
+
+/** A fleet at a glance: counts and codes, no personal data. What `status` says, without its long lists. */
+export interface Overview {
+  /** UTC. */
+  at: string;
+  processes: RoleStatus[];
+  freezes: { tenantId?: string; ageMs: number; by: string }[];
+  /** Open questions by reason, with those that have waited longest. */
+  causes: (Omit<HoldCause, 'oldestAt'> & { oldestMs: number; oldest: (HoldView & { ageMs: number })[] })[];
+  alarms: { tenantId: string; kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  /** Those that need a person first, then by name. */
+  tenants: TenantLine[];
+}
+
+export interface TenantLine {
+  tenantId: string;
+  state: 'active' | 'paused' | 'removed' | 'not seen yet';
+  paused?: { code: string; message: string };
+  isFrozen: boolean;
+  baseline: 'done' | 'running' | 'not started';
+  creditGateClosed: boolean;
+  reconcileAgeMs?: number;
+  hires: Partial<Record<HireState, number>>;
+  /** Open questions. */
+  holds: number;
+  alarms: number;
+}
+
+/** So many of one reason are named one by one. */
+const MOST_NAMED = 3;
+
+/** Reads how every tenant stands that is applied or known, or of some of them. */
+export async function readOverview(
+  store: Store,
+  known: readonly KnownTenant[],
+  scope?: readonly string[],
+): Promise<Overview> {
+  const now = await readClock(store);
+  const [states, hires, held, counted, alarms, freezes, processes] = await Promise.all([
+    listTenantStates(store),
+    countHires(store),
+    countOpenHolds(store),
+    countHoldCauses(store, scope),
+    listAlarms(store),
+    listFreezes(store),
+    readProcesses(store, now, known),
+  ]);
+  const isShown = (tenantId: string | undefined): boolean =>
+    scope === undefined || tenantId === undefined || scope.includes(tenantId);
+  const causes = counted.map(async ({ oldestAt, ...cause }) => {
+    const rows = await listHoldsPage(store, { tenantIds: scope, code: cause.code, limit: MOST_NAMED });
+    const oldest = rows.map((row) => ({ ...viewHold(row), ageMs: now - Number(row.opened_at) }));
+    return { ...cause, oldestMs: now - oldestAt, oldest };
+  });
+  const rows = new Map(states.map((row) => [row.tenant_id, row]));
+  const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
+  const holdsOf = Map.groupBy(held, ({ tenantId }) => tenantId);
+  const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const frozen = new Set(freezes.map(({ tenantId }) => tenantId));
+  const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...rows.keys()])].filter(isShown);
+  const tenants = ids.map((tenantId): TenantLine => {
+    const row = rows.get(tenantId);
+    const begun = row?.baseline_started_at === null || row === undefined ? 'not started' : 'running';
+    return {
+      tenantId,
+      state: row?.state ?? 'not seen yet',
+      ...(row?.state === 'paused'
+        ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } }
+        : {}),
+      isFrozen: frozen.has(undefined) || frozen.has(tenantId),
+      baseline: row !== undefined && row.baseline_done_at !== null ? 'done' : begun,
+      creditGateClosed: row !== undefined && row.credit_gate !== null,
+      ...(row === undefined || row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) }),
+      hires: Object.fromEntries((hiresOf.get(tenantId) ?? []).map(({ state, count }) => [state, count])),
+      holds: (holdsOf.get(tenantId) ?? []).reduce((sum, { count }) => sum + count, 0),
+      alarms: alarmsOf.get(tenantId)?.length ?? 0,
+    };
+  });
+  return {
+    at: new Date(now).toISOString(),
+    processes,
+    freezes: freezes
+      .filter(({ tenantId }) => isShown(tenantId))
+      .map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
+    causes: await Promise.all(causes),
+    alarms: alarms
+      .filter(({ tenant_id: tenantId }) => isShown(tenantId))
+      .map(({ tenant_id: tenantId, kind, subject, reason, message, since }) => {
+        return { tenantId, kind, subject, reason, message, ageMs: now - Number(since) };
+      }),
+    tenants: tenants.sort(neediestFirst),
+  };
+}
+
+/** Removed ones last; of the others those that wait for a person, then by name. */
+function neediestFirst(a: TenantLine, b: TenantLine): number {
+  return needOf(b) - needOf(a) || (a.tenantId < b.tenantId ? -1 : 1);
+}
+
+function needOf({ state, isFrozen, holds, alarms }: TenantLine): number {
+  if (state === 'removed') return -1;
+  return (state === 'paused' || isFrozen ? 1_000 : 0) + holds + alarms;
+}
+
+/** What is told of a tenant where its line is shown. */
+export interface TenantFigures {
+  /** Hires that began in each of the last 24 hours, the oldest hour first. */
+  begun: number[];
+  streams: StreamStatus[];
+  rateLimits: RateLimitView[];
+}
+
+/** The figures of those whose lines are shown. */
+export async function readFigures(store: Store, tenantIds: readonly string[]): Promise<Map<string, TenantFigures>> {
+  if (tenantIds.length === 0) return new Map();
+  const now = await readClock(store);
+  const [begun, streams, limits] = await Promise.all([
+    countBegunByHour(store, tenantIds, now),
+    readStreams(store, now, tenantIds),
+    viewRateLimits(store),
+  ]);
+  const limitsOf = Map.groupBy(limits, ({ tenantId }) => tenantId);
+  return new Map(
+    tenantIds.map((id) => [
+      id,
+      { begun: begun.get(id) ?? [], streams: streams.get(id) ?? [], rateLimits: limitsOf.get(id) ?? [] },
+    ]),
+  );
+}

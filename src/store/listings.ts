@@ -1,0 +1,271 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import { type HireState, hireStates } from '../hire/hire-state.ts';
+import type { FieldConflictRow } from './exchange-tables.ts';
+import { IS_LEFT } from './inbox.ts';
+import type { InboxState } from './inbox-tables.ts';
+import type { Store } from './open-store.ts';
+import type { AuditRow, HireRow, HoldRow, QuarantineRow, Tables } from './schema.ts';
+
+/** Which rows of a list: whose, from which place on, and how many. Every list is read by an index, page by page. */
+export interface Listed<Place> {
+  /** Those of every tenant where absent. */
+  tenantIds?: readonly string[] | undefined;
+  /** Behind this row; the first ones where absent. */
+  after?: Place | undefined;
+  limit: number;
+}
+
+export interface HoldFilter extends Listed<readonly [openedAt: number, holdId: string]> {
+  code?: string | undefined;
+  /** Closed ones as well. */
+  all?: boolean;
+}
+
+/** Holds, oldest first. */
+export async function listHoldsPage(
+  { kysely, now }: Store,
+  filter: HoldFilter,
+): Promise<(HoldRow & { now: number })[]> {
+  const { tenantIds, after, limit, code, all = false } = filter;
+  let query = kysely
+    .selectFrom('holds')
+    .selectAll()
+    .select(now.as('now'))
+    .orderBy('opened_at')
+    .orderBy('hold_id')
+    .limit(limit);
+  // Spelled out, so that the planner sees that the index of open holds serves.
+  if (!all) query = query.where(sql<boolean>`closed_at is null`);
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  if (code !== undefined) query = query.where('code', '=', code);
+  if (after !== undefined) query = query.where(sql<boolean>`(opened_at, hold_id) > (${after[0]}, ${after[1]})`);
+  return query.execute();
+}
+
+export type HirePlace = readonly [openedAt: number, tenantId: string, jobCandidateId: string, period: number];
+
+export interface HirePageFilter extends Listed<HirePlace> {
+  state?: HireState | undefined;
+  /** In whichever tenant it is. */
+  jobCandidateId?: string | undefined;
+  employeeId?: string | undefined;
+}
+
+/**
+ * Hires in every period, those opened last first. Each state is read by its own index and what they give is put
+ * together: no index of all hires by time is kept for that.
+ */
+export async function listHiresPage(store: Store, filter: HirePageFilter): Promise<HireRow[]> {
+  const { state, limit } = filter;
+  const states = state === undefined ? hireStates : [state];
+  const found = await Promise.all(states.map((one) => hiresInState(store, one, filter)));
+  return found.flat().sort(newestFirst).slice(0, limit);
+}
+
+function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilter): Promise<HireRow[]> {
+  const { tenantIds, after, limit, jobCandidateId, employeeId } = filter;
+  let query = kysely.selectFrom('hires').selectAll().where('state', '=', state);
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  if (jobCandidateId !== undefined) query = query.where(namesHire(jobCandidateId, tenantIds));
+  if (employeeId !== undefined) query = query.where('employee_id', '=', employeeId);
+  if (after !== undefined) query = query.where('opened_at', '<=', after[0]).where(isBehind(after));
+  return query
+    .orderBy('opened_at', 'desc')
+    .orderBy('tenant_id')
+    .orderBy('job_candidate_id')
+    .orderBy('period', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** A hire's key begins with its tenant, so that each tenant is looked into. */
+function namesHire(jobCandidateId: string, tenantIds: readonly string[] | undefined) {
+  return (eb: ExpressionBuilder<Tables, 'hires'>) =>
+    eb.and([
+      eb('job_candidate_id', '=', jobCandidateId),
+      ...(tenantIds === undefined ? [eb('tenant_id', 'in', eb.selectFrom('tenants').select('tenants.tenant_id'))] : []),
+    ]);
+}
+
+function isBehind([openedAt, tenantId, jobCandidateId, period]: HirePlace) {
+  return sql<boolean>`(opened_at < ${openedAt} or (tenant_id, job_candidate_id) > (${tenantId}, ${jobCandidateId})
+    or (tenant_id = ${tenantId} and job_candidate_id = ${jobCandidateId} and period < ${period}))`;
+}
+
+function newestFirst(a: HireRow, b: HireRow): number {
+  if (a.opened_at !== b.opened_at) return Number(b.opened_at) - Number(a.opened_at);
+  if (a.tenant_id !== b.tenant_id) return a.tenant_id < b.tenant_id ? -1 : 1;
+  if (a.job_candidate_id !== b.job_candidate_id) return a.job_candidate_id < b.job_candidate_id ? -1 : 1;
+  return b.period - a.period;
+}
+
+export interface DeliveryPageFilter extends Listed<readonly [receivedAt: number, bodyHash: string]> {
+  /** Without one, those that nothing acts upon. */
+  state?: InboxState | undefined;
+  /** The first characters of its hash, or a part of its event or of the ids in it. */
+  text?: string | undefined;
+}
+
+/** How far back a text is looked for: what is asked for is recent, and the whole inbox would be read otherwise. */
+const MOST_SEARCHED = 2_000;
+
+/**
+ * Deliveries, latest first, without their bodies. Of several tenants only those that nothing acts upon: only they have
+ * an index of their own.
+ */
+export async function listDeliveriesPage({ kysely }: Store, filter: DeliveryPageFilter) {
+  const { tenantIds, after, limit, state, text } = filter;
+  let query = kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
+    .orderBy('received_at', 'desc')
+    .orderBy('body_hash', 'desc');
+  if (tenantIds?.length !== 1) query = query.where(IS_LEFT);
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  if (state !== undefined) query = query.where('state', '=', state);
+  if (after !== undefined) query = query.where(sql<boolean>`(received_at, body_hash) < (${after[0]}, ${after[1]})`);
+  if (text === undefined) return query.limit(limit).execute();
+  const wanted = text.toLowerCase();
+  const rows = await query.limit(MOST_SEARCHED).execute();
+  const holds = (one: (typeof rows)[number]): boolean =>
+    one.body_hash.startsWith(wanted) || `${one.event} ${one.ids}`.toLowerCase().includes(wanted);
+  return rows.filter(holds).slice(0, limit);
+}
+
+/** One delivery with its body, which is empty once it was purged. */
+export async function readDelivery({ kysely }: Store, tenantId: string, hash: string) {
+  return (
+    kysely
+      .selectFrom('inbox')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      // The key's own order serves a beginning of it.
+      .where('body_hash', '>=', hash)
+      .where('body_hash', '<', `${hash}g`)
+      .limit(1)
+      .executeTakeFirst()
+  );
+}
+
+export interface AuditFilter extends Listed<readonly [at: number, skip: number]> {
+  by?: string | undefined;
+  act?: AuditRow['act'] | undefined;
+  /** Milliseconds on the database's clock. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** What people did, latest first. Rows have no key of their own, so a place is a time and how many of it were shown. */
+export async function listAudit({ kysely }: Store, filter: AuditFilter): Promise<AuditRow[]> {
+  const { tenantIds, after, limit, by, act, from, to } = filter;
+  let query = kysely.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('act').orderBy('by').limit(limit);
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  if (by !== undefined) query = query.where('by', '=', by);
+  if (act !== undefined) query = query.where('act', '=', act);
+  if (from !== undefined) query = query.where('at', '>=', from);
+  if (to !== undefined) query = query.where('at', '<', to);
+  if (after !== undefined) query = query.where('at', '<=', after[0]).offset(after[1]);
+  return query.execute();
+}
+
+export interface QuarantineFilter {
+  tenantId: string;
+  stream: string;
+  after?: readonly [recordKey: string] | undefined;
+  limit: number;
+}
+
+/** Records that a stream leaves out, by their keys. */
+export async function listQuarantine({ kysely }: Store, filter: QuarantineFilter): Promise<QuarantineRow[]> {
+  const { tenantId, stream, after, limit } = filter;
+  let query = kysely
+    .selectFrom('quarantine')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .orderBy('record_key')
+    .limit(limit);
+  if (after !== undefined) query = query.where('record_key', '>', after[0]);
+  return query.execute();
+}
+
+export interface ConflictFilter {
+  tenantId: string;
+  /** Those that are over as well. */
+  all: boolean;
+  after?: readonly [since: number, conflictId: string] | undefined;
+  limit: number;
+}
+
+/** Fields where the sides differ, latest first. */
+export async function listConflictsPage({ kysely }: Store, filter: ConflictFilter): Promise<FieldConflictRow[]> {
+  const { tenantId, all, after, limit } = filter;
+  let query = kysely
+    .selectFrom('field_conflicts')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('since', 'desc')
+    .orderBy('conflict_id', 'desc')
+    .limit(limit);
+  if (!all) query = query.where('closed_at', 'is', null);
+  if (after !== undefined) query = query.where(sql<boolean>`(since, conflict_id) < (${after[0]}, ${after[1]})`);
+  return query.execute();
+}
+
+/** Open questions of one reason: how many, of how many tenants and hires, and since when. */
+export interface HoldCause {
+  code: string;
+  holds: number;
+  tenants: number;
+  hires: number;
+  oldestAt: number;
+}
+
+/** What is asked and nobody has answered, by reason. */
+export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly string[]): Promise<HoldCause[]> {
+  let query = kysely
+    .selectFrom('holds')
+    .select([
+      'code',
+      sql<number>`count(*)`.as('holds'),
+      sql<number>`count(distinct tenant_id)`.as('tenants'),
+      sql<number>`count(job_candidate_id)`.as('hires'),
+      sql<number>`min(opened_at)`.as('oldest_at'),
+    ])
+    .where(sql<boolean>`closed_at is null`)
+    .where('answered_at', 'is', null)
+    .groupBy('code');
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  return (await query.execute()).map((row) => ({
+    code: row.code,
+    holds: Number(row.holds),
+    tenants: Number(row.tenants),
+    hires: Number(row.hires),
+    oldestAt: Number(row.oldest_at),
+  }));
+}
+
+/** How many hires of these tenants began in each of the last 24 hours, the oldest hour first. */
+export async function countBegunByHour(
+  { kysely }: Store,
+  tenantIds: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, number[]>> {
+  if (tenantIds.length === 0) return new Map();
+  const since = now - 24 * 3_600_000;
+  const hour = sql<number>`floor((opened_at - ${sql.lit(since)}) / 3600000)`;
+  const rows = await kysely
+    .selectFrom('hires')
+    .select(['tenant_id', hour.as('hour'), sql<number>`count(*)`.as('count')])
+    .where('tenant_id', 'in', tenantIds)
+    .where('opened_at', '>', since)
+    .where('state', '<>', 'before-go-live')
+    .groupBy(['tenant_id', hour])
+    .execute();
+  const counts = new Map(tenantIds.map((id) => [id, Array.from({ length: 24 }, () => 0)]));
+  for (const row of rows) {
+    const hours = counts.get(row.tenant_id);
+    if (hours !== undefined) hours[Math.min(23, Math.max(0, Number(row.hour)))] = Number(row.count);
+  }
+  return counts;
+}

@@ -1,0 +1,346 @@
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { ACTS, type ActName } from '../../src/console/acts.ts';
+import { ownPath } from '../../src/console/admit.ts';
+import { noteTrouble } from '../../src/store/alarms.ts';
+import { audit } from '../../src/store/audit.ts';
+import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import { recordWrites } from '../../src/store/foreign-writes.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { changeQuarantine } from '../../src/store/quarantine.ts';
+import { beginRun, refuseRun } from '../../src/store/streams.ts';
+import { pauseTenant } from '../../src/store/tenant-states.ts';
+import { addTenant, openConsole, TOKEN } from './open-console.ts';
+
+const HOSTILE = `"><img src=x onerror=alert(1)><script>alert('1')</script>`;
+
+/** One of everything that pages show, for one tenant; `text` stands wherever another system says what stands. */
+async function fill(store: Store, tenantId: string, text: string, id = '5012'): Promise<{ holdId: string }> {
+  const hire = { tenantId, jobCandidateId: id, period: 1 };
+  await insertHires(store, [{ ...hire, state: 'open', jobId: text, candidateId: text }]);
+  const said = { employee_number: text, employee_id: text, onboarding_status: text, onboarding_candidate_id: text };
+  await store.kysely.updateTable('hires').set(said).where('tenant_id', '=', tenantId).execute();
+  const question = { code: 'IDENTITY_AMBIGUOUS', message: text, answers: ['link', 'create'] };
+  const { holdId } = await openHold(store, {
+    ...hire,
+    ...question,
+    details: { employeeIds: [text, '1'], [text]: text },
+  });
+  await recordWrites(store, { tenantId, by: text, runId: text, mappingHash: '0123456789abcdef' }, [
+    {
+      target: 'employee',
+      recordId: id,
+      kind: 'create',
+      foreignId: text,
+      changes: { [text]: { old: text, new: text } },
+      sensitive: [],
+    },
+  ]);
+  const body = JSON.stringify({ event: text, firstName: text, [text]: text });
+  const bodyHash = `abcdef01234${tenantId.length}${'0'.repeat(40)}`;
+  const ids = { jobCandidateId: [text] };
+  await insertDelivery(store, { tenantId, bodyHash, event: text, ids, state: 'waiting', body });
+  const lost = { state: 'undeliverable', last_error: text } as const;
+  await store.kysely.updateTable('inbox').set(lost).where('tenant_id', '=', tenantId).execute();
+  const key = { tenantId, stream: 'employees' };
+  await beginRun(store, key, { runId: 'r1', full: false, firstPage: 0 });
+  await changeQuarantine(store, key, 'r1', { page: 0, over: [], news: [{ key: text, reason: text }] });
+  await refuseRun(store, key, 'r1', { code: 'REFUSED', message: text });
+  const conflict = { field: text, kind: 'held', forms: { partner: 'a', hris: 'b' } } as const;
+  await settleConflicts(store, { ...key, pairId: text }, { open: [] }, [
+    { ...conflict, values: { partner: text, hris: text }, isSensitive: false },
+  ]);
+  await openHold(store, {
+    tenantId,
+    code: 'FIELD_CONFLICTS',
+    message: text,
+    answers: ['keep-hris', 'keep-partner'],
+    details: { stream: 'employees', count: 1 },
+  });
+  const trouble = { tenantId, kind: 'activity-failing', subject: `planEmployee of job candidate ${id}` } as const;
+  await noteTrouble(store, { ...trouble, reason: 'UNREACHABLE', message: text }, 0);
+  await audit(store, { by: text, tenantId, act: 'applied', details: text });
+  return { holdId };
+}
+
+const DELIVERY = 'abcdef012344';
+
+/** Every page there is, of this tenant's things. */
+function pagesOf(tenantId: string, holdId: string, delivery = DELIVERY): string[] {
+  return [
+    '/',
+    `/tenants/${tenantId}`,
+    `/tenants/${tenantId}/remove`,
+    `/hires?tenant=${tenantId}`,
+    `/hires/${tenantId}/5012`,
+    `/holds?tenant=${tenantId}`,
+    `/holds?tenant=${tenantId}&code=IDENTITY_AMBIGUOUS`,
+    `/holds/${holdId}`,
+    `/holds/${holdId}/answer?answer=create`,
+    `/holds/answer?answer=create&hold=${holdId}`,
+    `/streams?tenant=${tenantId}`,
+    `/streams/${tenantId}/employees`,
+    `/streams/${tenantId}/conflicts`,
+    `/deliveries?tenant=${tenantId}`,
+    `/deliveries/${tenantId}/${delivery}`,
+    `/audit?tenant=${tenantId}`,
+    `/audit.csv?tenant=${tenantId}`,
+    `/audit/${tenantId}/writes`,
+    `/audit/${tenantId}/writes.csv`,
+  ];
+}
+
+/** Where an act is sent, and a form that it would take. */
+function addressOfAct(name: ActName, tenantId: string, holdId: string, delivery = DELIVERY): string {
+  return ACTS[name].path
+    .replace(':tenant', tenantId)
+    .replace(':stream', 'employees')
+    .replace(':delivery', delivery)
+    .replace(':id', name.startsWith('answer') || name === 'revealRecords' ? holdId : '5012');
+}
+
+const FORM = { answer: 'create', full: 'yes', adopt: 'yes', since: '2020-01-01', stream: 'employees' };
+
+async function everything(store: Store): Promise<string> {
+  const tables = [
+    'audit',
+    'holds',
+    'hires',
+    'tenants',
+    'freezes',
+    'stream_states',
+    'hints',
+    'field_conflicts',
+  ] as const;
+  const rows = await Promise.all(tables.map((table) => store.kysely.selectFrom(table).selectAll().execute()));
+  const inbox = await store.kysely.selectFrom('inbox').select(['body_hash', 'state']).execute();
+  return JSON.stringify([rows, inbox]);
+}
+
+test('what other systems say is shown as text on every page, also where it is revealed', async () => {
+  const { store, signIn } = await openConsole();
+  const { holdId } = await fill(store, 'acme', HOSTILE);
+  await pauseTenant(store, 'acme', 'KEY_REFUSED', HOSTILE);
+  const visitor = await signIn();
+  const texts: [string, string][] = [];
+  for (const path of pagesOf('acme', holdId)) texts.push([path, (await visitor.get(path)).text]);
+  for (const name of ['revealHire', 'revealConflicts', 'revealDelivery'] as const) {
+    const answer = await visitor.post(addressOfAct(name, 'acme', holdId), {});
+    texts.push([name, await answer.text()]);
+  }
+  for (const [path, text] of texts.filter(([path]) => !path.includes('.csv'))) {
+    expect([path, /<img|<script>|alert\('1'\)/.exec(text)?.[0]]).toEqual([path, undefined]);
+  }
+  const shown = texts.filter(([, text]) => text.includes('onerror')).map(([path]) => path);
+  expect(shown).toEqual(
+    expect.arrayContaining(['/', '/hires/acme/5012', `/holds/${holdId}`, 'revealHire', 'revealDelivery']),
+  );
+});
+
+test.each(Object.keys(ACTS) as ActName[])('%s is refused for a viewer, and another tenant is nowhere', async (name) => {
+  const viewer = await openConsole({ grants: [{ role: 'viewer', tenants: ['acme'] }] });
+  const { store } = viewer;
+  await addTenant(store, 'globex');
+  const own = await fill(store, 'acme', 'x');
+  const other = await fill(store, 'globex', 'y');
+  const visitor = await viewer.signIn();
+  const before = await everything(store);
+  const elsewhere = addressOfAct(name, 'globex', other.holdId, 'abcdef012346');
+  const foreign = await visitor.post(elsewhere, { ...FORM, hold: other.holdId });
+  expect([403, 404]).toContain(foreign.status);
+  expect(await foreign.text()).not.toMatch(/5012|abcdef012346<|\by\b<\/dd>/);
+  if (ACTS[name].needs !== 'viewer') {
+    const answer = await visitor.post(addressOfAct(name, 'acme', own.holdId), { ...FORM, hold: own.holdId });
+    expect(answer.status).toBe(403);
+  }
+  expect(await everything(store)).toBe(before);
+  expect(viewer.signalled).toEqual([]);
+});
+
+test.each(Object.keys(ACTS) as ActName[])(
+  '%s is refused without the token of its session, or from elsewhere',
+  async (name) => {
+    const { store, signIn, signalled } = await openConsole();
+    const { holdId } = await fill(store, 'acme', 'x');
+    const visitor = await signIn();
+    const before = await everything(store);
+    const address = addressOfAct(name, 'acme', holdId);
+    const fields = { ...FORM, hold: holdId };
+    const other = await signIn();
+    const forged = [
+      await visitor.post(address, { ...fields, csrf: '' }),
+      await visitor.post(address, { ...fields, csrf: other.csrf }),
+      await visitor.post(address, fields, { origin: 'https://evil.example' }),
+      await visitor.post(address, fields, { origin: '' }),
+      await visitor.post(address, fields, { cookie: '' }),
+    ];
+    expect(forged.map(({ status }) => status)).toEqual([403, 403, 403, 403, 401]);
+    expect((await visitor.get(address)).status).not.toBe(303);
+    expect(await everything(store)).toBe(before);
+    expect(signalled).toEqual([]);
+  },
+);
+
+test("another tenant's ids lead nowhere, in any address, and no list names it", async () => {
+  const { store, signIn } = await openConsole({ grants: [{ role: 'admin', tenants: ['acme'] }] });
+  await addTenant(store, 'globex');
+  await fill(store, 'acme', 'x');
+  const { holdId } = await fill(store, 'globex', 'secret-of-globex', '6013');
+  const visitor = await signIn();
+  const own = new Set(['/']);
+  for (const path of pagesOf('globex', holdId, 'abcdef012346')) {
+    const { status, text } = await visitor.get(path);
+    if (!own.has(path)) expect([path, status]).toEqual([path, 404]);
+    expect([path, /secret-of-globex|6013/.exec(text)?.[0]]).toEqual([path, undefined]);
+  }
+  expect((await visitor.get('/hires?id=6013')).text).toContain('No hire is known here');
+  for (const path of ['/', '/hires', '/holds', '/holds?all=yes', '/streams', '/deliveries', '/audit', '/audit.csv']) {
+    const { status, text } = await visitor.get(path);
+    expect([path, status, /globex|6013/.exec(text)?.[0]]).toEqual([path, 200, undefined]);
+  }
+});
+
+test('one tenant with rights and one without: each act counts for its own', async () => {
+  const grants = [
+    { role: 'operator', tenants: ['acme'] },
+    { role: 'viewer', tenants: ['globex'] },
+  ] as const;
+  const { store, signIn } = await openConsole({ grants });
+  await addTenant(store, 'globex');
+  const own = await fill(store, 'acme', 'x');
+  const other = await fill(store, 'globex', 'y');
+  const visitor = await signIn();
+  const both = new URLSearchParams([
+    ['answer', 'create'],
+    ['hold', own.holdId],
+    ['hold', other.holdId],
+  ]);
+  expect((await visitor.postAll('/holds/answer', both)).status).toBe(403);
+  expect((await visitor.post(`/holds/${other.holdId}/answer`, { answer: 'create' })).status).toBe(403);
+  expect((await visitor.post('/tenants/globex/pause', {})).status).toBe(403);
+  expect((await visitor.post('/freeze', {})).status).toBe(403);
+  expect((await visitor.post('/tenants/acme/remove', {})).status).toBe(403);
+  expect((await visitor.post(`/holds/${own.holdId}/answer`, { answer: 'create' })).status).toBe(303);
+  const answered = await store.kysely.selectFrom('holds').select('tenant_id').where('answer', 'is not', null).execute();
+  expect(answered).toEqual([{ tenant_id: 'acme' }]);
+});
+
+test('a viewer who asks for personal data is not shown what is sensitive, and that they asked is kept', async () => {
+  const { store, signIn } = await openConsole({ grants: [{ role: 'viewer', tenants: 'all' }] });
+  await insertHires(store, [{ tenantId: 'acme', jobCandidateId: '5012', period: 1, state: 'open' }]);
+  const origin = { tenantId: 'acme', by: 'hirebridge', runId: 'r', mappingHash: null };
+  const changes = { city: { new: 'Rome' }, iban: { new: 'DE00' } };
+  await recordWrites(store, origin, [
+    { target: 'employee', recordId: '5012', kind: 'create', changes, sensitive: ['iban'] },
+  ]);
+  const visitor = await signIn();
+  expect((await visitor.get('/hires/acme/5012')).text).not.toMatch(/Rome|DE00/);
+  const shown = await (await visitor.post('/hires/acme/5012', {})).text();
+  expect(shown).toContain('Rome');
+  expect(shown).not.toContain('DE00');
+  const rows = await store.kysely.selectFrom('audit').select(['by', 'tenant_id', 'act', 'details']).execute();
+  expect(rows).toEqual([
+    { by: 'ann', tenant_id: 'acme', act: 'revealed', details: expect.stringContaining('5012') as string },
+  ]);
+});
+
+test('a session id that was in the browser before the sign-in means nothing after it', async () => {
+  const { url, signIn } = await openConsole();
+  const name = (await signIn()).cookie.split('=')[0];
+  const planted = `${name}=${'p'.repeat(43)}`;
+  const entry = await fetch(`${url}/?token=${TOKEN}`, { headers: { cookie: planted }, redirect: 'manual' });
+  const given = entry.headers.get('set-cookie')?.split(';')[0] ?? '';
+  expect(given).not.toBe(planted);
+  expect((await fetch(url, { headers: { cookie: planted } })).status).toBe(401);
+  const again = await fetch(`${url}/?token=${TOKEN}`, { headers: { cookie: given }, redirect: 'manual' });
+  expect(again.headers.get('set-cookie')?.split(';')[0]).not.toBe(given);
+  // Whoever signs in anew ends the session that they had.
+  expect((await fetch(url, { headers: { cookie: given } })).status).toBe(401);
+});
+
+test('a session ends when nobody uses it, a page that refreshes itself is no use, and each ends at last', async () => {
+  let now = 0;
+  const { signIn } = await openConsole({ clock: () => now });
+  const minute = 60_000;
+  const visitor = await signIn();
+  const refresh = { 'x-hirebridge-refresh': '1' };
+  for (let at = 0; at < 29; at += 1) {
+    now += minute;
+    expect((await visitor.get('/holds', refresh)).status).toBe(200);
+  }
+  now += 2 * minute;
+  expect((await visitor.get('/holds', refresh)).status).toBe(401);
+  const busy = await signIn();
+  const begun = now;
+  for (let at = 0; at < 12 * 60 - 29; at += 29) {
+    now += 29 * minute;
+    expect((await busy.get('/holds')).status).toBe(200);
+  }
+  now = begun + 12 * 60 * minute;
+  expect((await busy.get('/holds')).status).toBe(401);
+});
+
+test.each([
+  '//evil.example',
+  '/\\evil.example',
+  'https://evil.example',
+  '/\t/evil.example',
+  'javascript:alert(1)',
+  '',
+  '/sign-out',
+])('after a sign-in nobody is led to %j', async (to) => {
+  expect(ownPath(to)).toBe('/');
+  const { url } = await openConsole();
+  const body = new URLSearchParams({ token: TOKEN, to });
+  const answer = await fetch(`${url}/sign-in`, { method: 'POST', redirect: 'manual', headers: { origin: url }, body });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
+});
+
+test('after a sign-in the page that was asked for comes, with its questions', async () => {
+  const { url, signIn } = await openConsole();
+  await signIn();
+  const asked = await (await fetch(`${url}/holds?code=NO_SHOW`)).text();
+  expect(asked).toContain('name="to" value="/holds?code=NO_SHOW"');
+  expect(ownPath('/holds?code=NO_SHOW')).toBe('/holds?code=NO_SHOW');
+});
+
+test.each([
+  '/../package.json',
+  '/console.css/../../package.json',
+  '/%2e%2e/%2e%2e/package.json',
+  '/..%2f..%2fpackage.json',
+  '/hires/acme/..%2f..%2f..%2fetc%2fpasswd',
+  '/streams/acme/..%2fconflicts',
+  '/deliveries/acme/..%5c..%5cx',
+  '/tenants/..%2f..%2fetc',
+  '//etc/passwd',
+])('%s leads to no file', async (path) => {
+  const { url, signIn } = await openConsole();
+  const { cookie } = await signIn();
+  const { port } = new URL(url);
+  // Not by fetch, which would tidy the path.
+  const [status, text] = await new Promise<[number, string]>((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', path, headers: { cookie } }, (answer) => {
+      let body = '';
+      answer.on('data', (chunk) => (body += String(chunk)));
+      answer.on('end', () => resolve([answer.statusCode ?? 0, body]));
+    });
+    sent.once('error', reject).end();
+  });
+  expect(status).toBe(404);
+  expect(text).not.toMatch(/"dependencies"|root:x/);
+});
+
+test('no page is put into a frame, kept by a cache, or reads scripts from elsewhere', async () => {
+  const { store, signIn } = await openConsole();
+  const { holdId } = await fill(store, 'acme', 'x');
+  const visitor = await signIn();
+  for (const path of [...pagesOf('acme', holdId), '/nowhere']) {
+    const { headers } = await visitor.get(path);
+    expect([path, headers.get('x-frame-options'), headers.get('cache-control')]).toEqual([path, 'DENY', 'no-store']);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'self';.*frame-ancestors 'none'$/);
+  }
+});
