@@ -70,10 +70,17 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   return { ...own, message: error.message, ...cause, ...stack };
 }
 
+/** Characters that wait for the place to which they are written; later ones are dropped. */
+const MOST_UNWRITTEN = 1_000_000;
+
 /** Pretty lines as a stream in this thread: a worker thread would lose the last lines of a process that is ending. */
 function destination(): pino.DestinationStream {
   const format = process.env['LOG_FORMAT'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
-  if (format !== 'pretty') return pino.destination({ dest: 2, sync: true });
+  if (format !== 'pretty') {
+    const lines = pino.destination({ dest: 2, sync: true, maxLength: MOST_UNWRITTEN });
+    // A disk that is full, or a reader that is gone, costs lines of the log and never the process.
+    return lines.on('error', () => undefined);
+  }
   // 40 modules, which most processes never need.
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof build;
   return pretty({

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger, type Logger } from '../../src/log.ts';
 
@@ -72,4 +74,20 @@ test('an error keeps code, action and message, and none of the properties a libr
     cause: { code: '23505', message: 'duplicate key' },
   });
   expect(text).not.toContain('ada@example.org');
+});
+
+test.skipIf(!existsSync('/dev/full'))('a disk that is full under the log ends no process', () => {
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const log = new URL('../../src/log.ts', import.meta.url).href;
+  const script = `
+    const { log } = await import(${JSON.stringify(log)});
+    for (let line = 0; line < 5_000; line += 1) log.info({ line }, 'x'.repeat(1_000));
+    console.log(process.memoryUsage().rss < 400e6 ? 'goes on' : 'grows');`;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, LOG_FORMAT: 'json', LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', full],
+    encoding: 'utf8',
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'goes on\n' });
 });
