@@ -1,6 +1,6 @@
 import { type Places, readConfig, storeUrl } from './config.ts';
 import { isConnectorError } from './errors.ts';
-import { createRegistry, startHealth } from './health.ts';
+import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { isEventName } from './partner/contract/events.ts';
 import type { Admission } from './receiver/admit.ts';
@@ -78,9 +78,9 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   }
 }
 
-async function readiness(receiver: Receiver) {
-  const ok = await receiver.ready();
-  return { store: ok ? { ok } : { ok, note: 'not open yet, the last commit failed, or the database does not answer' } };
+async function readiness(receiver: Receiver): Promise<Record<string, HealthCheck>> {
+  const note = await receiver.trouble();
+  return { store: note === undefined ? { ok: true } : { ok: false, note } };
 }
 
 /** The inbox, and the tenants as they are applied from now on. */
@@ -91,7 +91,7 @@ async function openDeliveryStore(
   { known, refusals }: { known: (find: Admission['tenants']) => void; refusals: RefusalNotes },
 ) {
   const [
-    { openStore, storeAnswers },
+    { openStore, storeTrouble },
     { createDeliveryBatches },
     { startWithFolder },
     { watchTenants },
@@ -119,7 +119,11 @@ async function openDeliveryStore(
       await Promise.all([watch.close(), presence.close(), refusals.close()]);
       await store.close();
     };
-    return { commit: createDeliveryBatches(store), answers: () => storeAnswers(store), close };
+    return {
+      commit: createDeliveryBatches(store),
+      trouble: () => storeTrouble(store, presence.unwritten()),
+      close,
+    };
   } catch (error) {
     await store.close();
     throw error;

@@ -16,7 +16,7 @@ import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
 import { listenForDeliveries } from './store/inbox.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
-import { openStore, type Store, storeAnswers } from './store/open-store.ts';
+import { openStore, type Store, storeTrouble } from './store/open-store.ts';
 import { keepPresence, type Presence } from './store/processes.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
@@ -124,7 +124,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
-    ready: () => readiness(workers, parts, relay),
+    ready: () => readiness(workers, parts, relay, presence),
   });
   log.info({ installationId, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
@@ -149,12 +149,17 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 }
 
 /** What a worker is for: it moves deliveries on, and follows hires. */
-async function readiness(workers: readonly Worker[], { store, temporal }: WorkerParts, relay: RunningRelay) {
+async function readiness(
+  workers: readonly Worker[],
+  { store, temporal }: WorkerParts,
+  relay: RunningRelay,
+  presence: Presence,
+): Promise<Record<string, HealthCheck>> {
   const states = workers.map((worker) => worker.getState());
-  const [answers, server] = await Promise.all([storeAnswers(store), temporalCheck(temporal)]);
+  const [trouble, server] = await Promise.all([storeTrouble(store, presence.unwritten()), temporalCheck(temporal)]);
   const lookedMs = relay.lookedMs();
   return {
-    store: answers ? { ok: true } : { ok: false, note: 'the database does not answer within a second' },
+    store: trouble === undefined ? { ok: true } : { ok: false, note: trouble },
     temporal: states.every((state) => state === 'RUNNING') ? server : { ok: false, note: states.join(', ') },
     relay: { ok: lookedMs < STALE_LOOK_MS, note: `looked at the inbox ${Math.round(lookedMs / 1_000)} s ago` },
   };

@@ -11,8 +11,8 @@ export interface DeliveryStore {
    * aborts nobody waits for it any more.
    */
   commit(delivery: Delivery, signal: AbortSignal): Promise<{ fresh: boolean }>;
-  /** Whether the database answers now. */
-  answers(): Promise<boolean>;
+  /** Why it is of no use now, if it is. */
+  trouble(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface CommitGate {
   commit(delivery: Delivery): Promise<{ fresh: boolean }>;
   /** Deliveries waiting now. */
   held(): number;
-  /** The store is open, no commit failed a moment ago, and it answers now. */
-  ready(): Promise<boolean>;
+  /** Why no delivery can be stored now; undefined where one can. */
+  trouble(): Promise<string | undefined>;
   /** Ends every wait with a 503; deliveries are no longer held. */
   abandon(): void;
   /** Abandons and closes the store. */
@@ -74,7 +74,10 @@ export function createCommitGate(options: GateOptions): CommitGate {
       }
     },
     held: () => room.count(),
-    ready: async () => performance.now() - state.failedAt > FAILED_MS && (await ready?.answers()) === true,
+    async trouble() {
+      if (ready === undefined) return 'the store is not open yet';
+      return performance.now() - state.failedAt > FAILED_MS ? ready.trouble() : 'the last commit failed';
+    },
     abandon: () => closing.abort(),
     async close() {
       closing.abort();

@@ -38,8 +38,8 @@ export interface ReceiverOptions {
 export interface Receiver {
   /** Base address; a tenant's address is `${url}/webhooks/${tenantId}`. */
   url: string;
-  /** True when the store is open, no commit failed a moment ago, and it answers. */
-  ready(): Promise<boolean>;
+  /** Why no delivery can be stored now; undefined where one can. */
+  trouble(): Promise<string | undefined>;
   /** Stops listening, lets deliveries in flight end (two seconds), closes the store. */
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    ready: () => gate.ready(),
+    trouble: () => gate.trouble(),
     close: () => drain(server, gate),
   };
 }

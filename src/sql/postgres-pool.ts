@@ -30,6 +30,9 @@ const ASK_MS = 2_000;
 /** How long the server has had nothing to do for a connection on which an answer is waited for. */
 const SETTLED_MS = 1_000;
 
+/** What needs the database comes back after so long, however long it has been away. */
+const AGAIN_MS = 3_000;
+
 /** The server is no longer the one that was connected to: it ends, has ended, or only reads by now. */
 const OTHER_SERVER = /^(?:08...|57P0[1-5]|25006|25P03)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -248,18 +251,19 @@ function silent(cause?: unknown): ConnectorError {
     message:
       'The connection to the database was lost in the middle of a statement, or fell silent and was given up. ' +
       'Whether the statement was carried out is not known. It is tried again on a new connection.',
+    retryAfterMs: AGAIN_MS,
     cause,
   });
 }
 
-/** The driver's own errors of this kind have no code; those of sockets and of the server have. */
-function unreachable(cause: unknown): unknown {
-  if (typeof (cause as { code?: unknown }).code === 'string') return cause;
-  const reason = cause instanceof Error ? cause.message : 'unknown reason';
+function unreachable(cause: unknown): ConnectorError {
+  const { code } = cause as { code?: unknown };
+  const reason = typeof code === 'string' ? code : cause instanceof Error ? cause.message : 'unknown reason';
   return new ConnectorError({
     code: 'DATABASE_UNREACHABLE',
     action: 'retry',
-    message: `There is no connection to the database now: ${reason}. It is tried again.`,
+    message: `There is no connection to the database now (${reason}). It is tried again.`,
+    retryAfterMs: AGAIN_MS,
     cause,
   });
 }

@@ -51,15 +51,20 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     return { ...database, installationId: await readInstallationId(database) };
   } catch (error) {
     await database.close();
-    throw isConnectorError(error) && error.code !== 'DATABASE_UNREACHABLE'
-      ? error
-      : storeUnreachable(database.kind, error);
+    if (!isConnectorError(error)) throw storeUnreachable(database.kind, error);
+    throw error.code === 'DATABASE_UNREACHABLE' ? storeUnreachable(database.kind, error.cause) : error;
   }
 }
 
 const ANSWERS_MS = 1_000;
 
-/** Whether the database answers within a second; for readiness. */
+/** For readiness: why the store is of no use now; undefined where it answers within a second and takes writes. */
+export async function storeTrouble(store: Store, unwritten: string | undefined): Promise<string | undefined> {
+  if (!(await storeAnswers(store))) return 'the database does not answer within a second';
+  return unwritten === undefined ? undefined : `the database answers, but its last write failed (${unwritten})`;
+}
+
+/** Whether the database answers within a second. */
 export async function storeAnswers({ kysely }: Store): Promise<boolean> {
   const asked = sql`select 1`.execute(kysely).then(
     () => true,

@@ -25,6 +25,8 @@ const FORGET_MS = 7 * 86_400_000;
 export interface Presence {
   /** A side of a tenant has answered; told with the next beat. */
   answered(tenantId: string, side: Side): void;
+  /** Why the store took no word of this process the last time; undefined where it did. */
+  unwritten(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function keepPresence(
   const own = { processId: randomUUID(), role, version: packageFile.version, host: `${hostname()} (${process.pid})` };
   const answers = new Map<string, { tenantId: string; side: Side }>();
   let beating: Promise<void> | undefined;
+  let unwritten: string | undefined;
   const beat = async (): Promise<void> => {
     await noteProcess(store, { ...own, trouble: await trouble() });
     const told = [...answers].slice(0, MOST_AT_ONCE);
@@ -53,7 +56,14 @@ export function keepPresence(
   };
   const tick = (): void => {
     beating ??= beat()
-      .catch((error: unknown) => log.debug({ err: error }, 'no word could be left in the store'))
+      .then(() => {
+        unwritten = undefined;
+      })
+      .catch((error: unknown) => {
+        const { code } = error as { code?: unknown };
+        unwritten = typeof code === 'string' ? code : 'error';
+        log.debug({ err: error }, 'no word could be left in the store');
+      })
       .finally(() => {
         beating = undefined;
       });
@@ -62,6 +72,7 @@ export function keepPresence(
   void forgetProcesses(store).catch(() => undefined);
   const timer = setInterval(tick, BEAT_MS);
   return {
+    unwritten: () => unwritten,
     answered: (tenantId, side) => void answers.set(`${side} ${tenantId}`, { tenantId, side }),
     async close() {
       clearInterval(timer);

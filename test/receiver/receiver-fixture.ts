@@ -8,7 +8,7 @@ import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
 import { type ReceiverOptions, startReceiver } from '../../src/receiver/receiver.ts';
 import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
 import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
-import { openStore, type Store, storeAnswers } from '../../src/store/open-store.ts';
+import { openStore, type Store, storeTrouble } from '../../src/store/open-store.ts';
 
 export const KEY = 'whk_current_0123456789';
 export const OLD_KEY = 'whk_previous_9876543210';
@@ -20,7 +20,11 @@ const TENANTS: readonly ReceiverTenant[] = [
 ];
 
 export function deliveryStore(store: Store): DeliveryStore {
-  return { commit: createDeliveryBatches(store), answers: () => storeAnswers(store), close: async () => undefined };
+  return {
+    commit: createDeliveryBatches(store),
+    trouble: () => storeTrouble(store, undefined),
+    close: async () => undefined,
+  };
 }
 
 /** A receiver on a real socket over a real SQLite store, and what it logged and counted. */

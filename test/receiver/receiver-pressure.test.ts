@@ -85,12 +85,12 @@ test('deliveries that arrive before the store is open are held and then stored',
   await vi.waitFor(async () => expect(await metrics()).toMatch(/hirebridge_webhook_held 3/), {
     timeout: scaled(30_000),
   });
-  expect(await receiver.ready()).toBe(false);
+  expect(await receiver.trouble()).toBeDefined();
   expect(await rows()).toHaveLength(0);
   gate.resolve();
   expect((await answers).map((answer) => answer.status)).toEqual([200, 200, 200]);
   expect(await rows()).toHaveLength(3);
-  expect(await receiver.ready()).toBe(true);
+  expect(await receiver.trouble()).toBeUndefined();
 });
 
 test('a store that cannot be opened in time is a 503 and never a false 200', async () => {
@@ -106,7 +106,7 @@ test('a commit that fails for a moment is tried again before the answer', async 
     openStore: async () => ({
       commit: (...given) =>
         failures-- > 0 ? Promise.reject(new Error('restarting')) : (state.commit as DeliveryStore['commit'])(...given),
-      answers: async () => true,
+      trouble: async () => undefined,
       close: async () => undefined,
     }),
   });
@@ -119,7 +119,7 @@ test('a commit that never answers is a 503', async () => {
   const { receiver } = await startTestReceiver({
     openStore: async () => ({
       commit: () => new Promise(() => undefined),
-      answers: async () => true,
+      trouble: async () => undefined,
       close: async () => undefined,
     }),
   });
@@ -132,7 +132,7 @@ test('closing answers what is held instead of leaving it to a timeout', async ()
     openStore: () => Promise.reject(new Error('down')),
   });
   const answer = deliver(receiver.url, hired([1]));
-  await vi.waitFor(async () => expect(await receiver.ready()).toBe(false), { timeout: scaled(30_000) });
+  await vi.waitFor(async () => expect(await receiver.trouble()).toBeDefined(), { timeout: scaled(30_000) });
   await receiver.close();
   expect((await answer.catch(() => ({ status: 503 }))).status).toBe(503);
 });
