@@ -1,8 +1,14 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { until } from '../harness/until.ts';
 import { addStandby, asking, promote } from './cluster-pair.ts';
 import { type Ground, pauseServer } from './ground.ts';
-import type { Drill } from './play-drill.ts';
+import { type Drill, Impossible } from './play-drill.ts';
+import { mountDisk, startNames } from './small-disk.ts';
 
 const MINUTE_MS = 60_000;
 /** The words of a command whose store is away. */
@@ -69,6 +75,39 @@ async function takeAllSessions(url: string): Promise<pg.Client[]> {
     }
     taken.push(client);
   }
+}
+
+const HOUR_S = 3_600;
+/** Where Debian's package `libfaketime` puts it. */
+const FAKETIME = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
+  .map((folder) => `${folder}/faketime/libfaketime.so.1`)
+  .find((file) => existsSync(file));
+
+/** The worker's clock moves by so many seconds, one after the other; the database's does not. */
+function clock(...moves: readonly number[]): Drill {
+  const eachMs = 8_000;
+  return {
+    async harm(ground) {
+      if (FAKETIME === undefined) throw new Impossible('libfaketime is not installed');
+      const file = join(ground.world.dir, 'clock');
+      const move = (seconds: number): Promise<void> => writeFile(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+      await move(0);
+      await ground.replaceWorker({
+        LD_PRELOAD: FAKETIME,
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        FAKETIME_CACHE_DURATION: '1',
+      });
+      for (const seconds of moves) {
+        await move(seconds);
+        await pause(eachMs);
+      }
+      return () => move(0);
+    },
+    worker: 'ready',
+    receiver: 'ready',
+    status: /The worker runs since/,
+  };
 }
 
 export const drills: Record<string, Drill> = {
@@ -162,8 +201,133 @@ export const drills: Record<string, Drill> = {
       };
     },
   },
+  'clock-an-hour': clock(HOUR_S, 0, -HOUR_S),
+  'clock-a-day': clock(24 * HOUR_S, 0, -24 * HOUR_S),
+  'disk-full-store': (() => {
+    let disk: Awaited<ReturnType<typeof mountDisk>> | undefined;
+    return {
+      async ground() {
+        const own = await mountDisk(220);
+        disk = own;
+        return { options: { parent: own.path, settings: SMALL_WAL }, close: own.close };
+      },
+      async harm({ store }) {
+        await disk?.fill();
+        return async () => {
+          await disk?.empty();
+          // It may have given up: its host starts it again.
+          if (!isAlive(store.server().pid())) await store.server().restart();
+        };
+      },
+      // What still finds room in a page is written, so each says what its own last write came to.
+      lastsMs: MINUTE_MS,
+      status: /The worker runs since/,
+    } satisfies Drill;
+  })(),
+  'disk-full-log': {
+    async harm(ground) {
+      const full = openSync('/dev/full', 'w');
+      await ground.replaceWorker({ LOG_LEVEL: 'debug' }, { log: full });
+      return () => closeSync(full);
+    },
+    lastsMs: MINUTE_MS / 2,
+    worker: 'ready',
+    receiver: 'ready',
+    status: /The worker runs since/,
+  },
+  'disk-full-temp': (() => {
+    let disk: Awaited<ReturnType<typeof mountDisk>> | undefined;
+    return {
+      async ground() {
+        const own = await mountDisk(8);
+        disk = own;
+        return { options: {}, close: own.close };
+      },
+      async harm(ground) {
+        await disk?.fill();
+        await ground.replaceWorker({ TMPDIR: disk?.path });
+      },
+      lastsMs: MINUTE_MS / 2,
+      worker: 'ready',
+      receiver: 'ready',
+      status: /The worker runs since/,
+    } satisfies Drill;
+  })(),
+  'names-silent': (() => {
+    let names: Awaited<ReturnType<typeof startNames>> | undefined;
+    return {
+      async ground() {
+        const own = await startNames();
+        names = own;
+        return {
+          options: {
+            how: { via: own.via },
+            edit: (text: string) => text.replace(/(baseUrl: http:\/\/)127\.0\.0\.1/, `$1${own.host}`),
+          },
+          close: own.close,
+        };
+      },
+      async harm(ground) {
+        names?.fallSilent();
+        // What is connected already needs no name.
+        await ground.replaceWorker();
+        return () => names?.speak();
+      },
+      lastsMs: MINUTE_MS,
+      worker: 'ready',
+      receiver: 'ready',
+      status: /The worker runs since/,
+    } satisfies Drill;
+  })(),
+  'one-name-for-two-systems': {
+    async harm({ world }) {
+      const text = await readFile(join(world.tenantsDir, `${world.tenant}.yaml`), 'utf8');
+      const other = join(world.tenantsDir, 'globex.yaml');
+      const elsewhere = text
+        .replace(`tenant: ${world.tenant}`, 'tenant: globex')
+        .replace(/sqlite:[^"\n]*/, `sqlite:${join(world.dir, 'other.db')}`);
+      await writeFile(other, elsewhere);
+      const { code, stderr, stdout } = await world.cli(['tenant', 'apply', '--yes', '--unchecked']);
+      await rm(other);
+      if (code !== 2 || !/acme-hr/.test(`${stderr}${stdout}`))
+        throw new Error(`two HR systems under one name were applied (${code}): ${stdout}${stderr}`);
+    },
+    worker: 'ready',
+    receiver: 'ready',
+  },
+  'unsigned-sockets': {
+    async harm({ world }) {
+      const { hostname, port, pathname } = new URL(world.webhookUrl);
+      const sockets = Array.from({ length: 400 }, () => connect(Number(port), hostname));
+      for (const socket of sockets) {
+        socket.on('error', () => undefined);
+        socket.write(
+          `POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n{`,
+        );
+      }
+      const trickle = setInterval(() => sockets.forEach((socket) => socket.write(' ')), 500);
+      return () => {
+        clearInterval(trickle);
+        for (const socket of sockets) socket.destroy();
+      };
+    },
+    lastsMs: MINUTE_MS / 2,
+    worker: 'ready',
+    receiver: 'ready',
+  },
   'temporal-emptied-after-create': emptied(/update "hires" set "step" = \$\d+, "employee_id"/),
 };
+
+/** So that little is kept that could still be written on. */
+const SMALL_WAL = { wal_keep_size: '0', max_wal_size: '32MB', min_wal_size: '32MB' };
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 async function waitsForOnboarding({ traffic, store }: Ground): Promise<boolean> {
   const { rows } = await asking(store.url(), (client) =>

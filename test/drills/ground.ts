@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
@@ -7,6 +7,7 @@ import { type DevServer, startDevServer } from '../../src/temporal/dev-server/de
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { takeApplicants, untilBaseline } from '../harness/hiring.ts';
+import type { StartOptions } from '../harness/run-product.ts';
 import { type Process, startWorld, type World } from '../harness/world.ts';
 import { startDurable } from './cluster-pair.ts';
 
@@ -15,9 +16,15 @@ export interface GroundOptions {
   cliPath: string;
   /** Where the store's server has its files. */
   parent?: string;
+  /** Settings of that server. */
+  settings?: Readonly<Record<string, string>>;
   /** Environment of every process of the product. */
   env?: NodeJS.ProcessEnv;
   candidates?: number;
+  /** Edits the tenant's file before anything starts. */
+  edit?: (text: string) => string;
+  /** How the worker is started. */
+  how?: StartOptions;
 }
 
 /** What the fleet stands on, each part behind something that can take it away; and a fleet with one tenant on it. */
@@ -43,14 +50,15 @@ export interface Ground {
   worker(): Process;
   receiver(): Process;
   /** A new worker in place of the one before, which is killed. */
-  replaceWorker(env?: NodeJS.ProcessEnv): Promise<void>;
+  replaceWorker(env?: NodeJS.ProcessEnv, how?: StartOptions): Promise<void>;
   /** While false, nobody finishes an onboarding. */
   mayFinish(may: boolean): void;
   close(): Promise<void>;
 }
 
-export async function buildGround({ cliPath, parent, env = {}, candidates = 200 }: GroundOptions): Promise<Ground> {
-  let server = await startDurable({}, parent);
+export async function buildGround(options: GroundOptions): Promise<Ground> {
+  const { cliPath, parent, settings = {}, env = {}, candidates = 200, edit, how } = options;
+  let server = await startDurable(settings, parent);
   const database = await newDatabase(server.url);
   const urlOf = (port: string | number): string => Object.assign(new URL(database), { port: `${port}` }).href;
   const proxy = await startFaultProxy(Number(new URL(server.url).port));
@@ -63,8 +71,10 @@ export async function buildGround({ cliPath, parent, env = {}, candidates = 200 
     policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 15s }\n  cancel: { grace: 2s }',
     env,
   });
+  const file = join(world.tenantsDir, `${world.tenant}.yaml`);
+  if (edit !== undefined) await writeFile(file, edit(await readFile(file, 'utf8')));
   let finish = true;
-  let [receiver, worker] = await Promise.all([world.startReceiver(), world.startWorker()]);
+  let [receiver, worker] = await Promise.all([world.startReceiver(), world.startWorker({}, how)]);
   await untilBaseline(world);
   const traffic = startTraffic(world, await takeApplicants(world, candidates - 20), { mayFinish: () => finish });
   return {
@@ -84,9 +94,9 @@ export async function buildGround({ cliPath, parent, env = {}, candidates = 200 
     temporal,
     worker: () => worker,
     receiver: () => receiver,
-    async replaceWorker(more) {
+    async replaceWorker(more, other = how) {
       await worker.kill();
-      worker = await world.startWorker(more);
+      worker = await world.startWorker(more, other);
     },
     mayFinish: (may) => void (finish = may),
     async close() {

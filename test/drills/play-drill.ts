@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gatherEvidence } from '../harness/judge-hires.ts';
 import { until } from '../harness/until.ts';
-import type { Ground } from './ground.ts';
+import type { Ground, GroundOptions } from './ground.ts';
 
 export type Word = 'ready' | 'not ready';
 
 export interface Drill {
+  /** What it needs of a ground of its own. @throws Impossible where this machine cannot give it */
+  ground?: () => Promise<DrillGround>;
   /** Takes something away. Gives what brings it back; a fault that the product has to get over by itself gives none. */
   harm: (ground: Ground) => Promise<(() => Promise<void> | void) | void>;
   /** How long it lasts, ms; cut short where a slice is asked for. */
@@ -16,6 +18,15 @@ export interface Drill {
   /** What `hirebridge status` has to say meanwhile, on either stream. */
   status?: RegExp;
 }
+
+export interface DrillGround {
+  options: Partial<GroundOptions>;
+  /** Once everything on it has ended. */
+  close?: () => Promise<void> | void;
+}
+
+/** Why a drill cannot be played here. */
+export class Impossible extends Error {}
 
 export interface Outcome {
   /** Everybody hired on this ground so far. */

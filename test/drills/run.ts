@@ -5,7 +5,7 @@ import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drills } from './drills.ts';
 import { buildGround } from './ground.ts';
-import { faultsOf, type Outcome, playDrill } from './play-drill.ts';
+import { type Drill, faultsOf, Impossible, type Outcome, playDrill } from './play-drill.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,20 +26,31 @@ async function main(): Promise<void> {
   const rows: string[][] = [];
   try {
     for (const [name, drill] of wanted) {
-      const ground = await buildGround({ cliPath });
-      const mostMs = values.most === undefined ? undefined : Number(values.most) * 1_000;
-      const row = await playDrill(drill, ground, mostMs === undefined ? {} : { mostMs })
-        .then(
-          (outcome) => cellsOf(outcome),
-          (error: unknown) => [...Array.from({ length: 9 }, () => ''), `broke: ${String(error).slice(0, 4_000)}`],
-        )
-        .finally(() => ground.close());
+      const row = await play(drill, cliPath).catch((error: unknown) => {
+        const why = error instanceof Impossible ? `not played: ${error.message}` : `broke: ${String(error)}`;
+        return [...Array.from({ length: 9 }, () => ''), why.slice(0, 4_000)];
+      });
       rows.push([name, ...row]);
-      process.stderr.write(`${row.join(' | ')}\n`);
-      if (row.at(-1) !== 'ok') process.exitCode = 1;
+      process.stderr.write(`${name} | ${row.join(' | ')}\n`);
+      if (!/^(?:ok$|not played)/.test(row.at(-1) ?? '')) process.exitCode = 1;
     }
   } finally {
     process.stdout.write(`${renderTable(HEAD, rows)}\n`);
+  }
+}
+
+async function play(drill: Drill, cliPath: string): Promise<string[]> {
+  const { options = {}, close } = (await drill.ground?.()) ?? {};
+  const mostMs = values.most === undefined ? undefined : Number(values.most) * 1_000;
+  try {
+    const ground = await buildGround({ cliPath, ...options });
+    try {
+      return cellsOf(await playDrill(drill, ground, mostMs === undefined ? {} : { mostMs }));
+    } finally {
+      await ground.close();
+    }
+  } finally {
+    await close?.();
   }
 }
 

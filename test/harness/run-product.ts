@@ -19,20 +19,27 @@ export interface Process {
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/**
- * Starts a command that runs until it is stopped, and waits until it says where it listens. `main` is another version's
- * entry file.
- */
+export interface StartOptions {
+  /** Another version's entry file. */
+  main?: string;
+  /** A command that runs the one behind it: `unshare`, `nice`. */
+  via?: readonly string[];
+  /** A file descriptor that takes the log instead of `out`. */
+  log?: number;
+}
+
+/** Starts a command that runs until it is stopped, and waits until it says where it listens. */
 export async function startProcess(
   args: string[],
   env: NodeJS.ProcessEnv,
   out: WriteStream,
-  main = MAIN,
+  { main = MAIN, via = [], log }: StartOptions = {},
 ): Promise<Process> {
-  const child = spawn(process.execPath, [...heapOptions(args), main, ...args], {
+  const [program = '', ...rest] = [...via, process.execPath, ...heapOptions(args), main, ...args];
+  const child = spawn(program, rest, {
     // As `up` and the launcher start it.
     env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['ignore', log ?? 'pipe', log ?? 'pipe', 'ipc'],
   });
   let tail = '';
   for (const stream of [child.stdout, child.stderr])

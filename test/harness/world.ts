@@ -12,7 +12,7 @@ import type { LedgerRow } from '../../src/sandbox/records/ledger.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { forgetWorld, noteWorld } from './open-worlds.ts';
 import { readTenant } from './read-store.ts';
-import { type Process, runCli, startProcess } from './run-product.ts';
+import { type Process, runCli, type StartOptions, startProcess } from './run-product.ts';
 import {
   type Applicant,
   defineStartDate,
@@ -68,7 +68,7 @@ export interface TenantWorld {
 /** A tenant with processes of the product for itself. */
 export interface World extends TenantWorld {
   logFile: string;
-  startWorker(env?: NodeJS.ProcessEnv): Promise<Process>;
+  startWorker(env?: NodeJS.ProcessEnv, how?: StartOptions): Promise<Process>;
   /** Listens on the world's webhook port, where the sandbox delivers. */
   startReceiver(env?: NodeJS.ProcessEnv): Promise<Process>;
 }
@@ -97,8 +97,8 @@ export async function startWorld(options: WorldOptions, shared?: SharedAddresses
   const { tenant, dir, tenantsDir, dataDir, storeUrl, hrisUrl, apiKey, env, logFile } = addresses;
   const out = createWriteStream(shared === undefined ? logFile : join(dir, 'sandbox.log'));
   const processes: Process[] = [];
-  const start = async (cliArgs: string[], more: NodeJS.ProcessEnv = {}): Promise<Process> => {
-    const started = await startProcess(cliArgs, { ...env, ...more }, out);
+  const start = async (cliArgs: string[], more: NodeJS.ProcessEnv = {}, how?: StartOptions): Promise<Process> => {
+    const started = await startProcess(cliArgs, { ...env, ...more }, out, how);
     processes.push(started);
     return started;
   };
@@ -125,7 +125,7 @@ export async function startWorld(options: WorldOptions, shared?: SharedAddresses
     partner,
     sandbox,
     applicants: () => listApplicants(partner),
-    startWorker: (more) => start(['worker', ...places, '--health-port', '0'], more),
+    startWorker: (more, how) => start(['worker', ...places, '--health-port', '0'], more, how),
     startReceiver: (more) => start(['serve', ...places, '--port', `${webhookPort}`, '--health-port', '0'], more),
     cli: (cliArgs, more) => runCli([...cliArgs, ...places], { ...env, ...more }),
     employees: () => options.otherHris?.employees() ?? readEmployees(hrisUrl),

@@ -22,6 +22,13 @@ const ENDLESS = Buffer.from('employee_id,employee_number\r\n');
  * the server half of the library, and takes whoever comes.
  */
 export async function serveFiles(files: Record<string, ServedFile>) {
+  const { close, ...served } = await startFileServer(files);
+  onTestFinished(close);
+  return served;
+}
+
+/** The same outside a test. */
+export async function startFileServer(files: Record<string, ServedFile>) {
   const [host, user] = [makeKey(), makeKey()];
   let sent = 0;
   const server = new ssh2.Server({ hostKeys: [host] }, (client) => {
@@ -33,7 +40,7 @@ export async function serveFiles(files: Record<string, ServedFile>) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  const close = (): void => void server.close();
   const key = ssh2.utils.parseKey(host);
   if (key instanceof Error) throw key;
   const options = {
@@ -44,7 +51,7 @@ export async function serveFiles(files: Record<string, ServedFile>) {
     privateKey: user,
     allowPrivateAddress: true,
   };
-  return { options, sent: () => sent };
+  return { options, sent: () => sent, close };
 }
 
 /** Of Node: one in two hundred ed25519 keys that the library makes cannot be read by it. */

@@ -25,7 +25,7 @@ export function openVersion(world: World, name: string, main?: string): Version 
   const workers: Process[] = [];
   const places = ['--tenants', world.tenantsDir, '--data', world.dataDir, '--health-port', '0'];
   const start = async (...args: string[]): Promise<Process> => {
-    const started = await startProcess([...args, ...places], world.env, out, main);
+    const started = await startProcess([...args, ...places], world.env, out, main === undefined ? {} : { main });
     running.push(started);
     return started;
   };
