@@ -31,7 +31,7 @@ export function defineConsole(command: Command): void {
     .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
     .option('--read-only', 'nothing can be done on the pages');
   asOption(command)
-    .addHelpText('after', example('hirebridge console', 'hirebridge console --access console.yaml --host 0.0.0.0'))
+    .addHelpText('after', example('hirebridge console --read-only', 'hirebridge console --access console.yaml'))
     .action(runConsole);
 }
 

@@ -8,11 +8,13 @@ import type { Store } from '../store/open-store.ts';
 import type { ConsoleEnv } from './acts.ts';
 import { type AdmissionOptions, addGuards, addSessions } from './admit.ts';
 import { addAudit } from './audit.ts';
+import { addChanges } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addHires } from './hires.ts';
 import { addHolds } from './holds.ts';
 import { type ConsoleParts, refusalPage } from './layout.ts';
 import { addOverview } from './overview.ts';
+import { addRateLimits } from './rate-limits.ts';
 import { addBoundedStore } from './refresh.ts';
 import { addStreams } from './streams.ts';
 import { addTenants } from './tenants.ts';
@@ -54,7 +56,9 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   addHolds(app, options);
   addStreams(app, options);
   addDeliveries(app, options);
+  addChanges(app, options);
   addAudit(app, options);
+  const sampling = addRateLimits(app, options);
   const server = createAdaptorServer({
     fetch: app.fetch,
     serverOptions: { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 },
@@ -62,7 +66,13 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   await listen(server, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   log.info({ url, readOnly: options.readOnly }, 'console');
-  return { url, close: () => close(server) };
+  return {
+    url,
+    close: async () => {
+      sampling.stop();
+      await close(server);
+    },
+  };
 }
 
 function readText(path: string): string {

@@ -90,7 +90,11 @@ data-live>${table('Hires, newest first', head, shown.map(hireRow), { none })}${w
       `Hire ${id}`,
       html`${noticeOf(c, NOTICES)}<div id="hire-part"${isRevealed ? '' : html` data-live`}>
 <p class="lead">${stands}</p>
-${section('next', 'What happens next', html`<p>${next}</p>${open.map(answerLink)}${startPart(c, view)}`)}
+${section(
+  'next',
+  'What happens next',
+  html`<p>${next}</p>${open.map(answerLink)}${startPart(c, view)}${planPart(c, view)}`,
+)}
 ${section('story', 'What happened', html`<ol class="timeline">${story.map(storyLine)}</ol>`)}
 ${section('values', 'What was written', writtenPart(c, { tenant, id, isRevealed }, writes))}
 ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}${asOf()}
@@ -162,6 +166,14 @@ function hireRow(hire: HireView): Cell[] {
     time(hire.openedAt),
     time(hire.updatedAt),
   ];
+}
+
+/** What of it is still to be written, before it is written. */
+function planPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell {
+  if (state !== 'open' && state !== 'done') return '';
+  const body = hidden({ subject: `hire:${jobCandidateId}` });
+  const to = addressOf('changes', tenantId, 'plans');
+  return actForm(c, 'plan', { tenant: tenantId, to, does: 'See what is still to be written', body });
 }
 
 /** One that rests, or whose person came back, is started by a person's word alone. */

@@ -26,7 +26,9 @@ const PLACES = [
   ['/holds', 'Holds'],
   ['/streams', 'Streams'],
   ['/deliveries', 'Deliveries'],
+  ['/changes', 'Changes'],
   ['/audit', 'Audit trail'],
+  ['/rate-limits', 'Rate limits'],
 ] as const;
 
 export interface Shown {

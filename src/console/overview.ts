@@ -10,8 +10,9 @@ import {
 import { age } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { scopeOf } from './access.ts';
-import type { ConsoleApp } from './acts.ts';
+import { type Asked, type ConsoleApp, mayDo } from './acts.ts';
 import {
+  actForm,
   addressOf,
   ago,
   type Cell,
@@ -84,7 +85,7 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
     { from, more: found.length > from + MOST_TENANTS },
     (to) => sameWith(c, { from: String(to) }),
   )}</div>
-</section>`,
+</section>${fleetPart(c, overview)}`,
     );
   });
 }
@@ -107,6 +108,18 @@ function waysOf(start: string, { from, more }: { from: number; more: boolean }, 
     ? html`<a class="button" rel="next" href="${at(from + MOST_TENANTS)}">Next ${MOST_TENANTS}</a>`
     : '';
   return html`<p class="ways">${first}${next}</p>`;
+}
+
+/** What stops the whole fleet, for who may. */
+function fleetPart(c: Asked, { freezes }: Overview): Cell {
+  if (!mayDo(c, 'freezeAll')) return '';
+  const isFrozen = freezes.some(({ tenantId }) => tenantId === undefined);
+  const act = isFrozen
+    ? actForm(c, 'thawAll', { to: '/thaw', does: 'Let writes of every tenant go on' })
+    : actForm(c, 'freezeAll', { to: '/freeze', does: 'Stop every write of every tenant', look: 'danger' });
+  return html`<details class="card" id="fleet"><summary>Emergency</summary><div class="actions">${act}</div>
+<p class="hint">Both sides are still read and webhooks still taken: nothing is lost, and nothing is
+written.</p></details>`;
 }
 
 /** Everything of one cause, wherever it is. */
@@ -319,7 +332,10 @@ function tenantRow(tenant: TenantLine, figures: TenantFigures | undefined): Cell
     begunCell(figures?.begun ?? []),
     ago(reconcileAgeMs),
     html`<a href="/streams?tenant=${name}">${streamsText(figures?.streams ?? [])}</a>`,
-    use === undefined ? html`<span class="soft">no calls</span>` : percent(use),
+    use === undefined
+      ? html`<span class="soft">no calls</span>`
+      : html`<a
+href="/rate-limits?tenant=${name}">${percent(use)}</a>`,
   ];
 }
 

@@ -30,7 +30,7 @@ import { readPages, streamEnds } from './stream-pages.ts';
 import { assertPulledStream } from './streams.ts';
 
 /** An employee, a stream that lands, or one that goes both ways. */
-type MappingName = 'employee' | PullName | ExchangeName;
+export type MappingName = 'employee' | PullName | ExchangeName;
 
 export interface MappingDiff extends MappingDifference {
   subject: MappingName;
@@ -54,14 +54,22 @@ export function mappingNamed(stream: string | undefined): MappingName {
  * Which records a new mapping file would change, and how, before it is live. Jobs are at hand; other records are read
  * again at bulk priority. Writes nothing. @throws ConnectorError MAPPING_INVALID
  */
-export async function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
+export function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
+  return diffWith(open, subject, { ...withMapping(open.tenant, subject, resolve(file)), files: {} });
+}
+
+/** The same for the tenant's own file with another text, before anybody writes it. @throws as above */
+export function diffEdited(
+  open: OpenTenant,
+  { subject, path, text }: { subject: MappingName; path: string; text: string },
+): Promise<MappingDiff> {
+  return diffWith(open, subject, { ...open.tenant, files: { ...open.tenant.files, [path]: text } });
+}
+
+async function diffWith(open: OpenTenant, subject: MappingName, then: Tenant): Promise<MappingDiff> {
   const { connection } = open;
   const before = mappingInForce(connection, subject);
-  const after = await withKnownTables(
-    open.store,
-    open.tenant.tenant,
-    await loadNew(open.tenant, subject, resolve(file)),
-  );
+  const after = await withKnownTables(open.store, open.tenant.tenant, await loadNew(then, subject));
   const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
   const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
   return { subject, from, to, ...difference };
@@ -88,12 +96,15 @@ export function maskDiff(diff: MappingDiff): MappingDiff {
   };
 }
 
-/** Read from the disk: the file is not applied yet. */
-async function loadNew(tenant: Tenant, subject: MappingName, file: string): Promise<Mapping> {
-  if (subject === 'employee') return loadTenantMapping({ ...tenant, files: {}, mapping: file });
+function withMapping(tenant: Tenant, subject: MappingName, file: string): Tenant {
+  if (subject === 'employee') return { ...tenant, mapping: file };
   const stream = { ...tenant.streams[subject], mapping: file };
-  const streamsThen = { ...tenant.streams, [subject]: stream };
-  const then = { ...tenant, files: {}, streams: streamsThen };
+  return { ...tenant, streams: { ...tenant.streams, [subject]: stream } };
+}
+
+/** From its texts, or from the disk where it has none: the file is not applied yet. */
+async function loadNew(then: Tenant, subject: MappingName): Promise<Mapping> {
+  if (subject === 'employee') return loadTenantMapping(then);
   const loaded = isExchange(subject)
     ? await loadExchangeMapping(then, subject)
     : await loadStreamMapping(then, subject);

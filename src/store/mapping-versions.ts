@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely';
 import type { Store } from './open-store.ts';
+import type { Tables } from './schema.ts';
 
 /** The texts of a mapping that was used, so that its hash goes on meaning something. */
 export interface MappingVersion {
@@ -28,6 +30,25 @@ export async function keepMappingVersion(store: Store, version: MappingVersion):
     .execute();
 }
 
+const MOST_VERSIONS = 10;
+
+/** The latest versions of one mapping, those used last first. */
+export async function listMappingVersions(
+  store: Store,
+  tenantId: string,
+  subject: string,
+): Promise<(MappingVersion & { firstUsedAt: number })[]> {
+  const rows = await store.kysely
+    .selectFrom('mapping_versions')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('subject', '=', subject)
+    .orderBy('first_used_at', 'desc')
+    .limit(MOST_VERSIONS)
+    .execute();
+  return rows.map(versionOf);
+}
+
 /** Every version of a tenant whose hash begins so, with the time of its first use. */
 export async function findMappingVersions(
   store: Store,
@@ -41,12 +62,16 @@ export async function findMappingVersions(
     .where('mapping_hash', 'like', `${prefix}%`)
     .orderBy('first_used_at')
     .execute();
-  return rows.map((row) => ({
+  return rows.map(versionOf);
+}
+
+function versionOf(row: Selectable<Tables['mapping_versions']>): MappingVersion & { firstUsedAt: number } {
+  return {
     tenantId: row.tenant_id,
     subject: row.subject,
     hash: row.mapping_hash,
     file: row.file ?? undefined,
     files: JSON.parse(row.files) as Record<string, string>,
     firstUsedAt: Number(row.first_used_at),
-  }));
+  };
 }

@@ -127,3 +127,43 @@ export async function markRecords(
       .where('record_id', 'in', ids.slice(from, from + MOST_ROWS))
       .execute();
 }
+
+/** A plan and what became of its records so far. */
+export interface ListedPlan extends SavedPlan {
+  plannedAt: number;
+  plannedBy: string;
+  records: Partial<Record<SavedPlanRecordTable['state'], number>>;
+}
+
+/** A tenant's latest plans. */
+export async function listPlans({ kysely }: Store, tenantId: string, limit: number): Promise<ListedPlan[]> {
+  const rows = await kysely
+    .selectFrom('saved_plans')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('planned_at', 'desc')
+    .limit(limit)
+    .execute();
+  if (rows.length === 0) return [];
+  const counts = await kysely
+    .selectFrom('saved_plan_records')
+    .select(['plan_hash', 'state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where(
+      'plan_hash',
+      'in',
+      rows.map((row) => row.plan_hash),
+    )
+    .groupBy(['plan_hash', 'state'])
+    .execute();
+  const countsOf = Map.groupBy(counts, (row) => row.plan_hash);
+  return rows.map((row) => ({
+    hash: row.plan_hash,
+    tenantId: row.tenant_id,
+    subject: row.subject,
+    source: row.source,
+    mappingHash: row.mapping_hash,
+    plannedAt: Number(row.planned_at),
+    plannedBy: row.planned_by,
+    records: Object.fromEntries((countsOf.get(row.plan_hash) ?? []).map(({ state, count }) => [state, Number(count)])),
+  }));
+}

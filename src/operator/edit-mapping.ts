@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { ConnectorError } from '../errors.ts';
+import { shortVersion } from '../mapping/load-mapping.ts';
+import { applyDefinitions } from '../store/applied-tenants.ts';
+import { listMappingVersions } from '../store/mapping-versions.ts';
+import type { Store } from '../store/open-store.ts';
+import { exchangeNames, isExchange, landedNames } from '../streams/streams.ts';
+import { planEdit } from '../tenants/plan-application.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { checkApplications } from './check-applications.ts';
+import { type MappingName, mappingNamed } from './diff-mapping.ts';
+import { readAppliedTenant } from './tenants.ts';
+
+/** A mapping file of a tenant, as it is applied. */
+export interface OwnMapping {
+  subject: MappingName;
+  path: string;
+  text: string;
+}
+
+/** The mapping files that a tenant has of its own. Whatever it leaves to the defaults has none. */
+export async function listOwnMappings(store: Store, tenantId: string): Promise<OwnMapping[]> {
+  return mappingsOf(await readAppliedTenant(store, tenantId));
+}
+
+function mappingsOf(tenant: Tenant): OwnMapping[] {
+  const subjects = new Set<MappingName>(['employee', ...landedNames, ...exchangeNames.filter(isExchange)]);
+  return [...subjects].flatMap((subject) => {
+    const path = subject === 'employee' ? tenant.mapping : tenant.streams[subject].mapping;
+    const text = path === undefined ? undefined : tenant.files[path];
+    return path === undefined || text === undefined ? [] : [{ subject, path, text }];
+  });
+}
+
+/** @throws ConnectorError STREAM_UNKNOWN, MAPPING_DEFAULT where the tenant has no such file of its own */
+export async function readOwnMapping(store: Store, tenantId: string, subject: string): Promise<OwnMapping> {
+  const name = subject === 'employee' ? subject : mappingNamed(subject);
+  const own = (await listOwnMappings(store, tenantId)).find((one) => one.subject === name);
+  if (own !== undefined) return own;
+  throw new ConnectorError({
+    code: 'MAPPING_DEFAULT',
+    action: 'reject',
+    message:
+      `${tenantId} maps ${name} by the defaults, so there is no file to change. Write one, name it in the ` +
+      'tenant file, and run: hirebridge tenant apply',
+  });
+}
+
+/** A text of a mapping that was in use once. */
+export interface EarlierText {
+  version: string;
+  firstUsedAt: string;
+  text: string;
+}
+
+/** Texts that this file had while its mapping was used, the latest first. */
+export async function earlierTexts(
+  store: Store,
+  tenantId: string,
+  { subject, path }: OwnMapping,
+): Promise<EarlierText[]> {
+  const versions = await listMappingVersions(store, tenantId, subject);
+  return versions.flatMap(({ hash, files, firstUsedAt }) => {
+    const text = files[path];
+    return text === undefined
+      ? []
+      : [{ version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString(), text }];
+  });
+}
+
+/** What became of an edited mapping. `folder`: whether the file that the tenant was applied from says the same now. */
+export interface AppliedEdit {
+  folder: 'written' | 'differs' | 'absent';
+}
+
+/**
+ * Applies a mapping with another text, checked as `tenant apply` checks it. The file itself is brought along where it
+ * stands here as it was applied; one that somebody changed is left alone, and the next `tenant apply` shows the
+ * difference. @throws ConnectorError TENANT_FILE_INVALID, CHECK_FAILED, OVERTAKEN
+ */
+export async function applyEdit(
+  store: Store,
+  {
+    tenantId,
+    subject,
+    before,
+    text,
+    by,
+  }: { tenantId: string; subject: string; before: string; text: string; by: string },
+): Promise<AppliedEdit> {
+  const own = await readOwnMapping(store, tenantId, subject);
+  if (own.text !== before) throw overtaken(tenantId);
+  const planned = await planEdit(store, tenantId, { [own.path]: text });
+  const { failures } = await checkApplications(store, [planned]);
+  if (failures.length > 0)
+    throw new ConnectorError({
+      code: 'CHECK_FAILED',
+      action: 'reject',
+      message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
+    });
+  if (!(await applyDefinitions(store, [planned], by))) throw overtaken(tenantId);
+  return { folder: await bringAlong(own, text) };
+}
+
+function overtaken(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'OVERTAKEN',
+    action: 'reject',
+    message: `Somebody else applied ${tenantId} meanwhile, so nothing was done. Look at its files as they are now.`,
+  });
+}
+
+async function bringAlong({ path, text: before }: OwnMapping, after: string): Promise<AppliedEdit['folder']> {
+  const there = await readFile(path, 'utf8').catch(() => undefined);
+  if (there === undefined) return 'absent';
+  if (there !== before) return 'differs';
+  const beside = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  await writeFile(beside, after, { flag: 'wx' });
+  await rename(beside, path);
+  return 'written';
+}
