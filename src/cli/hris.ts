@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
@@ -21,7 +22,21 @@ interface TestFlags {
 }
 
 export function defineHris(command: Command): void {
-  command.description('Try a file that describes an HR system.');
+  command.description('Write a file that describes an HR system, and try it.');
+  command
+    .command('init')
+    .description(
+      "Write a first file that describes an HR system, from its OpenAPI document or a SCIM server's own schemas, and " +
+        'say what those do not tell. Overwrites nothing.',
+    )
+    .argument('<file>', 'file to be written, such as acme-hr.yaml')
+    .option('--openapi <file>', 'OpenAPI or Swagger document, JSON or YAML')
+    .option('--path <path>', 'where people stand in it, such as /employees; by default what looks most like it')
+    .option('--scim <url>', 'address of a SCIM server')
+    .option('--token <ref>', 'its bearer token: env:NAME or file:PATH')
+    .option('--allow-private-address', 'the SCIM server stands in a private network')
+    .addHelpText('after', example('hirebridge hris init acme-hr.yaml --openapi openapi.json'))
+    .action(runInit);
   command
     .command('test')
     .description(
@@ -40,6 +55,79 @@ export function defineHris(command: Command): void {
       example('hirebridge hris test acme-hr.yaml --url https://test.hr.example --option token=env:T'),
     )
     .action(runTest);
+}
+
+interface InitFlags {
+  openapi?: string;
+  path?: string;
+  scim?: string;
+  token?: string;
+  allowPrivateAddress?: boolean;
+}
+
+async function runInit(file: string, flags: InitFlags): Promise<void> {
+  const { writeNewFiles, assertAbsent } = await import('../operator/new-tenant.ts');
+  const path = resolve(file);
+  assertAbsent([path]);
+  const { definition, notes } = await draft(flags);
+  const open = notes.map((note) => `${wrapped(note)}\n`).join('');
+  const head = `# Written by hirebridge hris init. What it could not know:\n${open}`;
+  const text = `${head}${await yamlOf(definition)}`;
+  await writeNewFiles([{ path, text, isSecret: false }]);
+  const { problems } = loadDefinition(path, text);
+  const wrong = problems.map(({ line, column, text: what }) => `${line}:${column} ${what}\n`).join('');
+  const told = notes.map((note) => `- ${note}\n`).join('');
+  process.stdout.write(
+    `wrote ${file}\nWhat it could not know:\n${told}${wrong}Next: hirebridge hris test ${file} --url ...\n`,
+  );
+}
+
+/** A comment of at most 118 columns. */
+function wrapped(note: string): string {
+  const lines = note.split(' ').reduce<string[]>((made, word) => {
+    const last = made.at(-1);
+    if (last === undefined || last.length + word.length > 112) return [...made, word];
+    return [...made.slice(0, -1), `${last} ${word}`];
+  }, []);
+  return lines.map((line, at) => `# ${at === 0 ? '-' : ' '} ${line}`).join('\n');
+}
+
+/** What fits a line stands on one, as people write it. */
+async function yamlOf(definition: Record<string, unknown>): Promise<string> {
+  const { Document, isMap, visit } = await import('yaml');
+  const document = new Document(definition);
+  visit(document, {
+    Map(_key, node, path) {
+      const depth = path.filter(isMap).length;
+      if (depth > 0 && JSON.stringify(node).length < (depth === 1 ? 60 : 90)) node.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 118 });
+}
+
+async function draft({ openapi, path, scim, token, allowPrivateAddress = false }: InitFlags) {
+  if ((openapi === undefined) === (scim === undefined)) throw invalid('Give either --openapi FILE or --scim URL.');
+  if (openapi !== undefined) {
+    const { draftFromOpenApi } = await import('../hris-kit/draft-openapi.ts');
+    return draftFromOpenApi(await readText(openapi), path);
+  }
+  if (token === undefined || !isSecretRef(token)) throw invalid('--scim needs --token env:NAME or --token file:PATH.');
+  if (!URL.canParse(scim ?? '')) throw invalid('--scim is no address: https://hr.example/scim/v2.');
+  const { draftFromScim } = await import('../hris-kit/draft-scim.ts');
+  return draftFromScim(scim ?? '', { token: resolveSecret(token), allowPrivate: allowPrivateAddress });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(resolve(file), 'utf8');
+  } catch (cause) {
+    throw new ConnectorError({
+      code: 'FILE_UNREADABLE',
+      action: 'reject',
+      message: `${file} cannot be read. Check the path and its permissions.`,
+      cause,
+    });
+  }
 }
 
 function pairs(text: string, before: Record<string, string>): Record<string, string> {

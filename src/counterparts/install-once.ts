@@ -1,6 +1,13 @@
+import { type ChildProcess, execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { cacheFolder, withCacheLock } from '../temporal/dev-server/cli-cache.ts';
+import { spawnTied, type TiedOptions } from '../temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from './ensure-packages.ts';
+import { until } from './until.ts';
+
+const run = promisify(execFile);
 
 /**
  * A folder of this name in the user's cache, filled by `install` the first time; processes that need it at once share
@@ -27,4 +34,44 @@ export async function installOnce(name: string, install: (folder: string) => Pro
     },
   );
   return folder;
+}
+
+/** Packages of PyPI, exact versions, in an environment of their own; the folder of their commands. */
+export async function installPython(name: string, requirements: readonly string[]): Promise<string> {
+  const folder = await installOnce(name, async (place) => {
+    const make = () => run('python3', ['-m', 'venv', place]);
+    await make().catch(async () => {
+      await ensurePackages('python3', 'python3-venv');
+      await make();
+    });
+    await run(join(place, 'bin', 'pip'), ['install', '--quiet', '--no-deps', ...requirements]);
+    await run(join(place, 'bin', 'pip'), ['check']);
+  });
+  return join(folder, 'bin');
+}
+
+/** Starts a server that ends with this process, and waits until it answers; one that ends before says why. */
+export async function serveUntilAnswers(
+  command: string,
+  args: readonly string[],
+  url: string,
+  options: TiedOptions = {},
+): Promise<ChildProcess> {
+  const child = spawnTied(command, args, options);
+  let said = '';
+  const listen = (chunk: Buffer): void => {
+    said = `${said}${String(chunk)}`.slice(-2_000);
+  };
+  child.stdout?.on('data', listen);
+  child.stderr?.on('data', listen);
+  await until(`${command} answers`, async () => {
+    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${said}`);
+    return fetch(url).then(
+      () => true,
+      () => false,
+    );
+  });
+  child.stdout?.off('data', listen).resume();
+  child.stderr?.off('data', listen).resume();
+  return child;
 }

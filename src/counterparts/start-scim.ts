@@ -1,13 +1,7 @@
-import { type ChildProcess, execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
+import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { freePort } from './free-port.ts';
-import { installOnce } from './install-once.ts';
-import { until } from './until.ts';
-
-const run = promisify(execFile);
+import { installPython, serveUntilAnswers } from './install-once.ts';
 
 export const SCIM_SERVER_TOKEN = 'scim-server-test-0123456789';
 
@@ -39,36 +33,13 @@ const REQUIREMENTS = [
 ];
 
 export async function startScim(): Promise<ScimServer> {
-  const folder = await installOnce('scim2-server-0.8.3', install);
+  const bin = await installPython('scim2-server-0.8.3', REQUIREMENTS);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/v2`;
   const args = ['--port', String(port), '--bearer-token', SCIM_SERVER_TOKEN];
-  const child = await serve(join(folder, 'bin', 'scim2-server'), args, url);
+  const child = await serveUntilAnswers(join(bin, 'scim2-server'), args, url);
   const call = createCall(url);
   return { url, call, users: () => readUsers(call), stop: () => endChild(child, 'SIGKILL') };
-}
-
-async function install(folder: string): Promise<void> {
-  const makeFolder = () => run('python3', ['-m', 'venv', folder]);
-  await makeFolder().catch(async () => {
-    await ensurePackages('python3-venv');
-    await makeFolder();
-  });
-  await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--no-deps', ...REQUIREMENTS]);
-  await run(join(folder, 'bin', 'scim2-server'), ['--help']);
-}
-
-async function serve(command: string, args: readonly string[], url: string): Promise<ChildProcess> {
-  const child = spawnTied(command, args);
-  child.stdout?.resume();
-  child.stderr?.resume();
-  await until('the SCIM server answers', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return child;
 }
 
 function createCall(url: string): ScimServer['call'] {

@@ -15,6 +15,7 @@ const paging = z
     size: z.int().min(1).max(1_000).default(100),
     first: z.int().min(0).default(1).describe('What the first page, or the first item, is numbered'),
     next: expression.optional().describe('by cursor: where the next cursor is in the answer'),
+    header: z.string().optional().describe('by link: the header that is the address of the next page; Link by default'),
     total: expression.optional().describe('How many there are in all'),
   })
   .describe('{page.offset}, {page.number}, {page.size}, {page.cursor} stand in the request; `link` follows RFC 8288');

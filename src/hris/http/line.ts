@@ -205,7 +205,7 @@ async function nextPlace(known: {
 }): Promise<NextPage | undefined> {
   const { paging, answer, items, seen, number } = known;
   if (paging.by === 'link') {
-    const path = nextLink(asText(answer.headers['link'] ?? ''));
+    const path = nextLink(answer, paging.header);
     return path === undefined ? undefined : { values: {}, path };
   }
   if (paging.by === 'cursor') {
@@ -220,7 +220,9 @@ async function nextPlace(known: {
 }
 
 /** RFC 8288; only its path counts, so that no answer leads to another host. */
-function nextLink(header: string): string | undefined {
+function nextLink({ headers }: Answer, own: string | undefined): string | undefined {
+  const said = asText(headers[own?.toLowerCase() ?? 'link'] ?? '');
+  const header = own === undefined || said === '' ? said : `<${said}>; rel=next`;
   for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^,]*)/g)) {
     if (!/;\s*rel\s*=\s*"?next"?/i.test(parameters) || !URL.canParse(target, 'http://same.invalid')) continue;
     const { pathname, search } = new URL(target, 'http://same.invalid');

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { callHris, readJson } from '../hris/http-call.ts';
+import { noLimits, openLine } from '../hris/http-line.ts';
+import type { Draft } from './draft-openapi.ts';
+
+interface Attribute {
+  name: string;
+  type?: string;
+  multiValued?: boolean;
+  required?: boolean;
+  mutability?: string;
+  canonicalValues?: string[];
+  subAttributes?: Attribute[];
+}
+
+interface Schema {
+  id: string;
+  attributes?: Attribute[];
+}
+
+type Json = Record<string, unknown>;
+
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+/** Ours already, or nobody's business. */
+const LEFT_OUT = new Set([
+  'id',
+  'externalId',
+  'meta',
+  'schemas',
+  'password',
+  'active',
+  'groups',
+  'employeeNumber',
+  'manager',
+]);
+
+/** Our own definition of SCIM, cut to what this server says that it does, with the fields of its extensions. */
+export async function draftFromScim(
+  url: string,
+  { token, allowPrivate }: { token: string; allowPrivate: boolean },
+): Promise<Draft> {
+  const line = openLine(url, { allowPrivate, limits: noLimits });
+  const get = async (path: string): Promise<Json> => {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/scim+json, application/json' };
+    const what = `GET ${path}`;
+    const signal = AbortSignal.timeout(30_000);
+    return readJson(await callHris(line, { what, method: 'GET', path, headers, signal }), {
+      what,
+      idempotent: true,
+    }) as Json;
+  };
+  try {
+    const config = await get('/ServiceProviderConfig');
+    const schemas = ((await get('/Schemas'))['Resources'] ?? []) as Schema[];
+    return cut(await ownDefinition(), config, schemas);
+  } finally {
+    await line.close();
+  }
+}
+
+async function ownDefinition(): Promise<Json> {
+  const file = fileURLToPath(new URL('../hris/kinds/scim.yaml', import.meta.url));
+  return parse(await readFile(file, 'utf8')) as Json;
+}
+
+function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
+  const notes: string[] = [];
+  const does = (feature: string): boolean =>
+    (config[feature] as { supported?: boolean } | undefined)?.supported === true;
+  const definition: Json & { find: Json; record: Json } = {
+    ...own,
+    name: 'SCIM of this server',
+    find: own['find'] as Json,
+    record: own['record'] as Json,
+  };
+  const names = new Set(schemas.map(({ id }) => id));
+  if (!names.has(ENTERPRISE)) {
+    definition.record = { ...definition.record };
+    delete definition.record['number'];
+    notes.push('"record.number": the server has no enterprise extension, so it gives no employee numbers');
+  }
+  if (!does('filter')) {
+    const { all } = definition.find;
+    definition.find = { all };
+    definition.record = { ...definition.record };
+    delete definition.record['reference'];
+    delete definition['changes'];
+    notes.push('"find": the server filters nothing, so everybody is read each time, and no reference is kept');
+  }
+  if (!does('patch'))
+    for (const name of ['update', 'terminate', 'rehire']) {
+      const { patch: path, as: _as, ...others } = definition[name] as Json;
+      definition[name] = { put: path, as: 'put', ...others };
+    }
+  if (!does('etag'))
+    notes.push('the server has no versions: an amendment is compared with a reading directly before it');
+  definition['fields'] = fieldsOf(own['fields'] as Json, schemas, names);
+  notes.push('"trusted": find.reference trusts an empty answer; try it with `hirebridge hris test`');
+  notes.push('whether the server gives the employee number: if not, write back the id (writeBack.employeeId: id)');
+  return { definition, notes };
+}
+
+/** Our fields that the server has, and those of its own extensions. */
+function fieldsOf(own: Json, schemas: readonly Schema[], names: ReadonlySet<string>): Json {
+  const fields: Json = {};
+  for (const [key, field] of Object.entries(own)) {
+    const { at } = field as { at: string };
+    if (!at.includes(ENTERPRISE) || names.has(ENTERPRISE)) fields[key] = field;
+  }
+  const places = new Set(Object.values(fields).map((field) => (field as { at: string }).at));
+  for (const { id, attributes = [] } of schemas) {
+    const isUser = id === USER;
+    if (!isUser && !/:User$/i.test(id)) continue;
+    for (const attribute of attributes) {
+      const { name, type = 'string', multiValued, mutability, required, canonicalValues } = attribute;
+      const at = isUser ? name : `\`${id}\`.${name}`;
+      if (LEFT_OUT.has(name) || places.has(at) || type === 'complex' || multiValued === true) continue;
+      const key =
+        fields[name] === undefined && /^[A-Za-z]\w*$/.test(name) ? name : `extension${name.replaceAll(/\W/g, '')}`;
+      fields[key] = {
+        at,
+        ...(type === 'boolean' ? { type: 'boolean' } : {}),
+        ...(type === 'integer' || type === 'decimal' ? { type: 'number' } : {}),
+        ...(required === true ? { required: true } : {}),
+        ...(mutability === 'readOnly' ? { write: false } : {}),
+        ...(canonicalValues === undefined || canonicalValues.length === 0 ? {} : { options: canonicalValues }),
+      };
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,182 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
+import { draftFromOpenApi } from '../../src/hris-kit/draft-openapi.ts';
+import { draftFromScim } from '../../src/hris-kit/draft-scim.ts';
+import { runCli } from '../cli/cli-process.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { refusal } from './profile.ts';
+import { SCIM_TOKEN, type ScimServer, startScimServer } from './scim-server.ts';
+
+let scim: ScimServer;
+beforeAll(async () => {
+  scim = await startScimServer();
+});
+afterAll(() => scim?.close());
+
+const PERSON = {
+  type: 'object',
+  required: ['first_name', 'last_name', 'hired_on'],
+  properties: {
+    id: { type: 'string', readOnly: true },
+    employee_number: { type: 'string', readOnly: true },
+    first_name: { type: 'string', maxLength: 40 },
+    last_name: { type: 'string' },
+    hired_on: { type: 'string', format: 'date' },
+    external_id: { type: 'string' },
+    status: { type: 'string', enum: ['active', 'terminated'] },
+    version: { type: 'integer', readOnly: true },
+    updated_at: { type: 'string', format: 'date-time', readOnly: true },
+    contact: { allOf: [{ $ref: '#/components/schemas/Contact' }] },
+    skills: { type: 'array', items: { type: 'string' } },
+  },
+};
+const query = (name: string) => ({ in: 'query', name, schema: { type: 'string' } });
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+const DOCUMENT = {
+  openapi: '3.1.0',
+  info: { title: 'Acme HR' },
+  servers: [{ url: 'https://hr.acme.example/api/v2' }],
+  paths: {
+    '/companies/{company}/employees': {
+      get: {
+        parameters: ['page', 'per_page', 'email', 'external_id', 'updated_since'].map(query),
+        responses: {
+          200: json({
+            type: 'object',
+            properties: { employees: { type: 'array', items: PERSON }, total: { type: 'integer' } },
+          }),
+        },
+      },
+      post: {
+        requestBody: json({ properties: { employee: PERSON } }),
+        responses: { 201: json({ properties: { employee: PERSON } }) },
+      },
+    },
+    '/companies/{company}/employees/{number}': {
+      get: { responses: { 200: json({ properties: { employee: PERSON } }) } },
+      patch: {
+        parameters: [{ in: 'header', name: 'If-Match' }],
+        requestBody: json({ properties: { employee: PERSON } }),
+        responses: {},
+      },
+      delete: { responses: {} },
+    },
+    '/tasks': { get: { responses: {} }, post: { responses: {} } },
+    '/tasks/{id}': { get: { responses: {} } },
+    '/me': { get: { responses: {} } },
+  },
+  components: {
+    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
+    schemas: {
+      Contact: {
+        type: 'object',
+        properties: { 'private-email': { type: 'string' }, mobile_phone: { type: 'string' } },
+      },
+    },
+  },
+};
+
+function problemsOf(definition: object): string[] {
+  return loadDefinition('draft.yaml', stringify(definition)).problems.map(({ text }) => text);
+}
+
+test('an OpenAPI document gives a definition that loads', () => {
+  const { definition, notes } = draftFromOpenApi(JSON.stringify(DOCUMENT));
+  expect(problemsOf(definition)).toEqual([]);
+  const collection = '/companies/{options.company}/employees';
+  expect(definition).toMatchObject({
+    name: 'Acme HR',
+    options: { company: {}, apiKey: { secret: true } },
+    auth: { headers: { 'X-Api-Key': '{options.apiKey}' } },
+    record: { id: 'id', number: 'employee_number', reference: 'external_id', former: 'status = "terminated"' },
+    fields: {
+      givenName: { at: 'first_name', required: true, maxLength: 40 },
+      familyName: { at: 'last_name', required: true },
+      startDate: { at: 'hired_on', type: 'date', required: true },
+      email: { at: 'contact.private-email' },
+      phone: { at: 'contact.mobile_phone' },
+      status: { options: ['active', 'terminated'] },
+      skills: { type: 'list' },
+    },
+    find: {
+      reference: { get: collection, query: { external_id: '{value}' }, items: 'employees' },
+      email: { query: { email: '{value | lower}' } },
+      all: {
+        query: { page: '{page.number}', per_page: '{page.size}' },
+        paging: { by: 'page', first: 1, size: 100, total: 'total' },
+      },
+    },
+    read: { get: `${collection}/{id}`, item: 'employee' },
+    create: { post: collection, body: { employee: '{record}' }, item: 'body.employee' },
+    update: { patch: `${collection}/{id}`, headers: { 'if-match': '{version}' } },
+    remove: { delete: `${collection}/{id}` },
+    changes: { query: { updated_since: '{since}' }, stamp: 'updated_at' },
+    probe: { get: '/me' },
+  });
+  expect(definition['fields']).not.toHaveProperty('version');
+  expect(notes.join('\n')).toMatch(
+    /hris\.url, which ends with what the document says: https:\/\/hr\.acme\.example\/api\/v2/,
+  );
+  expect(notes.join('\n')).toMatch(/"terminate" and "rehire"/);
+});
+
+test.each([
+  [
+    'another collection',
+    { path: '/tasks', drop: 'x-nothing' },
+    { read: { get: '/tasks/{id}' }, fields: { givenName: { at: 'givenName' } } },
+  ],
+  ['no way in', { path: undefined, drop: 'components' }, { auth: { bearer: '{options.token}' } }],
+])('%s: what the document does not show is a guess with a note, and still loads', (_what, { path, drop }, expected) => {
+  const document = { ...DOCUMENT, [drop]: {} };
+  const { definition, notes } = draftFromOpenApi(JSON.stringify(document), path);
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject(expected);
+  expect(notes.length).toBeGreaterThan(4);
+});
+
+test.each([
+  ['{"hello": 1}', /no OpenAPI document/],
+  ['a: [', /no OpenAPI document/],
+  [
+    JSON.stringify({ openapi: '3.1.0', paths: { '/jobs': { post: {} }, '/jobs/{id}': {} } }),
+    /Name the path with --path\. Known: \/jobs\./,
+  ],
+])('%s is refused', async (text, message) => {
+  expect(await refusal(Promise.resolve().then(() => draftFromOpenApi(text)))).toMatchObject({
+    code: 'OPENAPI_UNREADABLE',
+    message: expect.stringMatching(message),
+  });
+});
+
+test("a SCIM server's own schemas give a definition that loads", async () => {
+  const { definition, notes } = await draftFromScim(scim.url, { token: SCIM_TOKEN, allowPrivate: true });
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject({ fields: { nickName: { at: 'nickName' }, userName: { required: true } } });
+  expect(notes.join('\n')).toContain('no versions');
+});
+
+test('`hris init` writes what loads, says what is missing, and overwrites nothing', async () => {
+  vi.stubEnv('SCIM_TOKEN', SCIM_TOKEN);
+  const folder = await scratchFolder();
+  const [document, file] = [join(folder, 'openapi.json'), join(folder, 'acme-hr.yaml')];
+  await writeFile(document, JSON.stringify(DOCUMENT));
+  const { code, stdout } = await runCli(['hris', 'init', file, '--openapi', document]);
+  expect(code).toBe(0);
+  const text = await readFile(file, 'utf8');
+  expect(loadDefinition(file, text).problems).toEqual([]);
+  expect(text.split('\n').filter((line) => line.length > 120)).toEqual([]);
+  expect(stdout).toContain('What it could not know:\n- ');
+  const again = await runCli(['hris', 'init', file, '--scim', scim.url, '--token', 'env:SCIM_TOKEN']);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('FILE_EXISTS') });
+  expect(await readFile(file, 'utf8')).toBe(text);
+  const flags = ['--scim', scim.url, '--token', 'env:SCIM_TOKEN'];
+  const refused = await runCli(['hris', 'init', join(folder, 'scim.yaml'), ...flags]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('PRIVATE_ADDRESS') });
+  const scimmed = await runCli(['hris', 'init', join(folder, 'scim.yaml'), ...flags, '--allow-private-address']);
+  expect(scimmed.code).toBe(0);
+});
