@@ -5,9 +5,17 @@ import type { HireActivities } from '../src/hire/hire-activities.ts';
 import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
 import { compareAllAnew } from '../src/store/tenant-states.ts';
-import type { ExchangeActivities, ExchangeInput, ExchangeStep } from '../src/streams/exchange-activities.ts';
-import type { PushActivities, PushInput } from '../src/streams/push-activities.ts';
-import type { PullInput, StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
+import type {
+  ExchangeActivities,
+  ExchangeInput,
+  ExchangeStep,
+  PullInput,
+  PushActivities,
+  PushInput,
+  StreamActivities,
+  StreamInput,
+  StreamStep,
+} from '../src/streams/stream-activities.ts';
 import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
 import { exchangePairs } from './exchange/exchange-pairs.ts';
@@ -29,8 +37,7 @@ import { openHold, takeAnswer } from './hire/hold-hire.ts';
 import { openHire } from './hire/open-hire.ts';
 import { pushRecords } from './push/push-records.ts';
 import { reconcile } from './reconcile/reconcile.ts';
-import { pullPages } from './streams/pull-pages.ts';
-import { syncPages } from './streams/sync-pages.ts';
+import { pullPages, syncPages } from './streams/pull-pages.ts';
 import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
 import { noteFailure, noteSuccess } from './watch-activity.ts';
 

@@ -1,7 +1,6 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
-import type { PushActivities } from '../src/streams/push-activities.ts';
-import type { StreamStep } from '../src/streams/stream-activities.ts';
+import type { PushActivities, StreamStep } from '../src/streams/stream-activities.ts';
 import type { PushName } from '../src/streams/streams.ts';
 import { streamOptions } from './stream-options.ts';
 

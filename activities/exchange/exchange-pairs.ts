@@ -9,8 +9,8 @@ import { findPairs, type LinkedPair, listPairs } from '../../src/store/linked-pa
 import type { StreamRow } from '../../src/store/schema.ts';
 import { completeExchange } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
-import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';

@@ -3,7 +3,7 @@ import { countMarked, savePair } from '../../src/store/exchange-pairs.ts';
 import { countPairs } from '../../src/store/linked-pairs.ts';
 import { readStreamState } from '../../src/store/stream-states.ts';
 import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/change-limits.ts';
-import { stopAt } from '../streams/land-within-limits.ts';
+import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { scopeOf } from './open-context.ts';
 import type { ReadPair } from './read-pairs.ts';

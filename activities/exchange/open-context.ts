@@ -4,7 +4,7 @@ import { sayToPartner } from '../../src/exchange/say-to-partner.ts';
 import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import type { PairScope } from '../../src/store/linked-pairs.ts';
-import type { ExchangeInput } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeInput } from '../../src/streams/stream-activities.ts';
 import { entityOf } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';

@@ -10,7 +10,7 @@ import { recentTallies } from '../../src/store/exchange-runs.ts';
 import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/stream-states.ts';
-import { stopAt } from '../streams/land-within-limits.ts';
+import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { scopeOf } from './open-context.ts';
 import { readPairs } from './read-pairs.ts';

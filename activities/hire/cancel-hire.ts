@@ -3,7 +3,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { EndState } from '../../src/hire/hire-state.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
-import { terminalStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
+import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/plan-cancel.ts';
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { addHints } from '../../src/store/hints.ts';

@@ -3,7 +3,7 @@ import type { Enrolled } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import type { OnboardingCandidate } from '../../src/partner/contract/onboarding.ts';
 import {
   adoptable,
   type Enrolment,

@@ -1,5 +1,5 @@
 import { contract } from '../../src/partner/contract/index.ts';
-import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import type { OnboardingCandidate } from '../../src/partner/contract/onboarding.ts';
 import type { Enrolment } from '../../src/plan/plan-enrolment.ts';
 import type { Connection } from '../connections.ts';
 import type { Seen } from './write-once.ts';

@@ -4,7 +4,7 @@ import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
-import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { currentRecords } from '../fields/current-records.ts';

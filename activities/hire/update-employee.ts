@@ -1,7 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
-import { fieldChanges } from '../../src/streams/land-rows.ts';
+import { fieldChanges } from '../../src/streams/land-page.ts';
 import { noteWrites, sensitiveFields } from './note-writes.ts';
 import type { HireContext } from './with-hire.ts';
 

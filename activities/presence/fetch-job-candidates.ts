@@ -1,6 +1,6 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import type { Connection } from '../connections.ts';
 

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
-import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { hasOtherHire } from '../../src/store/hires.ts';
 import { type JobSnapshot, readJob } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -9,9 +9,8 @@ import type { Connection } from '../connections.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
 import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
-import { isRejected, listStage, readStagePage, type StageList } from './list-stage.ts';
 import { shareReads } from './share-reads.ts';
-import { askStageFilter } from './stage-filter.ts';
+import { askStageFilter, isRejected, listStage, readStagePage, type StageList } from './stage-filter.ts';
 
 /** A job as the jobs list showed it last. */
 type JobRecord = JobSnapshot['record'];

@@ -1,8 +1,7 @@
 import { endPushRun } from '../../src/store/push-runs.ts';
 import { readStream } from '../../src/store/streams.ts';
 import { stepOf } from '../../src/streams/page-outcome.ts';
-import type { PushInput } from '../../src/streams/push-activities.ts';
-import type { StreamStep } from '../../src/streams/stream-activities.ts';
+import type { PushInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { pushDocuments } from '../documents/push-documents.ts';

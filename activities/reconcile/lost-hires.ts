@@ -1,5 +1,5 @@
 import { holdOf } from '../../src/hire/holds.ts';
-import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';

@@ -35,9 +35,14 @@ import type { ActivityDeps } from '../deps.ts';
 import { watchFields } from '../fields/watch-fields.ts';
 import { guarded } from '../guarded.ts';
 import { isInScope } from '../hire/job-in-scope.ts';
-import { readStagePage, type StageList, type StageMember, type StagePage } from '../presence/list-stage.ts';
-import { proveStageFilter } from '../presence/prove-stage-filter.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import {
+  proveStageFilter,
+  readStagePage,
+  type StageList,
+  type StageMember,
+  type StagePage,
+} from '../presence/stage-filter.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import {

@@ -6,12 +6,10 @@ import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
 import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
-import { countJoinable } from '../../src/streams/join-pages.ts';
-import { type LandedPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
-import { listOnlyTargets } from '../../src/streams/map-record.ts';
-import { countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
+import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
+import { countJoinable, countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
 import {
+  fetchAhead,
   firstPageOf,
   PAGE_SIZE,
   type RecordPage,
@@ -20,17 +18,14 @@ import {
   readRawPage,
 } from '../../src/streams/read-page.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
-import type { PullInput, StreamStep } from '../../src/streams/stream-activities.ts';
+import type { PullInput, StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
-import { isWholeDue } from '../../src/streams/whole-passes.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createHeapRoom } from '../heap-growth.ts';
 import { type Beat, inRun } from './in-run.ts';
-import { landWithinLimits } from './land-within-limits.ts';
-import { commit, NO_PAGE, openReading, type Reading } from './reading.ts';
-import { removeGone } from './remove-gone.ts';
-import { type Fetched, keepSettled, landPages, settlePages, settleQuarantine } from './settle-pages.ts';
+import { commit, landWithinLimits, NO_PAGE, openReading, type Reading } from './reading.ts';
+import { type Fetched, keepSettled, landPages, removeGone, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**
  * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
@@ -352,4 +347,28 @@ async function quarantineByIds(reading: Reading, { rows, quarantined }: LandedPa
   if (!(await changeQuarantine(deps.store, key, run.run_id, { page: NO_PAGE, over, news }))) return 0;
   reading.quarantine = await readQuarantine(deps.store, key);
   return news.length;
+}
+
+/** A pass over the whole list, as workflows of earlier versions ask for it. */
+export function syncPages(deps: ActivityDeps, input: StreamInput, beat?: Beat): Promise<StreamStep> {
+  const { tenantId, stream, runId, full, begun } = input;
+  return pullPages(deps, { tenantId, stream, runId, begun, mode: 'full', rewrite: full }, beat);
+}
+
+/** How a stream finds what changed, and when it was last read whole; times are ms on the database's clock. */
+interface Freshness {
+  now: number;
+  wholeAt: number | null;
+  /** How often it runs by itself. */
+  every: number | undefined;
+  /** The whole list is read again within this time. */
+  wholeWithin: number;
+  /** Hints can be followed by reading records by their ids. */
+  hasHints: boolean;
+}
+
+/** Whether a run should read the whole list: so early that the pass ends before the stated age. */
+export function isWholeDue({ now, wholeAt, every = 0, wholeWithin, hasHints }: Freshness): boolean {
+  if (wholeAt === null || !hasHints) return true;
+  return now - wholeAt >= wholeWithin - Math.min(2 * every, wholeWithin / 4);
 }

@@ -1,21 +1,30 @@
 import { ConnectorError } from '../../src/errors.ts';
+import type { RowChange } from '../../src/hris/port.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
-import { readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import { allowedCodes, holdStream, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
 import { type CommittedPage, commitPage, readStream, type StreamKey } from '../../src/store/streams.ts';
-import { EMPTY_TALLY, type Tally } from '../../src/streams/change-limits.ts';
+import { EMPTY_TALLY, judgeChanges, type Tally, tallyPage } from '../../src/streams/change-limits.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
-import { noLanding } from '../../src/streams/land-page.ts';
-import type { Destination } from '../../src/streams/land-rows.ts';
-import { lookupLanding, mappingOfTable } from '../../src/streams/lookup-landing.ts';
+import {
+  type Destination,
+  type LandedPage,
+  landPage,
+  lookupLanding,
+  mappingOfTable,
+  NOTHING_LANDED,
+  noLanding,
+  settleOpenWrites,
+} from '../../src/streams/land-page.ts';
 import { advance } from '../../src/streams/page-outcome.ts';
-import { settleOpenWrites } from '../../src/streams/settle-open-writes.ts';
+import type { RecordPage, RowFacts } from '../../src/streams/read-page.ts';
 import type { PullStream } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
 import { keepMapping } from '../keep-mapping.ts';
 
@@ -101,7 +110,7 @@ async function openLanding(deps: ActivityDeps, connection: Connection, { tenantI
 }
 
 /** Whether every row changes for a reason that is known: the mapping is another, or a person asked for it. */
-export function isExpectedToChange({ run, state, destination }: Reading): boolean {
+function isExpectedToChange({ run, state, destination }: Reading): boolean {
   return run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash;
 }
 
@@ -132,4 +141,82 @@ function attemptedTwice({ key }: Reading): ConnectorError {
 /** Another run may have taken over while this process stood still: then what it read is older than what is there. */
 export async function isStillOurs({ deps, key, run }: Reading): Promise<boolean> {
   return (await readStream(deps.store, key))?.run_id === run.run_id;
+}
+
+/** Pages landed as one would change too much; one by one, those before the one that does are written. */
+export const TOO_MUCH_AS_ONE = 'TOO_MUCH_AS_ONE';
+
+/**
+ * Lands one page unless the run would change too much with it; then nothing of the page is written.
+ * @throws ConnectorError TOO_MUCH_AS_ONE where it is several pages
+ */
+export async function landWithinLimits(reading: Reading, page: RecordPage | undefined, pages = 1): Promise<LandedPage> {
+  if (page === undefined) return NOTHING_LANDED;
+  const changes = new Map<string, RowChange>();
+  let rows: readonly RowFacts[] = [];
+  const tallied = () => tallyPage(reading.tally, rows, [...changes.values()]);
+  const guard = async (some: readonly RowChange[]): Promise<void> => {
+    for (const change of some) changes.set(change.row.id, change);
+    if (!(await isStillOurs(reading))) throw takenOver(reading);
+    if (isExpectedToChange(reading)) return;
+    const excess = judgeChanges(tallied(), reading.state?.landed ?? null);
+    if (excess === undefined) return;
+    if (pages > 1) throw tooMuchAsOne(reading, pages);
+    await stopAt(reading, excess, changes.size);
+  };
+  const items = await currentItems(reading, page.items);
+  const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
+    rows = facts;
+  });
+  reading.tally = tallied();
+  return landed;
+}
+
+/** A run that its limits may stop. */
+interface Limited {
+  deps: Pick<ActivityDeps, 'store'>;
+  key: StreamKey;
+  state: StreamState | undefined;
+}
+
+/**
+ * Holds the stream until a person resumes it, unless a person allowed just this.
+ * @throws ConnectorError with the limit's code
+ */
+export async function stopAt(
+  run: Limited,
+  { code, message }: { code: string; message: string },
+  held: number,
+): Promise<void> {
+  const { deps, key, state } = run;
+  if (allowedCodes(state).includes(code)) return;
+  const told =
+    `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +
+    `hirebridge resume ${key.tenantId} ${key.stream}`;
+  await holdStream(deps.store, key, { code, message: told });
+  throw new ConnectorError({ code, action: 'reject', message: told, details: { held } });
+}
+
+/** The page's records, once their custom fields are known to be those that the mapping means. */
+async function currentItems({ deps, connection, stream, destination }: Reading, items: RecordPage['items']) {
+  const { name } = stream.record;
+  const records = items.map((item) => ({ [name]: item }));
+  const current = await currentRecords(deps, connection, destination.mapping, records);
+  return current.map((record) => record[name] ?? {});
+}
+
+function tooMuchAsOne({ key }: Reading, pages: number): ConnectorError {
+  return new ConnectorError({
+    code: TOO_MUCH_AS_ONE,
+    action: 'retry',
+    message: `${pages} pages of ${key.tenantId} ${key.stream} would change too much as one: they are landed singly.`,
+  });
+}
+
+function takenOver({ key }: Reading): ConnectorError {
+  return new ConnectorError({
+    code: 'RUN_TAKEN_OVER',
+    action: 'retry',
+    message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes no more.`,
+  });
 }

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
+import { readRetryAfter } from '../http/http-error.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { openPool } from '../http/pool.ts';
 import { sendRequest } from '../http/request.ts';
-import { readRetryAfter } from '../http/retry-after.ts';
 import { type Priority, type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
 import { acquirePermit, sendOnPermit } from '../rate-limit/send-on-permit.ts';
 

@@ -1,7 +1,6 @@
 import { ConnectorError, type ErrorAction } from '../errors.ts';
-import { readRetryAfter } from './retry-after.ts';
 
-export interface StatusRow {
+interface StatusRow {
   /** Where it is safe to repeat the request. */
   action: ErrorAction;
   /** Where it is not and the request may have been carried out all the same. */
@@ -49,7 +48,7 @@ const unexpected: StatusRow = {
 /**
  * The one table from an HTTP status to what must be done about it. An adapter may replace a row, never write its own.
  */
-export function statusRow(status: number): StatusRow {
+function statusRow(status: number): StatusRow {
   return byStatus[status] ?? byClass[Math.floor(status / 100)] ?? unexpected;
 }
 
@@ -58,11 +57,11 @@ export function actionForStatus(status: number, idempotent: boolean): ErrorActio
   return rowAction(statusRow(status), idempotent);
 }
 
-export function rowAction(row: StatusRow, idempotent: boolean): ErrorAction {
+function rowAction(row: StatusRow, idempotent: boolean): ErrorAction {
   return idempotent ? row.action : (row.afterWrite ?? row.action);
 }
 
-export interface RefusedAnswer {
+interface RefusedAnswer {
   status: number;
   headers: Record<string, unknown>;
   requestId: string;
@@ -100,4 +99,30 @@ export function httpError(
     details: known.details,
     requestId: answer.requestId,
   });
+}
+
+/** Longer waits are taken for a mistake of the server (86,400 has been seen) and shortened to this: one hour. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * Reads Retry-After (RFC 9110 section 10.2.3): seconds or an HTTP date, as ms from now. Undefined when it is missing,
+ * negative or not understood, so that the caller's own wait applies. A date is read against the answer's Date header
+ * where there is one: the server's clock may differ from ours by minutes.
+ */
+export function readRetryAfter(headers: Record<string, unknown>, now: number): number | undefined {
+  const value = headers['retry-after'];
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS);
+  // Date.parse takes "-5" for a year; an HTTP date begins with a weekday.
+  if (!/^[A-Za-z]{3}/.test(text)) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return undefined;
+  const wait = at - serverNow(headers['date'], now);
+  return wait < 0 ? undefined : Math.min(wait, MAX_RETRY_AFTER_MS);
+}
+
+function serverNow(date: unknown, now: number): number {
+  const at = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(at) ? now : at;
 }

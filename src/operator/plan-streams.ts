@@ -7,7 +7,7 @@ import type { Side } from '../hire/side.ts';
 import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
 import type { Quarantined } from '../store/quarantine.ts';
 import { savePlan } from '../store/saved-plans.ts';
-import { fieldChanges } from '../streams/land-rows.ts';
+import { fieldChanges } from '../streams/land-page.ts';
 import { planPage, type RowPlan } from '../streams/plan-page.ts';
 import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';

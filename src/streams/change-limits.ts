@@ -1,6 +1,6 @@
 import type { Side } from '../hire/side.ts';
 import type { RowChange } from '../hris/port.ts';
-import { filledIn, type RowFacts } from './row-facts.ts';
+import { filledIn, type RowFacts } from './read-page.ts';
 
 /** How many rows had each field filled before a run came by, and have it filled now; and how many it changed. */
 export interface Tally {

@@ -1,11 +1,13 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import packageFile from '../../package.json' with { type: 'json' };
 import { tablesOf } from '../mapping/bind-tables.ts';
 import { pathsRead } from '../mapping/compile-rule.ts';
 import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
-import { codeVersion } from './code-version.ts';
-import type { RowFacts } from './row-facts.ts';
+import type { RowFacts } from './read-page.ts';
 
 /** How records land, by the fingerprint of what they came as: reading and mapping them again would give the same. */
 export type KnownRecords = ReadonlyMap<string, RowFacts>;
@@ -94,4 +96,29 @@ export function decodeKnown({ version }: Recognition, text: string | null | unde
   return new Map(
     kept.records.map(([print, id, rowHash, shape]) => [print, { id, hash: rowHash, filled: kept.shapes[shape] ?? [] }]),
   );
+}
+
+/** Everything that decides how a record is read and what becomes of it, but for the tenant's mapping. */
+const ROOMS = ['partner', 'mapping', 'streams'];
+
+let known: string | undefined;
+
+/**
+ * Changes with the code of contract and mapping and with the packages they use. By their content, because a number
+ * that a person has to raise would be forgotten once, and rows would stay as the earlier code made them.
+ */
+function codeVersion(): string {
+  known ??= hashCode();
+  return known;
+}
+
+function hashCode(): string {
+  const hash = createHash('sha256').update(`${process.version} ${JSON.stringify(packageFile.dependencies)}`);
+  const src = dirname(import.meta.dirname);
+  for (const room of ROOMS) {
+    const files = readdirSync(join(src, room), { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    for (const file of files.map(({ parentPath, name }) => join(parentPath, name)).toSorted())
+      hash.update(readFileSync(file));
+  }
+  return hash.digest('base64url');
 }

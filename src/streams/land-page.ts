@@ -1,11 +1,29 @@
-import { ConnectorError } from '../errors.ts';
-import type { Landed, LandingRow } from '../hris/port.ts';
+import { hash } from 'node:crypto';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { FieldDef, Landed, Landing, LandingRow, RowChange } from '../hris/port.ts';
+import { evaluateMapping } from '../mapping/evaluate.ts';
+import { compileMapping, type Mapping } from '../mapping/load-mapping.ts';
+import type { SourcePath } from '../mapping/source-fields.ts';
+import { batchesOf } from '../store/batches.ts';
+import {
+  concludeWrites,
+  type FieldChange,
+  forgetWrites,
+  type NewWrite,
+  readOpenWrites,
+  recordWrites,
+  settleWrites,
+  type WriteOrigin,
+} from '../store/foreign-writes.ts';
+import { listLookupIds, readLookupRows, removeLookupRows, saveLookupRows } from '../store/lookup-rows.ts';
+import type { Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import { type Destination, landRows } from './land-rows.ts';
-import { mapRecord } from './map-record.ts';
-import type { RecordPage } from './read-page.ts';
-import { factsOf, type RowFacts } from './row-facts.ts';
-import type { PullName } from './streams.ts';
+import { parseYaml } from '../yaml/yaml-file.ts';
+import { factsOf, type RecordPage, type RowFacts } from './read-page.ts';
+import type { PullStream } from './stream.ts';
+import { isLookup, type PullName, pullStreams } from './streams.ts';
+import { RECORD } from './with-tables.ts';
 
 export interface LandedPage extends Landed {
   /** What stands there now. */
@@ -64,4 +82,231 @@ export function noLanding(kind: string, stream: PullName): ConnectorError {
       `An HRIS of kind ${kind} has no table or no mapping for ${stream}. ` +
       `Name a mapping file in streams.${stream}, or take the stream out of the tenant file.`,
   });
+}
+
+/**
+ * One partner record as it lands, or why it cannot. `before` is what its row holds, of a record that was read by its
+ * id: what only the list tells stays as it is.
+ */
+export function mapRecord(
+  mapping: Mapping,
+  stream: PullName,
+  record: Record<string, unknown>,
+  before?: EmployeeFields,
+): LandingRow | Quarantined {
+  const id = String(record['id']);
+  const stays = before === undefined ? [] : listOnlyTargets(mapping, stream);
+  const { fields: mapped, problems: all } = evaluateMapping(mapping, { [pullStreams[stream].record.name]: record });
+  const problems = all.filter(({ field }) => !stays.includes(field));
+  if (problems.length > 0)
+    return { key: id, reason: problems.map(({ field, code, text }) => `${field}: ${text} [${code}]`).join(' ') };
+  const fields = stays.length === 0 ? mapped : withStanding(mapping, mapped, { stays, before });
+  return { id, hash: rowHash(fields), fields };
+}
+
+/** Fields of the HR system that are mapped from what only the list tells. */
+export function listOnlyTargets(mapping: Mapping, stream: PullName): string[] {
+  const { listOnly = [] } = pullStreams[stream];
+  const tells = (path: SourcePath): boolean => 'field' in path && listOnly.includes(path.field);
+  const depends = mapping.fields.filter(({ from, when }) => from.some(tells) || when.some(({ path }) => tells(path)));
+  return depends.map(({ target }) => target);
+}
+
+/** In the order of the mapping, as a row's hash is. */
+function withStanding(
+  { fields }: Mapping,
+  mapped: EmployeeFields,
+  { stays, before = {} }: { stays: readonly string[]; before: EmployeeFields | undefined },
+): EmployeeFields {
+  const values = fields.map(
+    ({ target }) => [target, (stays.includes(target) ? before : mapped)[target] ?? null] as const,
+  );
+  return Object.fromEntries(values.filter(([, value]) => value !== null));
+}
+
+/** Over a row's fields in the order of its mapping; tells a changed record from one that is stored already. */
+export function rowHash(fields: EmployeeFields): string {
+  return hash('sha256', JSON.stringify(fields), 'base64url');
+}
+
+const LAND_MS = 30_000;
+
+/** Where the pages of one run land, how, and where what they change is written down. */
+export interface Destination {
+  landing: Landing;
+  mapping: Mapping;
+  tenant: string;
+  stream: PullName;
+  force: boolean;
+  store: Store;
+  origin: WriteOrigin;
+  /** Awaited before rows are written; nothing is where it throws. */
+  guard?: (changes: readonly RowChange[]) => Promise<void>;
+}
+
+type LandedRows = Landed & { refused: Quarantined[] };
+
+/** Refusals about a value, not about the table: another record may do. */
+const ofOneRow: ReadonlySet<string> = new Set(['INVALID_VALUE', 'MISSING_FIELD', 'DUPLICATE_VALUE']);
+
+/** Lands rows whole; those that the HRIS refuses are halved until the rows are found that it does not take. */
+export async function landRows(destination: Destination, rows: LandingRow[]): Promise<LandedRows> {
+  if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0, refused: [] };
+  try {
+    return { ...(await landTogether(destination, rows)), refused: [] };
+  } catch (error) {
+    if (!isConnectorError(error) || !ofOneRow.has(error.code)) throw error;
+    if (rows.length <= 1) return refusedRow(rows[0]?.id ?? '', error);
+    const half = Math.ceil(rows.length / 2);
+    const left = await landRows(destination, rows.slice(0, half));
+    return sum(left, await landRows(destination, rows.slice(half)));
+  }
+}
+
+/** Old and new values are in the store before the statement leaves, so that no write goes without its row. */
+async function landTogether(destination: Destination, rows: LandingRow[]): Promise<Landed> {
+  const { landing, stream, tenant, force, store, origin, guard } = destination;
+  let batchId: string | undefined;
+  const beforeWrite = async (changes: readonly RowChange[]): Promise<void> => {
+    await guard?.(changes);
+    if (isLookup(stream)) return;
+    batchId = await recordSafely(store, origin, writesOf(destination, changes));
+  };
+  try {
+    const signal = AbortSignal.timeout(LAND_MS);
+    const landed = await landing.land(stream, rows, { tenant, force, beforeWrite, signal });
+    if (batchId !== undefined) await settleWrites(store, batchId, 'done');
+    return landed;
+  } catch (error) {
+    // A right that is missing lets nothing through, either.
+    const refused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
+    if (batchId !== undefined && refused) await forgetWrites(store, batchId);
+    throw error;
+  }
+}
+
+/** Trouble of the store is not to be taken for trouble of the HRIS, in whose course it comes. */
+async function recordSafely(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
+  try {
+    return await recordWrites(store, origin, writes);
+  } catch (cause) {
+    throw new ConnectorError({
+      code: 'STORE_UNREACHABLE',
+      action: 'retry',
+      message: 'The store did not take down what was about to be written, so nothing was written. It is tried again.',
+      cause,
+    });
+  }
+}
+
+function writesOf({ mapping, stream }: Destination, changes: readonly RowChange[]): NewWrite[] {
+  const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
+  return changes.map(({ row, before }) => ({
+    target: stream,
+    recordId: row.id,
+    kind: before === undefined ? 'create' : 'update',
+    changes: fieldChanges(before?.fields, row.fields),
+    sensitive,
+    rowHash: row.hash,
+  }));
+}
+
+/** The fields that differ; a field that is not named is empty. */
+export function fieldChanges(before: EmployeeFields | undefined, after: EmployeeFields): Record<string, FieldChange> {
+  const changes: Record<string, FieldChange> = {};
+  for (const name of Object.keys(before === undefined ? after : { ...after, ...before })) {
+    const [old, now] = [before?.[name] ?? null, after[name] ?? null];
+    if (!isSame(old, now)) changes[name] = { old, new: now };
+  }
+  return changes;
+}
+
+/** Lists are compared as text, and instants by the moment: a database spells them in its own way. */
+function isSame(old: FieldValue, now: FieldValue): boolean {
+  if (old === now) return true;
+  if (Array.isArray(old) && Array.isArray(now)) return JSON.stringify(old) === JSON.stringify(now);
+  const moment = instantOf(old);
+  return moment !== undefined && moment === instantOf(now);
+}
+
+/** Without a zone it is UTC, as we wrote it. */
+function instantOf(value: FieldValue): number | undefined {
+  const text = typeof value === 'string' ? value : '';
+  const [, day, time, zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|[+-]\d\d(?::?\d\d)?)?$/.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const moment = Date.parse(`${day}T${time}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`);
+  return Number.isNaN(moment) ? undefined : moment;
+}
+
+function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {
+  return { unchanged: 0, created: 0, updated: 0, refused: [{ key, reason: `${message} [${code}]` }] };
+}
+
+function sum(left: LandedRows, right: LandedRows): LandedRows {
+  return {
+    unchanged: left.unchanged + right.unchanged,
+    created: left.created + right.created,
+    updated: left.updated + right.updated,
+    refused: [...left.refused, ...right.refused],
+  };
+}
+
+/** Lands records in our own store, where mappings look values up; a pass over them is like any other. */
+export function lookupLanding(store: Store): Landing {
+  const keyOf = (stream: string, tenantId: string) => ({ tenantId, stream });
+  return {
+    async land(stream, rows, { tenant, force, beforeWrite }) {
+      const key = keyOf(stream, tenant);
+      const ids = rows.map(({ id }) => id);
+      const stored = new Map((await readLookupRows(store, key, ids)).map((row) => [row.id, row]));
+      const changed = rows.filter((row) => force === true || stored.get(row.id)?.hash !== row.hash);
+      const created = changed.filter((row) => !stored.has(row.id)).length;
+      if (changed.length > 0) {
+        await beforeWrite?.(changed.map((row) => ({ row, before: stored.get(row.id) })));
+        await saveLookupRows(store, key, changed);
+      }
+      return { created, updated: changed.length - created, unchanged: rows.length - changed.length };
+    },
+    read: (stream, ids, { tenant }) => readLookupRows(store, keyOf(stream, tenant), ids),
+    hashes: async (stream, ids, { tenant }) =>
+      new Map((await readLookupRows(store, keyOf(stream, tenant), ids)).map(({ id, hash }) => [id, hash])),
+    ids: (stream, { tenant, ...which }) => listLookupIds(store, keyOf(stream, tenant), which),
+    remove: (stream, ids, { tenant }) => removeLookupRows(store, keyOf(stream, tenant), ids),
+  };
+}
+
+/** What a record of the table comes to: its columns as they are. */
+export function mappingOfTable(name: string, { landing, record }: PullStream): Mapping {
+  const columns = Object.keys(landing);
+  const fields = columns.map((key): FieldDef => ({ key, label: key, type: 'text', required: false, writable: true }));
+  const rules = columns.map((key) => `  ${key}: { from: ${RECORD}.${key} }\n`).join('');
+  const source = parseYaml(`${name}.yaml`, `fields:\n${rules}`);
+  return compileMapping('lookup', fields, [source], { of: { name, reads: { [RECORD]: record } } });
+}
+
+const READ_MS = 30_000;
+const MOST_IDS = 100;
+
+/** A process that died while it wrote left rows open: what the landing table holds says whether they arrived. */
+export async function settleOpenWrites(
+  store: Store,
+  landing: Landing,
+  { tenant, stream }: { tenant: string; stream: PullName },
+): Promise<void> {
+  const open = await readOpenWrites(store, tenant, stream);
+  const ids = [...new Set(open.map((row) => row.record_id))];
+  const hashes = new Map<string, string>();
+  for (const some of batchesOf(ids, MOST_IDS)) {
+    const stored = await landing.read(stream, some, { tenant, signal: AbortSignal.timeout(READ_MS) });
+    for (const { id, hash } of stored) hashes.set(id, hash);
+  }
+  for (const [batchId, rows] of Map.groupBy(open, (row) => row.batch_id)) {
+    const absent = rows.filter((row) => hashes.get(row.record_id) !== (row.row_hash ?? undefined));
+    await concludeWrites(
+      store,
+      batchId,
+      absent.map((row) => row.record_id),
+    );
+  }
 }

@@ -2,9 +2,7 @@ import type { EmployeeFields } from '../hire/employee.ts';
 import type { Landing, LandingRow, StoredRow } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import { leftOutOf } from './land-page.ts';
-import { fieldChanges } from './land-rows.ts';
-import { mapRecord } from './map-record.ts';
+import { fieldChanges, leftOutOf, mapRecord } from './land-page.ts';
 import type { RecordPage } from './read-page.ts';
 import type { PullName } from './streams.ts';
 

@@ -1,5 +1,5 @@
 import type { StreamMode } from '../store/stream-tables.ts';
-import type { PullName } from './streams.ts';
+import type { PullName, PushName, StreamName } from './streams.ts';
 
 export interface StreamInput {
   tenantId: string;
@@ -54,4 +54,58 @@ export interface StreamActivities {
   syncPages(input: StreamInput): Promise<StreamStep>;
   /** Reads and lands what the run's mode asks for, from the store's cursor on. */
   pullPages(input: PullInput): Promise<StreamStep>;
+}
+
+export interface PushInput {
+  tenantId: string;
+  stream: PushName;
+  /** One pass over the stream; a repeat with the same id goes on with it. */
+  runId: string;
+  /** Begins at the beginning. */
+  full: boolean;
+  /** This run has its row in the store: finding another's there means that it was taken over. */
+  begun: boolean;
+}
+
+export interface PushActivities {
+  /** Tells the partner what the HRIS knows, one part of the pass. */
+  pushRecords(input: PushInput): Promise<StreamStep>;
+}
+
+export interface ExchangeInput {
+  tenantId: string;
+  stream: StreamName;
+  /** One pass; a repeat with the same id goes on from the store's cursor. */
+  runId: string;
+  /** Somebody asked for it: pairs that were gone are looked for, and what was refused is tried again. */
+  full: boolean;
+  /** Every pair where absent; `incremental`: those that somebody hinted at. */
+  mode?: StreamMode;
+  /** With `mode: one`: a candidate or an employee. */
+  recordId?: string;
+  /** This run has its row in the store: finding another's there means that it was taken over. */
+  begun: boolean;
+}
+
+/** What became of the pairs of a run. */
+interface ExchangeCounts {
+  read: number;
+  unchanged: number;
+  updated: number;
+  skipped: number;
+  quarantined: number;
+  held: number;
+}
+
+/** As the steps of a stream that pulls. */
+export interface ExchangeStep {
+  state: 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
+  counts?: ExchangeCounts;
+  /** Why it was refused. */
+  code?: string;
+}
+
+export interface ExchangeActivities {
+  /** Reads some pairs from the store's cursor on, and writes to either side what the other's edits ask for. */
+  exchangePairs(input: ExchangeInput): Promise<ExchangeStep>;
 }

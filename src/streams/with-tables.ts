@@ -1,10 +1,11 @@
 import { ConnectorError } from '../errors.ts';
 import { bindTables, tablesOf } from '../mapping/bind-tables.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import type { TableName, TableRows } from '../mapping/lookup-tables.ts';
+import { lookupTables, type TableName, type TableRows } from '../mapping/lookup-tables.ts';
 import { readLookupRows } from '../store/lookup-rows.ts';
 import type { Store } from '../store/open-store.ts';
 import { readStreamState } from '../store/stream-states.ts';
+import type { PullStream } from './stream.ts';
 
 /**
  * A mapping with the tables that it looks values up in, as their streams read them last: no call to the partner.
@@ -45,4 +46,19 @@ function notRead(tenantId: string, name: TableName): ConnectorError {
       `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} were never read whole. It goes ` +
       `on once they are; to read them now: hirebridge sync ${tenantId} ${name}`,
   });
+}
+
+/** How mapping files of the store's own name one of its records. */
+export const RECORD = 'record';
+
+/** A stream that keeps a table of the partner in our store, for mappings to look values up in. */
+export function lookupTable(name: TableName, source: Pick<PullStream, 'list' | 'toRecords'>): PullStream {
+  const columns = lookupTables[name];
+  return {
+    kind: 'pull',
+    isLookup: true,
+    ...source,
+    record: { name: RECORD, fields: ['id', ...columns] },
+    landing: Object.fromEntries(columns.map((column) => [column, { type: 'text' }])),
+  };
 }

@@ -1,6 +1,6 @@
 import { Agent, fetch } from 'undici';
 import { isConnectorError } from '../errors.ts';
-import { assertPublicAddress, publicLookup } from '../http/public-address.ts';
+import { assertPublicAddress, publicLookup } from '../http/pool.ts';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';

@@ -1,5 +1,5 @@
 import type { FieldValue } from '../../src/hire/employee.ts';
-import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import { CALM } from '../convergence/calm.ts';
 import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';

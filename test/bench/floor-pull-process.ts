@@ -1,8 +1,8 @@
 // A bare loop over the partner's list: bytes, or with JSON, the contract's schemas or one upsert a page on top.
 import pg from 'pg';
 import { Pool } from 'undici';
-import { readItems } from '../../src/partner/client/read-items.ts';
-import { candidates } from '../../src/streams/candidates.ts';
+import { readItems } from '../../src/partner/client/read-answer.ts';
+import { candidates } from '../../src/streams/index.ts';
 import type { FloorMode, FloorPull } from './floor-pull.ts';
 
 const { mode, origin, path, key, pages, concurrency, databaseUrl } = JSON.parse(process.argv[2] ?? '') as FloorPull;

@@ -8,7 +8,7 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { OpenTenant } from '../../src/operator/open-tenant.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
-import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { StreamName } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { StoreDouble } from '../simulation/store-double.ts';

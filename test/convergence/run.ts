@@ -1,4 +1,4 @@
-import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { Mishap } from './carrier.ts';
 import { editSomething, type Play } from './edits.ts';
 import { type Asked, type Conditions, LIMITS } from './process.ts';

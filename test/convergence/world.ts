@@ -10,7 +10,7 @@ import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { createSteppedClock, type SteppedClock } from '../../src/sandbox/quirks.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { PairEntity } from '../../src/store/linked-pairs.ts';
-import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import { entityOf, landings, type StreamName } from '../../src/streams/streams.ts';
 import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';

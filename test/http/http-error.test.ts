@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionForStatus, httpError } from '../../src/http/http-error.ts';
-import { MAX_RETRY_AFTER_MS, readRetryAfter } from '../../src/http/retry-after.ts';
+import { actionForStatus, httpError, MAX_RETRY_AFTER_MS, readRetryAfter } from '../../src/http/http-error.ts';
 
 test.each([
   [400, 'reject', 'reject'],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openPool } from '../../src/http/pool.ts';
-import { isPublicAddress, publicLookup } from '../../src/http/public-address.ts';
+import { isPublicAddress, openPool, publicLookup } from '../../src/http/pool.ts';
 import { sendRequest } from '../../src/http/request.ts';
 import { errorOf, poolTo, serve } from './servers.ts';
 

@@ -6,7 +6,7 @@ import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { evaluateBack } from '../../src/mapping/evaluate-back.ts';
 import { loadMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
 import { partnerTargets, sourceRecords } from '../../src/mapping/source-fields.ts';
-import { CandidateUpdate } from '../../src/partner/contract/candidate.ts';
+import { CandidateUpdate } from '../../src/partner/contract/candidates.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { textField } from './text-field.ts';
 

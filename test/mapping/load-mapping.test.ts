@@ -5,10 +5,10 @@ import type { FieldDef } from '../../src/hris/port.ts';
 import { compileMapping, loadMapping } from '../../src/mapping/load-mapping.ts';
 import { mappingJsonSchema } from '../../src/mapping/schema.ts';
 import { sourceRecords } from '../../src/mapping/source-fields.ts';
-import { Candidate } from '../../src/partner/contract/candidate.ts';
-import { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { Candidate } from '../../src/partner/contract/candidates.ts';
+import { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { Job } from '../../src/partner/contract/jobs.ts';
-import { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import { OnboardingCandidate } from '../../src/partner/contract/onboarding.ts';
 import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { overallStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
+import { overallStatuses } from '../../src/partner/contract/onboarding.ts';
 import { judgeOnboarding } from '../../src/plan/judge-onboarding.ts';
 
 const policy = { readyAt: ['final_handoff', 'completed'] };

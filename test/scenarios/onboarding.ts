@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { overallStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
+import { overallStatuses } from '../../src/partner/contract/onboarding.ts';
 import { takeApplicants } from '../harness/hiring.ts';
 import { type Applicant, until, type World } from '../harness/world.ts';
 import { answer, type Counts, policies, type Scenario, untilEffects, untilHeld } from './scenario.ts';

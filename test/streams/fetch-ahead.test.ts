@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
+import { fetchAhead } from '../../src/streams/read-page.ts';
 
 /** Time for whatever is ready to come. */
 const turns = async (): Promise<void> => {

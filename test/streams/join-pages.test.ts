@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countJoinable, joinPages, lastShown, outcomesOf, splitLanded } from '../../src/streams/join-pages.ts';
 import type { LandedPage } from '../../src/streams/land-page.ts';
-import { advance, outcomeOf } from '../../src/streams/page-outcome.ts';
+import {
+  advance,
+  countJoinable,
+  joinPages,
+  lastShown,
+  outcomeOf,
+  outcomesOf,
+  splitLanded,
+} from '../../src/streams/page-outcome.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
 import { runRow } from './run-row.ts';
 

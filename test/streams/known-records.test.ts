@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/hris/sql/sql.ts';
 import { loadMapping } from '../../src/mapping/load-mapping.ts';
-import { candidates } from '../../src/streams/candidates.ts';
+import { candidates } from '../../src/streams/index.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, recognitionOf } from '../../src/streams/known-records.ts';
-import { mapRecord } from '../../src/streams/map-record.ts';
-import { readRecords } from '../../src/streams/read-page.ts';
-import { factsOf } from '../../src/streams/row-facts.ts';
+import { mapRecord } from '../../src/streams/land-page.ts';
+import { factsOf, readRecords } from '../../src/streams/read-page.ts';
 import { landings } from '../../src/streams/streams.ts';
 
 const options = sql.optionsSchema(landings).parse({ url: 'sqlite::memory:' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import type { Landing } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import { fieldChanges, landRows } from '../../src/streams/land-rows.ts';
+import { fieldChanges, landRows } from '../../src/streams/land-page.ts';
 import { freshStore } from '../store/stores.ts';
 
 test.each<[string, string, boolean]>([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { isWholeDue } from '../../activities/streams/pull-pages.ts';
 import type { StreamState } from '../../src/store/stream-states.ts';
 import type { TenantState } from '../../src/store/tenant-states.ts';
 import type { LimitCode } from '../../src/streams/change-limits.ts';
 import { everyStream } from '../../src/streams/streams.ts';
-import { isWholeDue } from '../../src/streams/whole-passes.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { judgeTenant, type TenantFacts } from '../../src/worker/judge-tenants.ts';
 

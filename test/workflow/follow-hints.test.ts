@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ExchangeStart } from '../../workflows/exchange-stream.ts';
 import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation/workflow-double.ts';
 

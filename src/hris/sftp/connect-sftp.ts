@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Client, SFTPWrapper } from 'ssh2';
-import { assertPublicAddress, publicLookup } from '../../http/public-address.ts';
+import { assertPublicAddress, publicLookup } from '../../http/pool.ts';
 import type { SftpOptions } from './options.ts';
 import { wrongHostKey } from './sftp-errors.ts';
 

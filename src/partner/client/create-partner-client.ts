@@ -1,15 +1,13 @@
-import { ConnectorError } from '../../errors.ts';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type Contract, contract } from '../contract/index.ts';
 import { Overrides } from '../contract/overrides.ts';
 import { type UndefinedEndpoint, undefinedEndpoints } from '../contract/undefined-endpoints.ts';
-import { invalidInput } from './build-request.ts';
-import { type CallEndpoint, createCaller } from './call.ts';
-import { assertKeyFormat } from './key-format.ts';
-import { type KeyStatus, readKeyStatus } from './key-status.ts';
-import { readAll, readPages } from './pages.ts';
-import { readRawPage } from './raw-page.ts';
-import { rawItems, readItems } from './read-items.ts';
+import { type CallEndpoint, createCaller, invalidInput } from './call.ts';
+import { readAll, readPages, readRawPage } from './pages.ts';
+import { rawItems, readItems } from './read-answer.ts';
 import type {
   AnyEndpoint,
   CallInput,
@@ -189,4 +187,66 @@ function notShown(endpoint: UndefinedEndpoint): ConnectorError {
       `in the partner's dashboard.`,
     details: { operation: endpoint.id, section: endpoint.section },
   });
+}
+
+/** `unknown` where the partner has no such address: its path is not shown (section 5.4) and stands in the overrides. */
+export type KeyStatus = 'active' | 'refused' | 'unknown';
+
+/** Asks what becomes of the key, without touching any record. Errors other than a refusal of the key are thrown. */
+async function readKeyStatus(call: CallEndpoint, overrides: Overrides, options: CallOptions): Promise<KeyStatus> {
+  try {
+    const body = await call(keyStatusEndpoint(overrides.keyStatusPath), {}, options);
+    return KeyExists.safeParse(body).data?.isApiKeyExists === false ? 'refused' : 'active';
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'reauthorize') return 'refused';
+    if (error.status === 404) return 'unknown';
+    throw error;
+  }
+}
+
+const KeyExists = z.looseObject({ isApiKeyExists: z.boolean().nullish() });
+
+function keyStatusEndpoint(path: `/${string}`): AnyEndpoint {
+  return {
+    id: 'keyStatus',
+    method: 'GET',
+    path,
+    section: '5.4',
+    summary: 'Status of the key',
+    status: 200,
+    envelope: 'bare',
+    response: z.looseObject({}),
+    errors: [],
+  };
+}
+
+const prefixes = { production: 'sk_live_', sandbox: 'sk_test_' } as const;
+
+/**
+ * Refuses a key that cannot be one, or is of the other environment (section 5, rule 2), before any call. The key itself
+ * is never shown.
+ */
+function assertKeyFormat(apiKey: string, environment: keyof typeof prefixes): void {
+  const match = /^(sk_live_|sk_test_)[0-9A-Za-z]{22}$/.exec(apiKey);
+  if (match === null)
+    throw badKey('KEY_FORMAT', 'The partner key is not sk_live_ or sk_test_ followed by 22 letters and digits');
+  if (match[1] === prefixes[environment]) return;
+  throw badKey(
+    'KEY_ENVIRONMENT',
+    `The partner key begins with ${match[1]}, and the environment "${environment}" needs ${prefixes[environment]}`,
+  );
+}
+
+function badKey(code: string, what: string): ConnectorError {
+  return new ConnectorError({
+    code,
+    action: 'reauthorize',
+    message: `${what}. Nothing was sent. Check the key and the environment in the tenant file.`,
+  });
+}
+
+/** Names a key without showing it. */
+export function fingerprintOf(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
 }

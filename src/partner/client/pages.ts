@@ -1,10 +1,21 @@
 import { ConnectorError } from '../../errors.ts';
+import type { HttpAnswer } from '../../http/message.ts';
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
-import { invalidInput } from './build-request.ts';
-import type { CallEndpoint } from './call.ts';
-import { idOf, rawItems, readItems } from './read-items.ts';
-import type { ListEndpoint, LooseInput, Page, PageOptions, ReadItems } from './types.ts';
+import { type CallEndpoint, invalidInput } from './call.ts';
+import {
+  afterBlanks,
+  beforeBlanks,
+  CLOSE_BRACKET,
+  COMMA,
+  endOfText,
+  endOfValue,
+  OPEN_BRACKET,
+  parseJson,
+  walkObject,
+} from './json-text.ts';
+import { type AskedCall, idOf, rawItems, readAnswer, readItems } from './read-answer.ts';
+import type { ListEndpoint, LooseInput, Page, PageOptions, RawPage, RawPageOptions, ReadItems } from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
 
@@ -95,11 +106,11 @@ export async function readAll(
 }
 
 /** The query that asks for one page. */
-export function pageQuery(paging: Paging, { query }: LooseInput, page: number, size: number): object {
+function pageQuery(paging: Paging, { query }: LooseInput, page: number, size: number): object {
   return { ...(query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
 }
 
-export function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
+function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
   const { sizes } = paging;
   if ('max' in sizes) {
     if (wanted === undefined || (Number.isInteger(wanted) && wanted >= 1 && wanted <= sizes.max))
@@ -115,7 +126,7 @@ function hasTotal(paging: Paging): paging is Paging & { end: { totalAt: string }
   return typeof paging.end === 'object' && 'totalAt' in paging.end;
 }
 
-export function totalOf(paging: Paging, body: unknown): number | undefined {
+function totalOf(paging: Paging, body: unknown): number | undefined {
   if (!hasTotal(paging)) return undefined;
   const total = valueAt(body, paging.end.totalAt);
   return typeof total === 'number' ? total : undefined;
@@ -151,4 +162,116 @@ function assertNewPage(
       `"${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
     details: { operation: endpoint.id, page },
   });
+}
+
+/**
+ * One page of a list, its records left as they came for who knows most of them already; undefined behind the last. A
+ * list without pages is its first.
+ */
+export async function readRawPage(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  { page, size, ...options }: RawPageOptions,
+): Promise<RawPage | undefined> {
+  const { paging } = endpoint.list;
+  const asked =
+    paging === undefined
+      ? input
+      : { ...input, query: pageQuery(paging, input, page, pageSize(endpoint, paging, size)) };
+  const { body, raw } = (await call(endpoint, asked, options, readList)) as RawList;
+  if (raw.length === 0 && page > (paging?.firstPage ?? 0)) return undefined;
+  const total = paging === undefined ? undefined : totalOf(paging, body);
+  return { page, ...(total === undefined ? {} : { total }), raw };
+}
+
+interface RawList {
+  /** What the answer says beside its records. */
+  body: unknown;
+  raw: Buffer[];
+}
+
+function readList(call: AskedCall, answer: HttpAnswer): RawList {
+  const { list } = call.endpoint as ListEndpoint;
+  const cut = cutList(answer.body, list.itemsAt);
+  if (cut !== undefined) return { body: readAnswer(call, { ...answer, body: cut.short }), raw: cut.records };
+  const body = readAnswer(call, answer);
+  return { body, raw: rawItems(list, body).map((item) => Buffer.from(JSON.stringify(item))) };
+}
+
+const [OPEN, SEPARATOR, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
+/**
+ * Reads the records of a raw page one by one.
+ * @throws ConnectorError UNEXPECTED_ANSWER where a record is not JSON, for then the whole answer is none
+ */
+export function readRawRecords(endpoint: ListEndpoint, { page, raw }: RawPage): ReadItems<unknown> {
+  // All as one text: what one record is made of tells the parser what the next is likely to be.
+  const records = parseJson(
+    Buffer.concat([OPEN, ...raw.flatMap((text, n) => (n === 0 ? [text] : [SEPARATOR, text])), CLOSE]),
+  );
+  if (Array.isArray(records) && records.length === raw.length) return readItems(endpoint.list, records);
+  throw new ConnectorError({
+    code: 'UNEXPECTED_ANSWER',
+    action: 'retry',
+    message: `${endpoint.id} answered page ${page} with a record that is not JSON. It is asked for again.`,
+  });
+}
+
+interface CutList {
+  /** The text of each record. */
+  records: Buffer[];
+  /** The whole text with the first two records alone, which tell what a list looks like. */
+  short: Buffer;
+}
+
+const SHOWN = 2;
+
+/**
+ * Cuts the records out of a list's text without reading them. Undefined where no list stands at this dotted path, or
+ * where the text is not JSON as far as that was looked at; a record may still prove to be none.
+ */
+export function cutList(text: Buffer, itemsAt: string): CutList | undefined {
+  const found = cutObject(text, afterBlanks(text, 0), itemsAt.split('.'));
+  if (found === undefined || afterBlanks(text, found.end) < text.length) return undefined;
+  const { records, ends, to } = found;
+  const shownTo = ends[Math.min(SHOWN, ends.length) - 1] ?? to;
+  return { records, short: Buffer.concat([text.subarray(0, shownTo), text.subarray(to)]) };
+}
+
+interface Found {
+  records: Buffer[];
+  /** Where each of them ends, and the list: at its bracket. */
+  ends: number[];
+  to: number;
+  /** Behind the value that was looked through. */
+  end: number;
+}
+
+/** Looks through an object for the list at this path. A name that stands there twice is left to who reads it all. */
+function cutObject(text: Buffer, start: number, [name, ...path]: readonly string[]): Found | undefined {
+  const found: (Found | undefined)[] = [];
+  const end = walkObject(text, start, (nameAt, value) => {
+    if (parseJson(text.subarray(nameAt, endOfText(text, nameAt) + 1)) !== name) return undefined;
+    const list = path.length === 0 ? cutItems(text, value) : cutObject(text, value, path);
+    found.push(list);
+    return list?.end;
+  });
+  const [list] = found;
+  return end === undefined || list === undefined || found.length > 1 ? undefined : { ...list, end };
+}
+
+function cutItems(text: Buffer, start: number): Found | undefined {
+  if (text[start] !== OPEN_BRACKET) return undefined;
+  const [records, ends]: [Buffer[], number[]] = [[], []];
+  let at = afterBlanks(text, start + 1);
+  if (text[at] === CLOSE_BRACKET) return { records, ends, to: at, end: at + 1 };
+  for (;;) {
+    const end = endOfValue(text, at);
+    records.push(text.subarray(at, beforeBlanks(text, end)));
+    ends.push(end);
+    if (text[end] === CLOSE_BRACKET) return { records, ends, to: end, end: end + 1 };
+    if (text[end] !== COMMA) return undefined;
+    at = afterBlanks(text, end + 1);
+  }
 }

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/message.ts';
+import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { issuesText } from './issue-text.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
-import { isRepeatable } from './repeatable.ts';
-import type { AnyEndpoint, LooseInput, Observation } from './types.ts';
+import type { AnyEndpoint, LooseInput, Observation, ReadItems, UnreadableItem } from './types.ts';
 
 export interface AskedCall {
   overrides: Overrides;
@@ -183,4 +182,226 @@ function fieldNames({ params, query, body }: AnyEndpoint): Set<string> {
     });
   }
   return names;
+}
+
+/** The raw records of a parsed list body. */
+export function rawItems(list: ListShape, body: unknown): unknown[] {
+  const items = valueAt(body, list.itemsAt);
+  return Array.isArray(items) ? items : [];
+}
+
+/** Reads records one by one, so that one that does not fit does not spoil its page. */
+export function readItems(list: ListShape, raw: readonly unknown[]): ReadItems<unknown> {
+  const items: unknown[] = [];
+  const unreadable: UnreadableItem[] = [];
+  const read = readerOf(list.item);
+  for (const [index, value] of raw.entries()) {
+    const item = read(value);
+    const parsed = item === UNFIT ? list.item.safeParse(value) : { success: true as const, data: item };
+    if (parsed.success) items.push(parsed.data);
+    else unreadable.push({ index, ...idOf(list, value), reason: issuesText(parsed.error) });
+  }
+  return { items, unreadable };
+}
+
+const readers = new WeakMap<ListShape['item'], Reader>();
+
+function readerOf(schema: ListShape['item']): Reader {
+  const known = readers.get(schema) ?? compileReader(schema);
+  readers.set(schema, known);
+  return known;
+}
+
+/** The record's id as text, where there is one. */
+export function idOf(list: ListShape, value: unknown): { id?: string } {
+  const id = valueAt(value, list.idKey);
+  return typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
+}
+
+/** Stands for whatever the schema refuses. */
+export const UNFIT = Symbol('unfit');
+
+/** What a schema makes of a value that was JSON, or UNFIT. What is right as it came is not copied. */
+type Reader = (value: unknown) => unknown;
+
+type Schema = z.core.$ZodTypes;
+
+/**
+ * A schema as plain functions, a fifth of zod's time for a candidate. They know what records are made of; any other
+ * part of a schema is left to zod, and so is saying why a value is unfit.
+ */
+export function compileReader(of: z.core.$ZodType): Reader {
+  const schema = of as Schema;
+  return compile(schema) ?? askZod(schema);
+}
+
+function askZod(schema: Schema): Reader {
+  return (value) => {
+    const parsed = z.safeParse(schema, value);
+    return parsed.success ? parsed.data : UNFIT;
+  };
+}
+
+function compile(schema: Schema): Reader | undefined {
+  const { def } = schema._zod;
+  if (def.type === 'string') return textReader(def);
+  if (def.type === 'pipe') return pipeReader(def);
+  if (def.type === 'object') return objectReader(def, askZod(schema));
+  if (hasRules(def)) return undefined;
+  if (def.type === 'nullable') return except(null, compileReader(def.innerType));
+  if (def.type === 'optional') return mayBeAbsent(schema) ? except(undefined, compileReader(def.innerType)) : undefined;
+  if (def.type === 'unknown') return (value) => value;
+  if (def.type === 'number') return (value) => (Number.isFinite(value) ? value : UNFIT);
+  if (def.type === 'boolean') return (value) => (typeof value === 'boolean' ? value : UNFIT);
+  if (def.type === 'array') return listReader(compileReader(def.element));
+  return def.type === 'union' && def.inclusive !== false ? unionReader(def.options.map(compileReader)) : undefined;
+}
+
+/** Nothing is made of what is absent, as a default would. */
+function mayBeAbsent(schema: Schema): boolean {
+  const { def } = schema._zod;
+  return def.type === 'optional' && !hasRules(def) && askZod(schema)(undefined) === undefined;
+}
+
+/** Rules beyond the type. */
+function hasRules(def: z.core.$ZodTypeDef): boolean {
+  return (def.checks ?? []).length > 0 || 'format' in def || 'coerce' in def;
+}
+
+/** Texts with the rules that ids have; others have forms of their own. */
+function textReader(def: z.core.$ZodStringDef): Reader | undefined {
+  const rules = (def.checks ?? []).map(({ _zod }) => ruleOf(_zod.def));
+  if (rules.includes(undefined) || 'format' in def || 'coerce' in def) return undefined;
+  if (rules.length === 0) return (value) => (typeof value === 'string' ? value : UNFIT);
+  return (value) => (typeof value === 'string' && rules.every((rule) => rule?.(value) === true) ? value : UNFIT);
+}
+
+function ruleOf(def: Partial<Rule> & { check: string }): ((text: string) => boolean) | undefined {
+  const { check, minimum, fn } = def;
+  if (check === 'min_length' && minimum !== undefined) return (text) => text.length >= minimum;
+  return check === 'custom' && fn !== undefined ? (text) => Boolean(fn(text)) : undefined;
+}
+
+interface Rule {
+  /** Of `.min()`. */
+  minimum: number;
+  /** Of `.refine()`. */
+  fn: (text: string) => unknown;
+}
+
+function except(alone: null | undefined, read: Reader): Reader {
+  return (value) => (value === alone ? alone : read(value));
+}
+
+function unionReader(readers: readonly Reader[]): Reader {
+  return (value) => {
+    for (const read of readers) {
+      const one = read(value);
+      if (one !== UNFIT) return one;
+    }
+    return UNFIT;
+  };
+}
+
+function listReader(readItem: Reader): Reader {
+  return (value) => {
+    if (!Array.isArray(value)) return UNFIT;
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const item = readItem(value[index]);
+      if (item === UNFIT) return UNFIT;
+      if (item !== value[index]) (copy ??= [...(value as unknown[])])[index] = item;
+    }
+    return copy ?? value;
+  };
+}
+
+/** Only objects that keep fields they do not know. */
+function objectReader(def: z.core.$ZodObjectDef, ask: Reader): Reader | undefined {
+  const keepsOthers = def.catchall?._zod.def.type === 'unknown';
+  if (!keepsOthers || hasRules(def)) return undefined;
+  const fields = Object.entries(def.shape).map(([name, schema]) => {
+    return { name, isOptional: mayBeAbsent(schema as Schema), read: compileReader(schema) };
+  });
+  return (value) => {
+    if (!isRecord(value)) return UNFIT;
+    // Zod leaves this one out.
+    if (Object.hasOwn(value, '__proto__')) return ask(value);
+    let copy: Record<string, unknown> | undefined;
+    for (const { name, isOptional, read } of fields) {
+      const field = value[name];
+      if (field === undefined && isOptional) continue;
+      // Whether a field may be absent is not what its own schema says.
+      const one = field === undefined ? UNFIT : read(field);
+      if (one === UNFIT) return field === undefined ? ask(value) : UNFIT;
+      if (one !== field) (copy ??= { ...value })[name] = one;
+    }
+    return copy ?? value;
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `z.preprocess`, where the function only makes another value of it. */
+function pipeReader(def: z.core.$ZodPipeDef): Reader | undefined {
+  const before = (def.in as Schema)._zod.def;
+  if (before.type !== 'transform' || before.transform.length > 1 || hasRules(def)) return undefined;
+  const change = before.transform as (value: unknown) => unknown;
+  const read = compileReader(def.out);
+  return (value) => read(change(value));
+}
+
+/** Paths and what is wrong with them, at most five; never a value. */
+function issuesText(error: z.ZodError): string {
+  const texts = error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issueText(issue)}`);
+  return texts.join('; ') + (error.issues.length > 5 ? `; and ${error.issues.length - 5} more` : '');
+}
+
+/** What is wrong, in words that hold no value. zod's own messages are not used: a later version may quote the input. */
+export function issueText(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${issue.expected}`;
+    case 'too_big':
+      return `at most ${issue.maximum}`;
+    case 'too_small':
+      return `at least ${issue.minimum}`;
+    case 'not_multiple_of':
+      return `expected a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return issue.format === 'email' ? 'is not a valid e-mail address' : `expected the form ${issue.format}`;
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `unknown keys ${issue.keys.join(', ')}`;
+    case 'invalid_union':
+      return 'fits none of the forms allowed';
+    case 'invalid_key':
+    case 'invalid_element':
+      return 'holds an entry of the wrong form';
+    case 'custom':
+      return issue.message;
+  }
+}
+
+const repeatableMethods = new Set(['GET', 'PUT', 'PATCH', 'DELETE']);
+/** Against its method: whether steps sent twice are appended twice is left open (L2). */
+const notRepeatable = new Set(['assessmentFlows.update']);
+/** POSTs that set a value on its full key (section 2.5). */
+const upserts = new Set(['customFieldValues.upsert', 'customFieldValues.upsertBulk']);
+
+/**
+ * True where doing it twice is as good as once, so that a lost answer means `retry` and not `unknown`. The calls that
+ * may be split (bulk fetches and upserts) are of this kind; what costs a credit never is.
+ */
+export function isRepeatable(endpoint: AnyEndpoint): boolean {
+  if (endpoint.costsCredit === true || notRepeatable.has(endpoint.id)) return false;
+  return repeatableMethods.has(endpoint.method) || endpoint.chunk !== undefined || upserts.has(endpoint.id);
+}
+
+/** True for whatever changes something at the partner; a POST that fetches many records by id does not. */
+export function isWrite(endpoint: AnyEndpoint): boolean {
+  return endpoint.method !== 'GET' && (endpoint.chunk === undefined || upserts.has(endpoint.id));
 }

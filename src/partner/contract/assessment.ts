@@ -1,10 +1,7 @@
 /** Section 2.6: assessments (AI interviews), their questions, invitations and results. */
 import { z } from 'zod';
-import { Email } from './email.ts';
 import { valueAt } from './envelopes.ts';
-import { JobCandidateId } from './ids.ts';
-import { AnyObject, atLeastOne, EpochTime, LooseNumber, openEnum, TextId } from './shapes.ts';
-
+import { AnyObject, atLeastOne, Email, EpochTime, JobCandidateId, LooseNumber, openEnum, TextId } from './shapes.ts';
 export const assessmentStatuses = ['ACTIVE', 'INACTIVE'] as const;
 export const assessmentTypes = ['AI_AUDIO_INTERVIEW', 'AI_VIDEO_INTERVIEW'] as const;
 export const bucketStatuses = ['pass', 'fail'] as const;

@@ -1,22 +1,121 @@
-/** Section 4.8: candidate self-scheduling. Reschedule, cancel and attendance have no route: undefined-endpoints.ts. */
 import { z } from 'zod';
-import {
-  Booking,
-  BookingInput,
-  BookingLink,
-  BookingLinkInput,
-  BookingLocation,
-  BookingQuestion,
-  BookingSchedule,
-  bookingEntityTypes,
-  bookingModes,
-  Slot,
-  scheduleProfiles,
-} from './booking-schedule.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList } from './envelopes.ts';
 import { errorsOf, notFound, refusal } from './errors.ts';
-import { pathText, queryTime } from './shapes.ts';
+import { AnyObject, Email, IntegerId, IsoTime, LooseNumber, openEnum, pathText, queryTime, TextId } from './shapes.ts';
+
+export const scheduleProfiles = ['INTERVIEW', 'EVENT'] as const;
+export const bookingModes = ['ONLINE', 'ONSITE', 'BOTH'] as const;
+export const linkStatuses = ['ACTIVE', 'LOCKED', 'REVOKED', 'REPLACED'] as const;
+export const bookingEntityTypes = ['JOB_CANDIDATE', 'OUTREACH_CAMPAIGN_CANDIDATE', 'NOVA_CANDIDATE'] as const;
+export const locationTypes = ['video', 'phone', 'in_person', 'custom'] as const;
+export const bookingQuestionTypes = ['text', 'textarea', 'phone', 'single_choice', 'multi_choice'] as const;
+
+const BookingSchedule = z
+  .looseObject({
+    id: TextId,
+    name: z.string().nullish(),
+    description: z.string().nullish(),
+    durationMinutes: LooseNumber.nullish(),
+    timezone: z.string().nullish(),
+    bookingMode: openEnum(bookingModes).nullish(),
+    scheduleProfile: openEnum(scheduleProfiles).nullish(),
+    companySiteId: IntegerId.nullish(),
+    visibleDaysAhead: LooseNumber.nullish(),
+    expiresAt: IsoTime.nullish(),
+    allowCandidateReschedule: z.boolean().nullish(),
+    rescheduleCutoffHours: LooseNumber.nullish(),
+    isAllDayEvent: z.boolean().nullish(),
+  })
+  .meta({ id: 'BookingSchedule' });
+type BookingSchedule = z.infer<typeof BookingSchedule>;
+
+/** Any positive remainingCapacity is bookable. */
+const Slot = z
+  .looseObject({ startAt: IsoTime, endAt: IsoTime, remainingCapacity: LooseNumber.nullish() })
+  .meta({ id: 'Slot' });
+type Slot = z.infer<typeof Slot>;
+
+const BookingLocation = z
+  .looseObject({
+    id: IntegerId,
+    type: openEnum(locationTypes).nullish(),
+    label: z.string().nullish(),
+    details: z.string().nullish(),
+    instructions: z.string().nullish(),
+    lat: LooseNumber.nullish(),
+    lng: LooseNumber.nullish(),
+    photoUrls: z.array(z.string()).max(5).nullish(),
+  })
+  .meta({ id: 'BookingLocation' });
+type BookingLocation = z.infer<typeof BookingLocation>;
+
+const BookingQuestion = z
+  .looseObject({
+    id: TextId,
+    type: openEnum(bookingQuestionTypes).nullish(),
+    label: z.string().nullish(),
+    required: z.boolean().nullish(),
+    options: z.array(z.unknown()).nullish(),
+    maxLength: LooseNumber.nullish(),
+  })
+  .meta({ id: 'BookingQuestion' });
+type BookingQuestion = z.infer<typeof BookingQuestion>;
+
+const BookingLink = z
+  .looseObject({
+    id: TextId,
+    token: z.string().nullish(),
+    url: z.string().nullish(),
+    status: openEnum(linkStatuses).nullish(),
+    entityType: openEnum(bookingEntityTypes).nullish(),
+    entityId: TextId.nullish(),
+    firstName: z.string().nullish(),
+    lastName: z.string().nullish(),
+    email: Email.nullish(),
+    phone: z.string().nullish(),
+    expiresAt: IsoTime.nullish(),
+    createdAt: IsoTime.nullish(),
+  })
+  .meta({ id: 'BookingLink' });
+type BookingLink = z.infer<typeof BookingLink>;
+
+/** Fields beyond these, an id among them, are not shown. */
+const Booking = z
+  .looseObject({
+    id: TextId.nullish(),
+    bookingLinkId: TextId.nullish(),
+    entityType: openEnum(bookingEntityTypes).nullish(),
+    entityId: TextId.nullish(),
+    scheduledStartAt: IsoTime.nullish(),
+    selectedFormat: z.string().nullish(),
+    selectedLocationId: IntegerId.nullish(),
+    bookingAnswers: AnyObject.nullish(),
+  })
+  .meta({ id: 'Booking' });
+type Booking = z.infer<typeof Booking>;
+
+const BookingLinkInput = z
+  .object({
+    entityType: z.enum(bookingEntityTypes),
+    entityId: z.string().min(1),
+    expiresInHours: z.int().min(1).max(8760).optional(),
+  })
+  .meta({ id: 'BookingLinkInput' });
+type BookingLinkInput = z.input<typeof BookingLinkInput>;
+
+/** The field table is not shown (B2): names are those of the booking record. */
+export const BookingInput = z
+  .object({
+    entityType: z.enum(bookingEntityTypes),
+    entityId: z.string().min(1),
+    scheduledStartAt: z.iso.datetime({ offset: true }),
+    selectedFormat: z.enum(['ONLINE', 'ONSITE']).optional(),
+    selectedLocationId: z.int().optional(),
+    bookingAnswers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).optional(),
+  })
+  .meta({ id: 'BookingInput' });
+export type BookingInput = z.input<typeof BookingInput>;
 
 const params = z.object({ bookingScheduleId: pathText() });
 const unknownSchedule = notFound('booking schedule');

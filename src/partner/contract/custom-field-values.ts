@@ -5,9 +5,7 @@ import { entityTypes } from './custom-fields.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList, writeOutcome, writtenList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
-import { CustomFieldId } from './ids.ts';
-import { IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
-
+import { CustomFieldId, IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
 /** Stored form (section 2.5); multi-select is a JSON-stringified array, see `readMultiSelect` (F1). */
 export const CustomFieldValue = z
   .looseObject({

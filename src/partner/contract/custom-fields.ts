@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList } from './envelopes.ts';
 import { errorsOf, refusal } from './errors.ts';
-import { CustomFieldId } from './ids.ts';
-import { atLeastOne, IsoTime, openEnum, pathText } from './shapes.ts';
-
+import { atLeastOne, CustomFieldId, IsoTime, openEnum, pathText } from './shapes.ts';
 export const entityTypes = ['candidate', 'job'] as const;
 export const fieldTypes = ['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea'] as const;
 export const candidateSections = [

@@ -3,9 +3,16 @@ import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
-import { JobId, PipelineId } from './ids.ts';
-import { AnyObject, EpochTime, LooseNumber, openEnum, queryInteger, queryPageSize } from './shapes.ts';
-
+import {
+  AnyObject,
+  EpochTime,
+  JobId,
+  LooseNumber,
+  openEnum,
+  PipelineId,
+  queryInteger,
+  queryPageSize,
+} from './shapes.ts';
 export const jobStatuses = ['DRAFT', 'ACTIVE', 'INACTIVE', 'DELETED'] as const;
 export const workModes = ['ONSITE', 'REMOTE', 'HYBRID'] as const;
 export const publishTypes = ['EXTERNAL', 'INTERNAL'] as const;

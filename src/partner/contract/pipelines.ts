@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
-import { PipelineId, StageId } from './ids.ts';
-import { IsoTime, openEnum, pathInteger } from './shapes.ts';
-
+import { IsoTime, openEnum, PipelineId, pathInteger, StageId } from './shapes.ts';
 export const stageTypes = [
   'SOURCED',
   'APPLIED',

@@ -1,11 +1,3 @@
-/**
- * The small schemas every section file is made of. Answers are read tolerantly, requests strictly:
- * - ids are text for us, numbers and text on the wire alike; those that the spec calls integer must be digits. What is
- *   sent keeps the form of the spec. `ids.ts` names the ids that must not be mixed up;
- * - `null` in an answer is read like an absent key wherever the spec does not forbid it (`.nullish()`);
- * - an unknown enum value in an answer is kept as text;
- * - query and path values arrive as text and are coerced.
- */
 import { z } from 'zod';
 
 /** An integer id of an answer, as text; the document says integer, as the spec does. */
@@ -31,7 +23,7 @@ export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ descripti
 
 /** Epoch milliseconds by the spec; ISO 8601 text is accepted. `instantOf` makes one form of both. */
 export const EpochTime = z.union([z.number(), z.string().min(1)]).meta({ description: 'Epoch milliseconds.' });
-export type Timestamp = number | string;
+type Timestamp = number | string;
 
 /** A number of an answer that may be written as text (`"12.50"`). */
 export const LooseNumber = z.preprocess(numberFromText, z.number());
@@ -46,7 +38,7 @@ export function isPhone(text: string): boolean {
 }
 
 /** One of the known values, or any other text the partner may add later. */
-export type Open<Known extends string> = Known | (string & {});
+type Open<Known extends string> = Known | (string & {});
 
 /** Enumeration of an answer: an unknown value is kept as text. */
 export function openEnum<const Known extends string>(values: readonly Known[]): z.ZodType<Open<Known>> {
@@ -80,7 +72,7 @@ export function queryBoolean() {
 }
 
 /** One of the page sizes allowed (section 8: 10, 20, 40, 80, 100). */
-export const pageSizes = [10, 20, 40, 80, 100] as const;
+const pageSizes = [10, 20, 40, 80, 100] as const;
 export function queryPageSize() {
   return z.preprocess((value: number | string) => integerFromText(value), z.literal(pageSizes));
 }
@@ -143,3 +135,43 @@ function listFromText(value: unknown): unknown {
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }
+
+/** Blanks that String.trim leaves: zero-width ones, the soft hyphen and the marks of writing direction. */
+const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/gu;
+
+/**
+ * An e-mail as it is sent and compared: without blanks around it, without invisible characters, the domain in lower
+ * case. The part before the @ keeps its capitals, since by the standard they may matter.
+ */
+export function cleanEmail(text: string): string {
+  const visible = text.replaceAll(INVISIBLE, '').trim();
+  const at = visible.lastIndexOf('@');
+  return visible.slice(0, at + 1) + visible.slice(at + 1).toLowerCase();
+}
+
+/** An e-mail of an answer, whatever stands around it there. */
+export const Email = z.preprocess((value) => (typeof value === 'string' ? cleanEmail(value) : value), z.string());
+
+export const CandidateId = IntegerId.brand<'CandidateId'>();
+export type CandidateId = z.output<typeof CandidateId>;
+
+export const JobId = IntegerId.brand<'JobId'>();
+export type JobId = z.output<typeof JobId>;
+
+export const JobCandidateId = IntegerId.brand<'JobCandidateId'>();
+export type JobCandidateId = z.output<typeof JobCandidateId>;
+
+export const PipelineId = IntegerId.brand<'PipelineId'>();
+export type PipelineId = z.output<typeof PipelineId>;
+
+export const StageId = IntegerId.brand<'StageId'>();
+export type StageId = z.output<typeof StageId>;
+
+export const CustomFieldId = TextId.brand<'CustomFieldId'>();
+export type CustomFieldId = z.output<typeof CustomFieldId>;
+
+export const FlowId = TextId.brand<'FlowId'>();
+export type FlowId = z.output<typeof FlowId>;
+
+export const OnboardingCandidateId = TextId.brand<'OnboardingCandidateId'>();
+export type OnboardingCandidateId = z.output<typeof OnboardingCandidateId>;

@@ -1,11 +1,19 @@
 /** Sections 2.11, 4.11: workspace users and teams. Their error bodies are flat (G4). */
 import { z } from 'zod';
-import { Email } from './email.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList, statusPage } from './envelopes.ts';
 import { errorsOf, refusal } from './errors.ts';
-import { EpochTime, LooseNumber, openEnum, pathText, queryBoolean, queryInteger, queryList, TextId } from './shapes.ts';
-
+import {
+  Email,
+  EpochTime,
+  LooseNumber,
+  openEnum,
+  pathText,
+  queryBoolean,
+  queryInteger,
+  queryList,
+  TextId,
+} from './shapes.ts';
 export const userStatuses = ['ACTIVE', 'INVITED', 'EXPIRED'] as const;
 
 export const User = z

@@ -6,8 +6,8 @@ import {
   bookingQuestionTypes,
   locationTypes,
   scheduleProfiles,
-} from '../../partner/contract/booking-schedule.ts';
-import { campaignPurposes } from '../../partner/contract/campaign.ts';
+} from '../../partner/contract/booking-schedules.ts';
+import { campaignPurposes } from '../../partner/contract/campaigns.ts';
 import { notFound } from '../errors.ts';
 import { createSchedule, deleteSchedule, findSchedule, renderSchedule } from '../records/booking-schedules.ts';
 import {

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  EnrolmentInput,
-  overallStatuses,
-  stepKeys,
-  stepStatuses,
-} from '../../partner/contract/onboarding-candidate.ts';
+import { EnrolmentInput, overallStatuses, stepKeys, stepStatuses } from '../../partner/contract/onboarding.ts';
 import type { Context } from '../context.ts';
 import { findCandidate } from '../records/candidates.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CandidateInput } from '../../partner/contract/candidate.ts';
+import { CandidateInput } from '../../partner/contract/candidates.ts';
 import { entityTypes, fieldTypes } from '../../partner/contract/custom-fields.ts';
-import { JobCandidateUpdate } from '../../partner/contract/job-candidate.ts';
+import { JobCandidateUpdate } from '../../partner/contract/job-candidates.ts';
 import { JobInput, jobStatuses, publishTypes } from '../../partner/contract/jobs.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';

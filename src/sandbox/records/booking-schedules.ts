@@ -5,7 +5,7 @@ import type {
   bookingQuestionTypes,
   locationTypes,
   scheduleProfiles,
-} from '../../partner/contract/booking-schedule.ts';
+} from '../../partner/contract/booking-schedules.ts';
 import { type Context, effect, iso } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { stableUuid } from '../random.ts';

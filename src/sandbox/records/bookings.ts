@@ -1,4 +1,4 @@
-import type { BookingInput, linkStatuses } from '../../partner/contract/booking-schedule.ts';
+import type { BookingInput, linkStatuses } from '../../partner/contract/booking-schedules.ts';
 import { isPhone } from '../../partner/contract/shapes.ts';
 import { type Context, effect, iso } from '../context.ts';
 import { invalidRequest, notFound, refuse } from '../errors.ts';

@@ -5,7 +5,7 @@ import {
   callTypes,
   type campaignPurposes,
   type LeadInput,
-} from '../../partner/contract/campaign.ts';
+} from '../../partner/contract/campaigns.ts';
 import { type Context, effect, iso } from '../context.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import { findAssessment } from './assessments.ts';

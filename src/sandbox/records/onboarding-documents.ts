@@ -1,4 +1,4 @@
-import type { offerStatuses, signerStatuses } from '../../partner/contract/onboarding-candidate.ts';
+import type { offerStatuses, signerStatuses } from '../../partner/contract/onboarding.ts';
 import { type Context, effect, iso } from '../context.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import { emit } from '../events.ts';

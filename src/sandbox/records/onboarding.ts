@@ -1,4 +1,4 @@
-import { type EnrolmentInput, terminalStatuses } from '../../partner/contract/onboarding-candidate.ts';
+import { type EnrolmentInput, terminalStatuses } from '../../partner/contract/onboarding.ts';
 import { type Context, effect } from '../context.ts';
 import { invalidRequest, notFound, refuse } from '../errors.ts';
 import { emit } from '../events.ts';

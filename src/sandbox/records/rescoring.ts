@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { rescoreStatuses } from '../../partner/contract/rescore.ts';
+import type { rescoreStatuses } from '../../partner/contract/job-candidates.ts';
 import { type Context, creditsOf, effect, takeCredit } from '../context.ts';
 import { invalidRequest, notFound, refuse } from '../errors.ts';
 import { emit } from '../events.ts';

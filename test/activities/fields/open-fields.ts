@@ -4,7 +4,7 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import { currentRecords } from '../../../activities/fields/current-records.ts';
 import { watchFields } from '../../../activities/fields/watch-fields.ts';
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
-import { syncPages } from '../../../activities/streams/sync-pages.ts';
+import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { FieldDef, LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import { evaluateMapping } from '../../../src/mapping/evaluate.ts';

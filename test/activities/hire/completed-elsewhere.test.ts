@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import type { overallStatuses } from '../../../src/partner/contract/onboarding-candidate.ts';
+import type { overallStatuses } from '../../../src/partner/contract/onboarding.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 

@@ -1,8 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
-import { listStage, type StageMember } from '../../../activities/presence/list-stage.ts';
-import { type ListedStage, proveStageFilter } from '../../../activities/presence/prove-stage-filter.ts';
 import { readPresence } from '../../../activities/presence/read-presence.ts';
+import {
+  type ListedStage,
+  listStage,
+  proveStageFilter,
+  type StageMember,
+} from '../../../activities/presence/stage-filter.ts';
 import { refreshJobs } from '../../../activities/reconcile/refresh-jobs.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { syncPages } from '../../../activities/streams/sync-pages.ts';
+import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';

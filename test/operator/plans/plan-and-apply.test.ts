@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { syncPages } from '../../../activities/streams/sync-pages.ts';
+import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
 import type { Applied } from '../../../src/operator/apply-plan.ts';
 import type { MappingDiff } from '../../../src/operator/diff-mapping.ts';

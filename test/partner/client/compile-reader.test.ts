@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { compileReader, UNFIT } from '../../../src/partner/client/compile-reader.ts';
+import { compileReader, UNFIT } from '../../../src/partner/client/read-answer.ts';
 import { allEndpoints } from '../../../src/partner/contract/index.ts';
 
 const items = allEndpoints().flatMap(({ id, list }) => (list === undefined ? [] : [{ id, schema: list.item }]));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutList } from '../../../src/partner/client/cut-list.ts';
+import { cutList } from '../../../src/partner/client/pages.ts';
 
 const read = (text: string | Buffer): unknown => JSON.parse(text.toString());
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRepeatable, isWrite } from '../../../src/partner/client/repeatable.ts';
+import { isRepeatable, isWrite } from '../../../src/partner/client/read-answer.ts';
 import { allEndpoints } from '../../../src/partner/contract/index.ts';
 
 const repeatable = allEndpoints().filter(isRepeatable);

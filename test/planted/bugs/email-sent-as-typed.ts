@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'e-mail sent as it was typed',
   patches: [
     {
-      file: 'src/partner/client/build-request.ts',
+      file: 'src/partner/client/call.ts',
       find: 'return cleanEmail(text);',
       replace: 'return cleanEmail === undefined ? text : text;',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'external status read nested only',
   patches: [
     {
-      file: 'src/partner/client/wire-names.ts',
+      file: 'src/partner/client/call.ts',
       find: '  const employeeId = data[names.employeeId]',
       replace: '  if (nested === undefined) return undefined;\n  const employeeId = data[names.employeeId]',
     },

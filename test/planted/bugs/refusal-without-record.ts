@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'refused request names no record',
   patches: [
     {
-      file: 'src/partner/client/build-request.ts',
+      file: 'src/partner/client/call.ts',
       find: '${recordOf(input, part, issue.path)}',
       replace: '${recordOf(input, part, issue.path).slice(0, 0)}',
     },

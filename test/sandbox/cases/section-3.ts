@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { terminalStatuses } from '../../../src/partner/contract/onboarding-candidate.ts';
+import { terminalStatuses } from '../../../src/partner/contract/onboarding.ts';
 import { eventually } from '../open-sandbox.ts';
 import { order } from './booking.ts';
 import { applied } from './job-candidates.ts';

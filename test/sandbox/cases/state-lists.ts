@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { offerStatuses, overallStatuses, stepStatuses } from '../../../src/partner/contract/onboarding-candidate.ts';
+import { offerStatuses, overallStatuses, stepStatuses } from '../../../src/partner/contract/onboarding.ts';
 import { eventually } from '../open-sandbox.ts';
 import { interviewOf } from './assessments.ts';
 import { order } from './booking.ts';
