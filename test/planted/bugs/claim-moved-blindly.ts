@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'person changed as they were seen long before',
   patches: [
     {
-      file: 'src/store/persons.ts',
+      file: 'src/store/person-rows.ts',
       find: '    const where = { person_id: after.id, version: before.version };\n',
       replace: '    const where = { person_id: after.id };\n',
     },

@@ -6,17 +6,17 @@ export const bug: PlantedBug = {
     {
       file: 'activities/exchange/exchange-pairs.ts',
       find:
-        '  const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);\n' +
-        '  const { counts, again } = await exchangePage(context, pairs);\n  await hintAgain(context, again);\n',
+        '  const result = await exchangePage(context, pairs, { isSurveyed: survey !== undefined });\n' +
+        '  if (result === undefined) return beginSurvey(context, run);\n  await hintAgain(context, result.again);\n',
       replace:
-        '  const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);\n' +
-        '  const counts = { unchanged: pairs.length, updated: 0, skipped: 0, quarantined: 0, held: 0 };\n',
+        '  const counts = { unchanged: pairs.length, updated: 0, skipped: 0, quarantined: 0, held: 0 };\n' +
+        '  const result = { counts };\n',
     },
     {
       file: 'activities/exchange/exchange-pairs.ts',
       find: '  beat({ cursor: next?.cursor, seen: next?.seen });\n',
       replace:
-        '  await hintAgain(context, (await exchangePage(context, pairs)).again);\n' +
+        '  await hintAgain(context, (await exchangePage(context, pairs, { isSurveyed: true }))?.again ?? []);\n' +
         '  beat({ cursor: next?.cursor, seen: next?.seen });\n',
     },
   ],

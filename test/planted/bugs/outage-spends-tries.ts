@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/worker/is-outage.ts',
-      find: 'return cause.code !== INVALID_ARGUMENT;',
-      replace: 'return cause.code === 14 || cause.code === 4 || cause.code === -INVALID_ARGUMENT;',
+      find: 'return cause.code !== INVALID_ARGUMENT || ',
+      replace: 'return cause.code === 14 || cause.code === 4 || cause.code === -INVALID_ARGUMENT || ',
     },
   ],
   caughtBy: tests(/waits and has not failed: Temporal is too busy/, 'test/worker/relay.test.ts'),
