@@ -3,9 +3,13 @@ import { readRetryAfter } from '../http/http-error.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { openPool } from '../http/pool.ts';
 import { sendRequest } from '../http/request.ts';
-import { type Priority, type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
-import { acquirePermit, sendOnPermit } from '../rate-limit/send-on-permit.ts';
-
+import {
+  acquirePermit,
+  type Priority,
+  type RateLimitKeeper,
+  sendOnPermit,
+  unlimited,
+} from '../rate-limit/rate-limit.ts';
 /** The rate limit of one tenant at its HRIS; an endpoint that is limited apart from all others has its own. */
 export type HrisLimits = (endpoint?: string) => RateLimitKeeper;
 

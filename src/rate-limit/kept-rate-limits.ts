@@ -1,3 +1,4 @@
+import type { Priority, RateLimitKeeper } from './rate-limit.ts';
 import type { SharedRateLimit } from './shared-rate-limit.ts';
 import { rateLimitClosed } from './waiters.ts';
 
@@ -46,4 +47,69 @@ function hold(rateLimit: SharedRateLimit, release: () => Promise<void>): SharedR
       await release();
     },
   };
+}
+
+/** A rate limit and those of its endpoints, for whoever sends. */
+export interface LimitedEndpoints extends RateLimitKeeper {
+  close(): Promise<void>;
+}
+
+/**
+ * The shared rate limit of a company, and beside it one of each endpoint that was found to refuse while others go
+ * through, opened at the first call to it. Such a call has a permit of its endpoint first, so that no permit
+ * of the company's waits with it, and then one of the company's, before bulk: a call that comes later than its
+ * endpoint's permit said would meet the next one there.
+ */
+export function withEndpoints(
+  company: SharedRateLimit,
+  openOwn: (endpoint: string) => SharedRateLimit,
+): LimitedEndpoints {
+  const opened = new Map<string, SharedRateLimit>();
+  const ownOf = (endpoint: string | undefined): SharedRateLimit | undefined => {
+    if (endpoint === undefined || !company.ownEndpoints().includes(endpoint)) return undefined;
+    const own = opened.get(endpoint) ?? openOwn(endpoint);
+    opened.set(endpoint, own);
+    return own;
+  };
+  return {
+    async acquire(priority, signal, endpoint) {
+      for (;;) {
+        const own = ownOf(endpoint);
+        if (own === undefined) await company.acquire(priority, signal);
+        else await acquireBoth(own, company, priority, signal);
+        if (own !== undefined || ownOf(endpoint) === undefined) return;
+        // Its limit was found while it waited.
+        notUsed(company);
+      }
+    },
+    answered(answer) {
+      company.answered(answer);
+      if (answer.endpoint !== undefined) opened.get(answer.endpoint)?.answered(answer);
+    },
+    waitMs: (priority, endpoint) => Math.max(company.waitMs(priority), ownOf(endpoint)?.waitMs(priority) ?? 0),
+    perSecond: (endpoint) => Math.min(company.perSecond(), ownOf(endpoint)?.perSecond() ?? Number.POSITIVE_INFINITY),
+    async close() {
+      await Promise.all([company, ...opened.values()].map((rateLimit) => rateLimit.close()));
+    },
+  };
+}
+
+async function acquireBoth(
+  own: SharedRateLimit,
+  company: SharedRateLimit,
+  priority: Priority,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await own.acquire(priority, signal);
+  try {
+    await company.acquire('live', signal);
+  } catch (error) {
+    notUsed(own);
+    throw error;
+  }
+}
+
+/** Every permit is answered for, also where nothing was sent. */
+function notUsed(rateLimit: SharedRateLimit): void {
+  rateLimit.answered({ sentAt: Date.now(), status: 0 });
 }

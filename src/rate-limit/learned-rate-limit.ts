@@ -1,24 +1,50 @@
-import { readAdvertisedBudget } from './advertised-budget.ts';
-import { LEAST_WINDOW_MS, noteWindow, paceOf } from './advertised-window.ts';
-import { noteBan, noteRefusal, noteSilence } from './bans.ts';
-import { anchorAt, beginCycle, leaveOut, mark, sinceAnchor } from './capacity.ts';
 import { CUT, climb, doubling, NOISY_CUT, spend } from './climb.ts';
-import { blameConcurrency, noteClean } from './concurrency-limit.ts';
-import { type LimiterState, leastWait, type Met, newRate, readMeeting } from './new-rate.ts';
-import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
-import { createPermits, type Permits } from './permits.ts';
+import {
+  anchorAt,
+  beginCycle,
+  blameConcurrency,
+  countInTest,
+  follow,
+  freshWatch,
+  LEAST_WINDOW_MS,
+  leaveOut,
+  mark,
+  type NoiseTest,
+  noteClean,
+  noteWindow,
+  paceOf,
+  readAdvertisedBudget,
+  repeatTest,
+  sinceAnchor,
+  watch,
+} from './measures.ts';
+import {
+  believeNoise,
+  cutByExcess,
+  type LimiterState,
+  leastWait,
+  type Met,
+  newRate,
+  noteBan,
+  noteRefusal,
+  noteSilence,
+  readMeeting,
+  suspect,
+} from './new-rate.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { freshRow, freshSuspicion } from './saved-meetings.ts';
 import {
   beginMeeting,
+  createPermits,
+  freshRow,
+  freshSuspicion,
   isWhole,
   type LearnedRate,
   type Meeting,
+  type Permits,
   restoreUnderWay,
   type SavedRateLimit,
   type UnderWay,
 } from './saved-rate-limit.ts';
-import { believeNoise, cutByExcess, suspect } from './suspicion.ts';
 
 /** One a minute: an activity that has called waits so long for its next permit (activities/activity-scope.ts). */
 const LEAST_RATE = 1 / 60;

@@ -1,13 +1,27 @@
-import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
-import { shareInFlight } from './in-flight-share.ts';
-import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
-import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import type { SavedRateLimit } from './saved-rate-limit.ts';
-import { leaseOf, mustBeSeen, reachOf, SHARE_MS, type Sharer, type Sharers, sharersNow } from './sharers.ts';
-import type { Told } from './told.ts';
-import { noteTraffic, type Traffic } from './traffic.ts';
+import { MOST_LIVE_IN_ROW, type SavedRateLimit } from './saved-rate-limit.ts';
+import {
+  ceilingInterval,
+  freshCeiling,
+  LEAD_REACH_MS,
+  leadLength,
+  leaseOf,
+  measureCompany,
+  mustBeSeen,
+  reachOf,
+  type SavedCeiling,
+  type SavedLeads,
+  type Schedule,
+  SHARE_MS,
+  type Sharer,
+  type Sharers,
+  shareInFlight,
+  sharersNow,
+  type Told,
+  takeLead,
+  underCeiling,
+} from './shares.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 2;
@@ -289,4 +303,151 @@ function growthAhead({ limitSeen, underWay }: SavedRateLimit, isAlone: boolean, 
   const { doublingMs, spent } = underWay?.climb ?? {};
   if (!isAlone || limitSeen || doublingMs === undefined || spent?.refused !== 0) return () => 1;
   return (at: number): number => Math.min(2 ** Math.max(0, (at - now) / doublingMs), MOST);
+}
+
+/** How many waits were as long as a bucket says: bucket n ends at 2^(n/2) ms. */
+type Waits = Record<string, number>;
+
+interface Period {
+  from: number;
+  answers: number;
+  /** 429s. */
+  refused: number;
+  waits: Record<Priority, Waits>;
+}
+
+/** The calls under one rate limit, of all processes, in the last five to ten minutes. Plain data. */
+interface Traffic {
+  current: Period;
+  last?: Period;
+}
+
+/** What is shown of it. Shares are from 0 to 1. */
+export interface TrafficView {
+  perSecond: number;
+  share429: number;
+  /** How long calls waited for their permit; absent where none was made. */
+  waits: Partial<Record<Priority, { p50Ms: number; p99Ms: number; count: number }>>;
+}
+
+const PERIOD_MS = 300_000;
+
+/** Adds what one process reports. */
+export function noteTraffic(
+  known: Traffic | undefined,
+  { answers, waits }: { answers: readonly RateLimitAnswer[]; waits: Readonly<Record<Priority, readonly number[]>> },
+  now: number,
+): Traffic {
+  const { current, ...last } = turned(known, now);
+  return {
+    ...last,
+    current: {
+      from: current.from,
+      answers: current.answers + answers.length,
+      refused: current.refused + answers.filter(({ status }) => status === 429).length,
+      waits: { live: addWaits(current.waits.live, waits.live), bulk: addWaits(current.waits.bulk, waits.bulk) },
+    },
+  };
+}
+
+export function viewTraffic(known: Traffic | undefined, now: number): TrafficView {
+  const { current, last } = turned(known, now);
+  const periods = last === undefined ? [current] : [last, current];
+  const answers = sum(periods.map((period) => period.answers));
+  const since = periods[0]?.from ?? now;
+  const waits = (['live', 'bulk'] as const).flatMap((priority) => {
+    const shown = viewWaits(periods.map((period) => period.waits[priority]));
+    return shown === undefined ? [] : [[priority, shown] as const];
+  });
+  return {
+    perSecond: (answers * 1000) / Math.max(now - since, 1000),
+    share429: answers === 0 ? 0 : sum(periods.map(({ refused }) => refused)) / answers,
+    waits: Object.fromEntries(waits),
+  };
+}
+
+/** With a current period that is not over. */
+function turned(known: Traffic | undefined, now: number): Traffic {
+  const fresh: Period = { from: now, answers: 0, refused: 0, waits: { live: {}, bulk: {} } };
+  if (known === undefined || now - known.current.from > 2 * PERIOD_MS) return { current: fresh };
+  return now - known.current.from > PERIOD_MS ? { current: fresh, last: known.current } : known;
+}
+
+function addWaits(known: Waits, waits: readonly number[]): Waits {
+  const added = { ...known };
+  for (const ms of waits) {
+    const bucket = String(ms <= 1 ? 0 : Math.ceil(2 * Math.log2(ms)));
+    added[bucket] = (added[bucket] ?? 0) + 1;
+  }
+  return added;
+}
+
+function viewWaits(periods: readonly Waits[]): { p50Ms: number; p99Ms: number; count: number } | undefined {
+  const buckets = periods.flatMap((waits) => Object.entries(waits)).map(([n, count]) => [Number(n), count] as const);
+  const sorted = buckets.toSorted(([a], [b]) => a - b);
+  const count = sum(sorted.map(([, n]) => n));
+  if (count === 0) return undefined;
+  const at = (part: number): number => {
+    let left = count * part;
+    const found = sorted.find(([, n]) => (left -= n) <= 0) ?? sorted.at(-1);
+    return Math.round(2 ** ((found?.[0] ?? 0) / 2));
+  };
+  return { p50Ms: at(0.5), p99Ms: at(0.99), count };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
+/** Whoever found no permit asks again about so soon, and in no order. */
+const POLL_MS = 80;
+/** Exchanges are so far apart at least. */
+export const LEAST_MS = 20;
+/** And where the store did not answer. */
+export const OUTAGE_MS = 1_000;
+/** Whoever ran out of permits is given so many times those that it used: how many it would have used is a guess. */
+const STARVED = 2;
+
+/** When to ask for permits again, ms; `isLate`: live requests have to wait although others may send. */
+export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boolean, random: number): number {
+  if (askInMs === undefined) return isLate ? POLL_MS * random : 0;
+  // Asking a little before a share ends, and never in step with the others, leaves no gap.
+  const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : askInMs + POLL_MS * random;
+  return Math.max(askInMs, waitMs);
+}
+
+/** Permits that a process uses between two exchanges, which say how many it will. */
+interface Usage {
+  any(): boolean;
+  /** `isLast`: of all that it had. */
+  note(isLast: boolean): void;
+  /**
+   * Requests that come within the next share, after so many were sent since the last exchange: whoever sends one at a
+   * time has none waiting when permits are leased. `isStarved`: it would have sent more, had there been permits.
+   */
+  expected(since: { at: number; leaseMs: number; isStarved: boolean }): number;
+  /** At an exchange. */
+  forget(): void;
+}
+
+export function createUsage(): Usage {
+  let used = 0;
+  let ranOutAt: number | undefined;
+  return {
+    any: () => used > 0,
+    note(isLast) {
+      used += 1;
+      if (isLast) ranOutAt = performance.now();
+    },
+    expected({ at, leaseMs, isStarved }) {
+      const starvedAt = isStarved ? ranOutAt : undefined;
+      const ms = (starvedAt ?? performance.now()) - at;
+      const more = starvedAt === undefined ? 1 : STARVED;
+      return ms > 2 * leaseMs ? 0 : Math.ceil((more * used * leaseMs) / Math.max(ms, LEAST_MS));
+    },
+    forget: () => {
+      used = 0;
+      ranOutAt = undefined;
+    },
+  };
 }

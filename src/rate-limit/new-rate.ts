@@ -1,17 +1,31 @@
+import { CUT, isEarly, NOISY_CUT, type SavedClimb, toothOf } from './climb.ts';
 import {
+  beginCycle,
+  beginTest,
   bestCycle,
   bestSinceRecovery,
+  freshWatch,
   highestSince,
+  MOST_NOISE,
+  type NoiseTest,
   overLast,
   type SavedCapacity,
+  shareOf,
   sinceAnchor,
   sinceLongAgo,
   sinceRecovery,
   whileSending,
-} from './capacity.ts';
-import { CUT, isEarly } from './climb.ts';
-import type { SavedRow } from './saved-meetings.ts';
-import { isWhole, type LearnedRate, type Meeting, type UnderWay } from './saved-rate-limit.ts';
+} from './measures.ts';
+import {
+  freshRow,
+  freshUnderWay,
+  isWhole,
+  type LearnedRate,
+  type Meeting,
+  type SavedRow,
+  type SavedSuspicion,
+  type UnderWay,
+} from './saved-rate-limit.ts';
 
 /** What a limiter knows; changed in place. */
 export interface LimiterState {
@@ -51,7 +65,7 @@ const AGAIN = 20;
 const LONE = 50;
 const LASTING_MS = 60_000;
 const LONG_MEMORY_MS = 10_000;
-export const SETTLE = 6;
+const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
 /** After a ban: cuts, what of a climb far beyond the limit was fine, and what of a rate that a slow climb came to. */
 const banCut = { first: 0.04, most: 0.3, beyond: 0.25, found: 0.75 };
@@ -276,4 +290,171 @@ function isFallen({ row, suspicion, capacity }: UnderWay, now: number, part: num
 /** From one refusal to the next: what a bucket saved up in our own waits is used up at both. */
 function sinceRefusal(last: SavedRow['refused'], { at, ok = 0 }: Meeting): number {
   return last === undefined || at - last.at < LEAST_CYCLE_MS ? 0 : ((ok - last.ok) * 1000) / (at - last.at);
+}
+
+/** A shorter Retry-After may be the length of a round trip. */
+const LEAST_MS = 900;
+/** A random 429 before a window's end looks like a ban, too: one alone says nothing of the next. */
+const TELLING = 2;
+const MOST = 3;
+/** Whoever was quiet for so long begins with a short ban again. */
+const FORGIVEN_MS = 60_000;
+/** Windows end within a minute or last far longer; between are the bans that our own tries made longer. */
+const silence = { leastMs: 61_000, mostMs: 300_000 };
+
+/** Counts a refusal while the limit is met. Who comes again and is kept away for longer meets a ban. */
+export function noteRefusal(meeting: Meeting, toldMs: number): void {
+  meeting.refused += 1;
+  const longest = meeting.longestMs ?? meeting.toldMs ?? 0;
+  meeting.longestMs = Math.max(longest, toldMs);
+  const isLonger = longest >= LEAST_MS && toldMs > 1.4 * longest + 300;
+  if (!isOneMore(meeting, toldMs) && !isLonger) return;
+  meeting.longer = (meeting.longer ?? 0) + 1;
+  meeting.isBan = true;
+}
+
+/** Answers to what was under way together pass one another: three waits that differ are a ban's, two also noise's. */
+function isOneMore(meeting: Meeting, toldMs: number): boolean {
+  meeting.waits ??= [meeting.toldMs ?? 0].filter((ms) => ms >= LEAST_MS);
+  if (meeting.tries > 0 || toldMs < LEAST_MS || !meeting.waits.every((ms) => differ(ms, toldMs))) return false;
+  return meeting.waits.push(toldMs) > 2;
+}
+
+function differ(oneMs: number, otherMs: number): boolean {
+  return Math.max(oneMs, otherMs) > 1.4 * Math.min(oneMs, otherMs) + 300;
+}
+
+/**
+ * A meeting is over: a limit that keeps nobody away for longer has no bans, unless it did so for as long as before.
+ * `quietMs`: since the meeting before. One 429 soon after a ban and of a far shorter wait is none of its.
+ */
+export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): void {
+  const { refused, longer = 0, longestMs = 0 } = meeting;
+  if (longer > 0) climb.bannedMs = longestMs;
+  const part = refused > 1 ? 0.9 : quietMs < FORGIVEN_MS ? 0.5 : 0;
+  const without = longer === 0 && longestMs < part * (climb.bannedMs ?? 0) ? 1 : 0;
+  climb.longer = Math.min(Math.max((climb.longer ?? 0) + longer - without, 0), MOST);
+  climb.bans = climb.longer >= TELLING;
+}
+
+/**
+ * A meeting is over that told no wait: whether those who tried were refused for so long as only a ban refuses. If the
+ * next time the first who tries is let in, or one is refused who was quiet for that long, it was a window.
+ */
+export function noteSilence(climb: SavedClimb, meeting: Meeting): void {
+  if (meeting.toldMs !== undefined || climb.silence === 'window') return;
+  const refusedMs = (meeting.refusedAt ?? meeting.at) - meeting.at;
+  const isLetIn = climb.silence === 'ban' && meeting.tries === 0;
+  if (refusedMs < silence.leastMs && !isLetIn) return;
+  const isBan = climb.silence === undefined && refusedMs < silence.mostMs;
+  Object.assign(climb, { silence: isBan ? 'ban' : 'window', bans: isBan, longer: isBan ? MOST : 0 });
+  meeting.isBan = isBan;
+}
+
+/** So far below the highest limit a limit would no longer be met. */
+const FAR_FALLEN = 0.82;
+const fade = { peak: 0.99, met: 0.9 };
+/** Answers until it may be tested again, twice as many after each test that found a limit. */
+const AGAIN_AFTER = 1_000;
+const MOST_DOUBLINGS = 4;
+const AGAIN_BELOW = 0.85;
+const DEEP = 0.5;
+const STILL_NOISY = 0.7;
+/** Of the meetings lately so many were of one 429, after such a part of a tooth. */
+const LONE_RUN = { met: 4, share: 0.75, tooth: 0.35 };
+/** So many refused after the first ones say whose 429s they are. */
+const PLAIN = 3;
+/** A window that was overrun refuses for long. */
+const CALM_MS = 20_000;
+
+/** Notes a meeting that is decided, and begins a test where noise is likely. */
+export function suspect(state: LimiterState, met: Met, limitBefore: number): void {
+  const { learned, underWay } = state;
+  const { row, suspicion: saved, climb } = underWay;
+  const isSettling = row.settling > 0 && !met.isAgain;
+  const isOther = met.isFirst || met.isFar || isSettling || met.isLasting || (met.isLong && !met.isEarly);
+  if (met.isFirst) Object.assign(saved, { met: 0, answers: 0, lone: 0 });
+  // Far above what was known the limit is a guess.
+  const isGuess = met.isFar || (met.now < saved.calmUntil && !met.isFirst);
+  const peak = isGuess ? Math.min(learned.limit, row.sound) : learned.limit;
+  saved.peak = isOther ? peak : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), peak);
+  noteMeeting(saved, climb.clean, met.meeting.refused);
+  noteUnderWay(saved, met);
+  if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore))
+    saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs ?? 0);
+  if ((met.hasFallen || met.isLong) && isPlain(saved)) saved.peak = learned.limit;
+  if (!met.isEarly || met.isLong || met.meeting.isBan || met.isPlainFall || !isLikely(state, met.now)) return;
+  underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
+}
+
+function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed = 0 } }: Met): void {
+  const before = isEarly ? (saved.underWay ?? freshUnderWay) : freshUnderWay;
+  saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
+}
+
+/** Once a limit is met, most of what is under way is refused as well; noise refuses its share of it. */
+function isPlain({ underWay = freshUnderWay }: SavedSuspicion): boolean {
+  return underWay.refused >= PLAIN && underWay.refused > underWay.passed;
+}
+
+function noteMeeting(saved: SavedSuspicion, clean: number, refused: number): void {
+  saved.met = saved.met * fade.met + 1;
+  saved.answers = saved.answers * fade.met + clean + refused;
+  saved.lone = (saved.lone ?? 0) * fade.met + (refused === 1 ? 1 : 0);
+}
+
+function isLikely(state: LimiterState, now: number): boolean {
+  const { learned, underWay } = state;
+  const { row, suspicion: saved, tested, answers } = underWay;
+  if (learned.noise > 0 || (learned.rate > FAR_FALLEN * saved.peak && !areLone(state))) return false;
+  // A window that was overrun is no reason to fall so far.
+  const isDeep = learned.rate < DEEP * saved.peak;
+  const isFull = row.full > 0 && row.full < SETTLE;
+  if (!isDeep && (isFull || now < saved.calmUntil)) return false;
+  const after = AGAIN_AFTER * 2 ** Math.min(tested.silent ?? 0, MOST_DOUBLINGS);
+  return answers - tested.answers >= after || learned.rate <= AGAIN_BELOW * tested.rate;
+}
+
+/** A limit is met at the top of a tooth, or by several at once; not by one, again and again, long before. */
+function areLone({ learned, underWay: { climb, suspicion } }: LimiterState): boolean {
+  const { met, answers, lone = 0 } = suspicion;
+  return (
+    met >= LONE_RUN.met &&
+    lone >= LONE_RUN.share * met &&
+    answers < LONE_RUN.tooth * met * toothOf(climb, learned.limit, 0)
+  );
+}
+
+/** What cut the rate was noise: it climbs from where it was, fast until something else refuses. */
+export function believeNoise({ learned, underWay }: LimiterState, test: NoiseTest, now: number): void {
+  const share = shareOf(test);
+  Object.assign(underWay, { watch: { ...freshWatch }, mostNoise: mostNoiseOf(share), row: { ...freshRow } });
+  underWay.suspicion.peak = 0;
+  beginCycle(underWay.capacity, now);
+  const rate = Math.max(test.before, learned.rate);
+  Object.assign(learned, { noise: share, rate, limit: rate, limitSeen: false });
+}
+
+/** More was refused than noise explains, though not everything: the rate falls to what went through. */
+export function cutByExcess({ learned, underWay }: LimiterState): void {
+  const { climb, watch, suspicion } = underWay;
+  const share = watch.limited / watch.answers;
+  Object.assign(climb, { clean: 0, beyond: 0 });
+  if (learned.rate < STILL_NOISY * suspicion.peak) return raiseNoise({ learned, underWay }, share);
+  const excess = Math.min(Math.max(share - learned.noise, CUT), 0.5);
+  const limit = learned.rate * (1 - excess);
+  Object.assign(learned, { limit, rate: limit * (1 - NOISY_CUT), limitSeen: true });
+  suspicion.peak = Math.max(suspicion.peak, limit);
+}
+
+/** So far below what was fine it is not the limit: there is more noise than the test saw. */
+function raiseNoise({ learned, underWay }: LimiterState, share: number): void {
+  learned.noise = Math.min(share, MOST_NOISE);
+  learned.limitSeen = false;
+  underWay.mostNoise = mostNoiseOf(learned.noise);
+  underWay.suspicion.peak = 0;
+}
+
+function mostNoiseOf(share: number): number {
+  return Math.min(MOST_NOISE, 1.3 * share + 0.01);
 }

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { askAgainMs, createUsage, LEAST_MS, OUTAGE_MS } from './ask-again.ts';
-import { createHeldPermits } from './held-permits.ts';
-import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs, validFromOf } from './lease-permits.ts';
-import { createLiveRuns } from './live-runs.ts';
+import {
+  type Asked,
+  askAgainMs,
+  type ChangeRateLimit,
+  createUsage,
+  type Granted,
+  LEAST_MS,
+  leasePermits,
+  OUTAGE_MS,
+  spaceMs,
+  validFromOf,
+} from './lease-permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
-import { createStoreClock, type StoreClock } from './store-clock.ts';
-import { nothingTold, type Told } from './told.ts';
+import { createLiveRuns, isLate, nothingTold, type Told } from './shares.ts';
 import { createWaiters } from './waiters.ts';
 
 /** Writes of the store: one in so many ms in the long run, and so many more at once; two a second in any minute. */
@@ -147,7 +154,7 @@ export interface SharedRateLimit extends RateLimitKeeper {
   close(): Promise<void>;
 }
 
-export interface SharedRateLimitOptions {
+interface SharedRateLimitOptions {
   /** From 0 to 1. */
   random: () => number;
   /** Called at the first failure of a row. */
@@ -373,4 +380,94 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#permits.lead(granted.places);
     this.#askAt = performance.now() + askAgainMs(granted, this.#isLate(), this.#options.random());
   }
+}
+
+/** Permits that a process has leased and not used yet: when each may be used, its own clock. */
+export interface HeldPermits {
+  /** In order. */
+  all(): readonly number[];
+  /** When the next may be used; infinite where there is none. */
+  first(): number;
+  /** Whether so many live requests have no permits, or would wait although others may send. */
+  areLate(live: number, everyMs: number): boolean;
+  /** Gives how many are left. */
+  use(): number;
+  /** The last one goes instead of the first. */
+  useLast(): void;
+  add(permits: readonly number[]): void;
+  /** Exchanges the last ones for as many of these places. */
+  lead(places: readonly number[]): void;
+  /** Somebody else goes first. */
+  moveBack(ms: number): void;
+  /** Those before a moment go; gives how many. */
+  drop(before: number): number;
+}
+
+export function createHeldPermits(): HeldPermits {
+  let permits: number[] = [];
+  function add(more: readonly number[]): void {
+    permits = [...permits, ...more].sort((a, b) => a - b);
+  }
+  return {
+    all: () => permits,
+    first: () => permits[0] ?? Number.POSITIVE_INFINITY,
+    areLate: (live, everyMs) =>
+      live > permits.length ||
+      isLate(live, permits, { now: performance.now(), tat: Number.POSITIVE_INFINITY, everyMs }),
+    use() {
+      permits.shift();
+      return permits.length;
+    },
+    useLast: () => void permits.pop(),
+    add,
+    lead(places) {
+      const exchanged = permits.splice(Math.max(0, permits.length - places.length));
+      add(places.slice(0, exchanged.length));
+    },
+    moveBack(ms) {
+      const now = performance.now();
+      // Those that are overdue keep their distances.
+      const lateMs = Math.max(0, now - (permits[0] ?? now));
+      const moved = permits.map((permit) => permit + (permit < now ? lateMs : 0) + ms);
+      if (ms > 0) permits = moved.sort((a, b) => a - b);
+    },
+    drop(before) {
+      const kept = permits.filter((permit) => permit >= before);
+      const dropped = permits.length - kept.length;
+      permits = kept;
+      return dropped;
+    },
+  };
+}
+
+/** A clock set back by more, or an answer that was away for longer: what was known of the two clocks is forgotten. */
+const MOST_LATE_MS = 1_000;
+/** Two clocks drift apart by so much of the time at most: what NTP corrects without a jump. */
+const DRIFT = 0.0005;
+/** A clock that was set back by less is followed once what it showed before is so old. */
+const REMEMBERED_MS = 60_000;
+
+/**
+ * The store's clock beside the own one. What the store showed is some ms old when it arrives, and of an exchange that
+ * was held up much older; so of the last minute the one that came fastest counts. Otherwise each exchange would shift
+ * the permits of those before, and a request that left at the very end of a pause would seem to have left within it.
+ */
+interface StoreClock {
+  /** When the store's clock, which showed `now` in an answer that has just come, showed it: the own clock, ms. */
+  ownTimeOf(now: number): number;
+}
+
+export function createStoreClock(): StoreClock {
+  /** The own clock less the store's, as each answer showed it. */
+  let seen: { at: number; aheadMs: number }[] = [];
+  return {
+    ownTimeOf(now) {
+      const at = performance.now();
+      seen = seen.filter((one) => at - one.at < REMEMBERED_MS);
+      const known = Math.min(...seen.map((one) => one.aheadMs + DRIFT * (at - one.at)));
+      if (at - now > known + MOST_LATE_MS) seen = [];
+      seen.push({ at, aheadMs: at - now });
+      return now + (seen.length === 1 ? at - now : Math.min(known, at - now));
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import type { SharedRateLimitState } from './lease-permits.ts';
-import { type TrafficView, viewTraffic } from './traffic.ts';
+import { type SharedRateLimitState, type TrafficView, viewTraffic } from './lease-permits.ts';
 
 /** What was learned of one tenant's limit at one upstream. Rates are calls a second, shares from 0 to 1. */
 export interface RateLimitView extends TrafficView {

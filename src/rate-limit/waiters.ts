@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
-import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority } from './rate-limit.ts';
+import { MOST_LIVE_IN_ROW } from './saved-rate-limit.ts';
 
 /** Calls of one process that wait for a permit: live before bulk, and in each priority the holders in turn. */
 export interface Waiters {

@@ -1,5 +1,5 @@
+import { type LimitedEndpoints, withEndpoints } from '../rate-limit/kept-rate-limits.ts';
 import type { SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
-import { type LimitedEndpoints, withEndpoints } from '../rate-limit/with-endpoints.ts';
 import type { Limited } from '../store/open-rate-limit.ts';
 import type { Tenant } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { noteBan, noteRefusal } from '../../src/rate-limit/bans.ts';
 import { freshClimb } from '../../src/rate-limit/climb.ts';
+import { noteBan, noteRefusal } from '../../src/rate-limit/new-rate.ts';
 import { beginMeeting, type Meeting } from '../../src/rate-limit/saved-rate-limit.ts';
 import { banned, token, windowed } from '../limiter/bank.ts';
 import { conclude } from '../limiter/conclude.ts';

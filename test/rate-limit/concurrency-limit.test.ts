@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  blameConcurrency,
-  freshConcurrency,
-  noteClean,
-  type SavedConcurrency,
-} from '../../src/rate-limit/concurrency-limit.ts';
+import { blameConcurrency, freshConcurrency, noteClean, type SavedConcurrency } from '../../src/rate-limit/measures.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { seeded } from './limited-server.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { freshConcurrency } from '../../src/rate-limit/concurrency-limit.ts';
-import { shareInFlight } from '../../src/rate-limit/in-flight-share.ts';
+import { freshConcurrency } from '../../src/rate-limit/measures.ts';
 import { beginUnderWay } from '../../src/rate-limit/saved-rate-limit.ts';
-import type { Sharers } from '../../src/rate-limit/sharers.ts';
+import { type Sharers, shareInFlight } from '../../src/rate-limit/shares.ts';
 import { atOnce, seeded } from './limited-server.ts';
 import { jain } from './statistics.ts';
 import { runFleet } from './virtual-fleet.ts';

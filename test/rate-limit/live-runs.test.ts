@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLiveRuns } from '../../src/rate-limit/live-runs.ts';
+import { createLiveRuns } from '../../src/rate-limit/shares.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

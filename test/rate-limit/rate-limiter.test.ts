@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAdvertisedBudget } from '../../src/rate-limit/advertised-budget.ts';
+import { readAdvertisedBudget } from '../../src/rate-limit/measures.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import type { SavedRateLimit } from '../../src/rate-limit/saved-rate-limit.ts';
 import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from './limited-server.ts';

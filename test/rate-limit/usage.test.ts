@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createUsage } from '../../src/rate-limit/ask-again.ts';
+import { createUsage } from '../../src/rate-limit/lease-permits.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { noteTraffic, viewTraffic } from '../../src/rate-limit/lease-permits.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { noteTraffic, viewTraffic } from '../../src/rate-limit/traffic.ts';
 import { viewRateLimit } from '../../src/rate-limit/view-rate-limit.ts';
 
 const acme = { tenantId: 'acme', upstream: 'partner', now: 600_000 };

@@ -6,8 +6,13 @@ import { readRetryAfter } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/message.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
-import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit/rate-limit.ts';
-import { acquirePermit, sendOnPermit } from '../../rate-limit/send-on-permit.ts';
+import {
+  acquirePermit,
+  type Priority,
+  type RateLimitKeeper,
+  sendOnPermit,
+  unlimited,
+} from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { cleanEmail } from '../contract/shapes.ts';
 import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer } from './read-answer.ts';
