@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { ConnectorError } from '../src/errors.ts';
 import { withFailpoints } from '../src/failpoint.ts';
+import type { HrisLimits } from '../src/hris/http-line.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Logger } from '../src/log.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
@@ -7,17 +9,22 @@ import { createPartnerClient, fingerprintOf, type PartnerClient } from '../src/p
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { LimitedEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
+import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
-import type { Limited } from '../src/store/open-rate-limit.ts';
+import { hrisAccount, type Limited } from '../src/store/open-rate-limit.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
 import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
 import { limitPartner } from '../src/tenants/limit-partner.ts';
-import { loadExchangeMapping, loadStreamMapping, loadTenantMapping, resolveOptions } from '../src/tenants/open-hris.ts';
+import {
+  loadExchangeMapping,
+  loadStreamMapping,
+  loadTenantMapping,
+  openTenantHris,
+  resolveOptions,
+} from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
-import { createKeyLatch } from './key-latch.ts';
-import { openLimitedHris } from './limited-hris.ts';
 
 /** A tenant with its two ends open. */
 export interface Connection {
@@ -52,7 +59,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Bound of one partner request, milliseconds. */
   requestMs: number;
   /** The shared rate limit of a tenant at its partner. */
@@ -253,4 +260,72 @@ function guardCalls<T extends object>(calls: T, guard: Guard): T {
     ];
   });
   return Object.fromEntries(members) as T;
+}
+
+/** What is known of one partner key: once it was refused, nothing more is asked with it. */
+interface KeyLatch {
+  note(report: CallReport): void;
+  /** The keeper, closed once the key was refused. */
+  guard(keeper: RateLimitKeeper): RateLimitKeeper;
+}
+
+/**
+ * A key that answers 401 is worth one question, not one for each hire of the tenant. The connection that a probe opens
+ * anew has a latch of its own.
+ */
+export function createKeyLatch(tenantId: string): KeyLatch {
+  let refused = false;
+  return {
+    note({ status }) {
+      if (status === 401) refused = true;
+    },
+    guard: (keeper) => ({
+      answered: (answer) => keeper.answered(answer),
+      waitMs: (priority, endpoint) => keeper.waitMs(priority, endpoint),
+      perSecond: (endpoint) => keeper.perSecond(endpoint),
+      async acquire(priority, signal, endpoint) {
+        if (refused) throw keyRefused(tenantId);
+        await keeper.acquire(priority, signal, endpoint);
+        // It may have been refused while this call waited.
+        if (!refused) return;
+        keeper.answered({ sentAt: Date.now(), status: 0, endpoint });
+        throw keyRefused(tenantId);
+      },
+    }),
+  };
+}
+
+function keyRefused(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'UNAUTHORIZED',
+    action: 'reauthorize',
+    status: 401,
+    message: `The partner refused the key of tenant ${tenantId}. Nothing more is sent with it until a probe passes.`,
+  });
+}
+
+/**
+ * The tenant's HR system under the rate limits of its account, each opened at its first call. `asWaited`: how long a
+ * call waits for its permit.
+ */
+export async function openLimitedHris(
+  tenant: Tenant,
+  rateLimitOf: (limited: Limited) => SharedRateLimit,
+  asWaited: (rateLimit: SharedRateLimit) => RateLimitKeeper,
+): Promise<HrisConnection> {
+  const tenantId = hrisAccount(tenant.hris.connection);
+  const opened = new Map<string, SharedRateLimit>();
+  const limits: HrisLimits = (endpoint) => {
+    const upstream = endpoint === undefined ? 'hris' : `hris/${endpoint}`;
+    const rateLimit = opened.get(upstream) ?? rateLimitOf({ tenantId, upstream });
+    opened.set(upstream, rateLimit);
+    return asWaited(rateLimit);
+  };
+  const hris = await openTenantHris(tenant, limits);
+  return {
+    ...hris,
+    async close() {
+      await Promise.allSettled([hris.close(), ...[...opened.values()].map((rateLimit) => rateLimit.close())]);
+    },
+  };
 }

@@ -1,13 +1,14 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
-import { type Held, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
+import { type Held, hrisHold, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
+import { closeTenantHoldsLike, openHold, tenantsHeldLike } from '../src/store/holds.ts';
 import type { TenantRow } from '../src/store/schema.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { tenantRemoved } from '../src/tenants/known-tenants.ts';
+import type { Tenant } from '../src/tenants/schema.ts';
+import { restartNote } from '../src/tenants/secrets.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
-import { hrisPaused, pauseHris } from './hris-side.ts';
-import { sayRestart } from './say-restart.ts';
 
 /**
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the
@@ -90,5 +91,62 @@ function tenantPaused(tenantId: string, code: string, pausedMs: number): Connect
       `Tenant ${tenantId} is paused (${code}). Its work goes on by itself once the cause is cured; ` +
       'see hirebridge status.',
     retryAfterMs: pausedMs,
+  });
+}
+
+/**
+ * Stops a tenant's calls to its HR system, with one hold that says why. The partner's side goes on: hires go as far as
+ * they can without an employee.
+ */
+export async function pauseHris(deps: ActivityDeps, tenantId: string, trouble: ConnectorError): Promise<void> {
+  const { store, log, pausedHris } = deps;
+  pausedHris.add(tenantId);
+  const hold = hrisHold(trouble);
+  const { fresh } = await openHold(store, { tenantId, ...hold });
+  if (fresh) log.error({ tenantId, code: hold.code, reason: trouble.message }, 'HR system does not work');
+}
+
+/** The HR system works again. */
+export async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: string): Promise<void> {
+  pausedHris.delete(tenantId);
+  await closeTenantHoldsLike(store, tenantId, 'HRIS_%');
+}
+
+/** What another worker found, or a person ended, counts in this process, too. */
+export async function followPausedHris({
+  store,
+  pausedHris,
+}: Pick<ActivityDeps, 'store' | 'pausedHris'>): Promise<void> {
+  const held = await tenantsHeldLike(store, 'HRIS_%');
+  for (const tenantId of pausedHris) if (!held.has(tenantId)) pausedHris.delete(tenantId);
+  for (const tenantId of held) pausedHris.add(tenantId);
+}
+
+export function hrisPaused(tenantId: string, pausedMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_PAUSED',
+    action: 'throttle',
+    message:
+      `The HR system of tenant ${tenantId} does not work. Its hires go on by themselves once it does; ` +
+      'see hirebridge status.',
+    retryAfterMs: pausedMs,
+  });
+}
+
+/** A refused secret that a running process would not read again says so. */
+export function sayRestart(error: ConnectorError, { partner, hris }: Tenant): ConnectorError {
+  if (error.action !== 'reauthorize' || error.code === 'SECRET_MISSING') return error;
+  const ref = error.code.startsWith('HRIS_') ? hris.options['url'] : partner.apiKey;
+  const note = typeof ref === 'string' ? restartNote(ref) : '';
+  if (note === '') return error;
+  const { code, action, status, details, requestId } = error;
+  return new ConnectorError({
+    code,
+    action,
+    status,
+    details,
+    requestId,
+    message: `${error.message}${note}`,
+    cause: error,
   });
 }

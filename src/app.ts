@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { createConnections } from '../activities/connections.ts';
 import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
-import { hrisPaused } from '../activities/hris-side.ts';
+import { hrisPaused } from '../activities/guarded.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';

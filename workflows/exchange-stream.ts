@@ -3,8 +3,7 @@ import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamMode } from '../src/store/stream-tables.ts';
 import type { ExchangeActivities, ExchangeStep } from '../src/streams/stream-activities.ts';
 import type { StreamName } from '../src/streams/streams.ts';
-import { type Carried, followHints, runIdOf } from './follow-hints.ts';
-import { streamOptions } from './stream-options.ts';
+import { type Carried, followHints, runIdOf, streamOptions } from './stream-options.ts';
 
 export interface ExchangeStart {
   tenantId: string;

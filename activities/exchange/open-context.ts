@@ -9,7 +9,7 @@ import { entityOf } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { definitionsInUse } from '../fields/current-records.ts';
+import { definitionsInUse } from '../fields/field-values.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { createJobsList } from './jobs-list.ts';

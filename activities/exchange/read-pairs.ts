@@ -12,7 +12,7 @@ import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/ex
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
-import { definitionsInUse } from '../fields/current-records.ts';
+import { definitionsInUse } from '../fields/field-values.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';

@@ -4,7 +4,7 @@ import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
-import { encodeTargets } from '../fields/encode-targets.ts';
+import { encodeTargets } from '../fields/field-values.ts';
 import { type HireWrite, newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, noteHire } from './with-hire.ts';

@@ -32,7 +32,7 @@ import { assertMoved } from '../../src/streams/read-page.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { watchFields } from '../fields/watch-fields.ts';
+import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
 import { isInScope } from '../hire/job-in-scope.ts';
 import { readPresence } from '../presence/read-presence.ts';

@@ -21,7 +21,7 @@ import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { readDefinitions } from '../fields/read-definitions.ts';
+import { readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/note-writes.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';

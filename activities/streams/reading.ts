@@ -24,8 +24,8 @@ import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.
 import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { currentRecords } from '../fields/current-records.ts';
-import { fittedMapping } from '../fields/fitted-mapping.ts';
+import { fittedMapping } from '../fields/custom-fields.ts';
+import { currentRecords } from '../fields/field-values.ts';
 import { keepMapping } from '../keep-mapping.ts';
 
 /** One activity's part of a run. */

@@ -3,7 +3,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { createJobsList } from '../../activities/exchange/jobs-list.ts';
 import { noMapping } from '../../activities/exchange/open-context.ts';
 import { type Reading, readSides } from '../../activities/exchange/read-sides.ts';
-import { readDefinitions } from '../../activities/fields/read-definitions.ts';
+import { readDefinitions } from '../../activities/fields/custom-fields.ts';
 import { compareMappings, type MappingDifference, type SourceRecord } from '../mapping/compare-mappings.ts';
 import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';

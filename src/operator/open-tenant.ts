@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { patient } from '../../activities/activity-scope.ts';
-import { type Connection, createConnections } from '../../activities/connections.ts';
+import { type Connection, createConnections, openLimitedHris } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { openLimitedHris } from '../../activities/limited-hris.ts';
 import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
 import { type Places, readConfig } from '../config.ts';
 import { isConnectorError } from '../errors.ts';

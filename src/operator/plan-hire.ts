@@ -1,5 +1,5 @@
 import type { Connection } from '../../activities/connections.ts';
-import { withNestedValues } from '../../activities/fields/nested-values.ts';
+import { withNestedValues } from '../../activities/fields/field-values.ts';
 import { foreseeClaim } from '../../activities/hire/ask-person.ts';
 import { enrolmentReference } from '../../activities/hire/hire-references.ts';
 import { newValues } from '../../activities/hire/note-writes.ts';

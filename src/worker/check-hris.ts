@@ -1,6 +1,5 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { pauseHris, resumeHris } from '../../activities/hris-side.ts';
-import { sayRestart } from '../../activities/say-restart.ts';
+import { pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { isConnectorError } from '../errors.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { Chore } from './run-chores.ts';

@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { followPausedHris } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
-import { followPausedHris } from '../../activities/hris-side.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { createLease, type Lease } from '../store/leases.ts';

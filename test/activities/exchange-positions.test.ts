@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { readDefinitions } from '../../activities/fields/read-definitions.ts';
+import { readDefinitions } from '../../activities/fields/custom-fields.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import { planExchange } from '../../src/operator/plan-streams.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';

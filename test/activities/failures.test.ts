@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryDelay, toFailure } from '../../activities/failures.ts';
+import { retryDelay, toFailure } from '../../activities/create-activities.ts';
 import { ConnectorError } from '../../src/errors.ts';
 
 const policy = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKeyLatch } from '../../activities/key-latch.ts';
+import { createKeyLatch } from '../../activities/connections.ts';
 import type { CallReport } from '../../src/partner/client/types.ts';
 import { unlimited } from '../../src/rate-limit/rate-limit.ts';
 

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { patient } from '../../activities/activity-scope.ts';
-import { openLimitedHris } from '../../activities/limited-hris.ts';
+import { openLimitedHris } from '../../activities/connections.ts';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { keepRateLimits } from '../../src/rate-limit/kept-rate-limits.ts';
 import { type Limited, openRateLimit, viewRateLimits } from '../../src/store/open-rate-limit.ts';

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { toFailure } from '../../activities/failures.ts';
-import { noteFailure } from '../../activities/watch-activity.ts';
+import { noteFailure, toFailure } from '../../activities/create-activities.ts';
 import type { ConnectorError } from '../../src/errors.ts';
 import { refusalHold } from '../../src/hire/holds.ts';
 import { createRootLogger } from '../../src/log.ts';

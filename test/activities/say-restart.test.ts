@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sayRestart } from '../../activities/say-restart.ts';
+import { sayRestart } from '../../activities/guarded.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTenantSlots, type TenantSlots } from '../../activities/tenant-slots.ts';
+import { createTenantSlots, type TenantSlots } from '../../activities/create-activities.ts';
 import { isConnectorError } from '../../src/errors.ts';
 
 beforeEach(() => void vi.useFakeTimers());

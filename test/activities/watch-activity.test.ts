@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { noteFailure, noteSuccess } from '../../activities/watch-activity.ts';
+import { noteFailure, noteSuccess } from '../../activities/create-activities.ts';
 import { ConnectorError, type ErrorAction } from '../../src/errors.ts';
 import { listAlarms } from '../../src/store/alarms.ts';
 import { freshStore } from '../store/stores.ts';

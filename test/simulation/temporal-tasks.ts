@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ActivityFailure } from '@temporalio/common';
-import type { Activities } from '../../activities/create-activities.ts';
-import { toFailure } from '../../activities/failures.ts';
+import { type Activities, toFailure } from '../../activities/create-activities.ts';
 import { currentProcess } from './processes.ts';
 import {
   type ActivityWorker,

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { pauseHris } from '../../activities/hris-side.ts';
+import { pauseHris } from '../../activities/guarded.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listAlarms } from '../../src/store/alarms.ts';

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { currentRecords } from '../../../activities/fields/current-records.ts';
-import { watchFields } from '../../../activities/fields/watch-fields.ts';
+import { watchFields } from '../../../activities/fields/custom-fields.ts';
+import { currentRecords } from '../../../activities/fields/field-values.ts';
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
 import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { FieldDef, LandingRow } from '../../../src/hris/port.ts';

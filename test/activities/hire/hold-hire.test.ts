@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { bindActivities } from '../../../activities/create-activities.ts';
+import { bindActivities, toFailure } from '../../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { toFailure } from '../../../activities/failures.ts';
 import { hasEmployee } from '../../../activities/hire/confirm-gone.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';

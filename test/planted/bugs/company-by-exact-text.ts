@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'company known by exact text',
   patches: [
     {
-      file: 'activities/company-evidence.ts',
+      file: 'activities/assert-known-company.ts',
       find: 'Math.abs(was - is) < 1000',
       replace: "String(job['createdAt']) === String(known['createdAt'])",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'failure that lasts is silent',
   patches: [
     {
-      file: 'activities/watch-activity.ts',
+      file: 'activities/create-activities.ts',
       find: 'const LASTING_MS = 900_000;',
       replace: 'const LASTING_MS = 900_000_000;',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'wait for the rate limit is trouble',
   patches: [
     {
-      file: 'activities/watch-activity.ts',
+      file: 'activities/create-activities.ts',
       find: '  if (isWait(error)) {',
       replace: '  if (isWait(undefined)) {',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'one tenant takes every activity slot',
   patches: [
     {
-      file: 'activities/tenant-slots.ts',
+      file: 'activities/create-activities.ts',
       find: '(taken() - holder.taken)) / 2));',
       replace: '(taken() - holder.taken)) / 1));',
     },

@@ -1,0 +1,181 @@
+import { ConnectorError } from '../../src/errors.ts';
+import { pathsRead } from '../../src/mapping/compile-rule.ts';
+import { type CustomFieldUse, customFieldsRead } from '../../src/mapping/custom-fields-in-use.ts';
+import { areShown, decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
+import type { MappingSources } from '../../src/mapping/read-source.ts';
+import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { encodeValue } from '../../src/partner/custom-field-forms.ts';
+import type { TargetValue } from '../../src/plan/plan-write-back.ts';
+import { type FieldDefinition, readMatches } from '../../src/store/fields.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import type { HireContext } from '../hire/with-hire.ts';
+import { fieldsInUse, judgeFields, latestDefinitions, readDefinitions } from './custom-fields.ts';
+
+/** Definitions read longer ago are read again, whatever the records show. */
+const FRESH_MS = 60_000;
+
+type Deps = Pick<ActivityDeps, 'store' | 'log' | 'limits'>;
+
+/**
+ * Records that were just read, as the mapping may take them: each custom field it names is known to be the one that was
+ * meant when the records were read, and its value stands in the form of its type. Records that show those fields
+ * themselves, under the id and label of a minute ago, need no call; others cost one, which the tenant's hires share.
+ * Throws `throttle` while a field is not what it was: what reads it waits, and goes on once it is put right.
+ */
+export async function currentRecords<T extends MappingSources>(
+  deps: Deps,
+  connection: Connection,
+  mapping: Mapping,
+  records: readonly T[],
+): Promise<MappingSources[]> {
+  const uses = customFieldsRead([mapping]);
+  if (uses.length === 0) return [...records];
+  const defined =
+    (await shownDefinitions(deps, connection, uses, records)) ?? (await readAgain(deps, connection, uses));
+  return records.map((record) => decodeCustomFields(record, defined));
+}
+
+/**
+ * The partner's custom fields as they are now, for what reads and writes these. Throws `throttle` while one of them is
+ * not what it was.
+ */
+export async function definitionsInUse(
+  deps: Deps,
+  connection: Connection,
+  uses: readonly CustomFieldUse[],
+): Promise<readonly FieldDefinition[]> {
+  return uses.length === 0 ? [] : readAgain(deps, connection, uses);
+}
+
+/** The definitions of the last minute, where every record shows that they still hold. */
+async function shownDefinitions(
+  { store }: Deps,
+  connection: Connection,
+  uses: readonly CustomFieldUse[],
+  records: readonly MappingSources[],
+): Promise<readonly FieldDefinition[] | undefined> {
+  const known = latestDefinitions(connection, FRESH_MS);
+  if (known === undefined) return undefined;
+  const { matches, troubles } = matchFields(uses, known.fields, await readMatches(store, connection.tenant.tenant));
+  if (troubles.some(({ blocks }) => blocks)) return undefined;
+  const wanted = [...matches.values()];
+  if (!records.every((record) => areShown(record, known.fields, wanted))) return undefined;
+  return known.fields;
+}
+
+async function readAgain(
+  deps: Deps,
+  connection: Connection,
+  uses: readonly CustomFieldUse[],
+): Promise<readonly FieldDefinition[]> {
+  const { fields } = await readDefinitions(connection);
+  // A hire may keep an earlier mapping than the tenant's.
+  const all = new Map([...fieldsInUse(connection), ...uses].map((use) => [use.path, use]));
+  const { troubles } = await judgeFields(deps, connection.tenant.tenant, [...all.values()], fields);
+  assertUsable(deps, troubles, uses);
+  return fields;
+}
+
+function assertUsable({ limits }: Deps, troubles: MatchedFields['troubles'], uses: readonly CustomFieldUse[]): void {
+  const paths = new Set(uses.map(({ path }) => path));
+  const [first] = troubles.filter(({ path, blocks }) => blocks && paths.has(path));
+  if (first !== undefined) throw fieldChanged(first, limits.pausedMs);
+}
+
+function fieldChanged({ reason, message }: FieldTrouble, pausedMs: number): ConnectorError {
+  return new ConnectorError({ code: reason, action: 'throttle', message, retryAfterMs: pausedMs });
+}
+
+/**
+ * Values in the form that each custom field takes now, read for this write. Throws `reject`, which becomes a hold,
+ * where a field is gone or cannot take its value: nothing of this candidate is written then.
+ */
+export async function encodeTargets(
+  { deps, connection }: HireContext,
+  values: readonly TargetValue[],
+): Promise<TargetValue[]> {
+  const { fields } = await readDefinitions(connection);
+  await judgeChanged(deps, connection, fields);
+  return values.map(({ customFieldId, value }) => {
+    const field = fields.find(({ id, entity }) => id === customFieldId && entity === 'candidate');
+    if (field === undefined) throw fieldMissing(customFieldId);
+    const encoded = encodeValue(field, value);
+    if ('wrong' in encoded) throw valueMisfit(field, encoded.wrong);
+    return { customFieldId, value: encoded.sent };
+  });
+}
+
+/** Definitions that were found in order, and when. */
+const inOrder = new WeakMap<Connection, { text: string; at: number }>();
+
+/** Judges what is not, word for word, what was in order a minute ago: each judgement reads three tables. */
+async function judgeChanged(
+  deps: HireContext['deps'],
+  connection: Connection,
+  fields: readonly FieldDefinition[],
+): Promise<void> {
+  const [text, at] = [JSON.stringify(fields), performance.now()];
+  const known = inOrder.get(connection);
+  if (known?.text === text && at - known.at <= FRESH_MS) return;
+  inOrder.delete(connection);
+  const { troubles } = await judgeFields(deps, connection.tenant.tenant, fieldsInUse(connection), fields);
+  if (troubles.length === 0) inOrder.set(connection, { text, at });
+}
+
+function fieldMissing(id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'CUSTOM_FIELD_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The hiring platform has no candidate custom field ${id}, which the tenant file writes back to. Define it ` +
+      'again and name its id in writeBack, or take it out there; then answer retry.',
+  });
+}
+
+function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): ConnectorError {
+  return new ConnectorError({
+    code: 'VALUE_MISFIT',
+    action: 'reject',
+    message:
+      `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value is none. Correct the value ` +
+      'there, add the option in the hiring platform, or name another field in writeBack; then answer retry.',
+  });
+}
+
+/** How the entries of a list are called as parents of a value (section 2.5). */
+const PARENTS: Readonly<Record<string, string>> = { workExperiences: 'work_experience', educations: 'education' };
+
+/**
+ * The candidate with the custom fields of its work experiences and educations, which no record shows. Only a mapping
+ * that reads one costs the call.
+ */
+export async function withNestedValues(
+  partner: PartnerClient,
+  mappings: readonly Mapping[],
+  candidateId: string,
+  candidate: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const paths = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
+  const lists = new Set(
+    paths.flatMap((path) => ('customField' in path && path.of !== undefined ? [path.of.list] : [])),
+  );
+  if (lists.size === 0) return candidate;
+  const query = { entityType: 'candidate', entityId: candidateId } as const;
+  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
+  const filled = [...lists].map((list) => {
+    const entries = Array.isArray(candidate[list]) ? (candidate[list] as Record<string, unknown>[]) : [];
+    const withValues = entries.map((entry) => {
+      const own = items.filter(
+        (one) => one.parentEntityType === PARENTS[list] && String(one.parentEntityId) === String(entry['id']),
+      );
+      const customFields = Object.fromEntries(own.map(({ customFieldId, value }) => [customFieldId, { value }]));
+      return { ...entry, customFields };
+    });
+    return [list, withValues] as const;
+  });
+  return { ...candidate, ...Object.fromEntries(filled) };
+}
