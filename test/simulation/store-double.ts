@@ -76,7 +76,7 @@ async function readSchema(): Promise<string[]> {
   const { rows } = await sql<{
     sql: string;
   }>`select sql from sqlite_master where sql is not null and name not like 'sqlite_%'
-      order by type = 'trigger', rootpage`.execute(store.kysely);
+      order by case type when 'table' then 0 when 'index' then 1 else 2 end, rootpage`.execute(store.kysely);
   await store.close();
   return rows.map((row) => row.sql);
 }
