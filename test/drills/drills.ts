@@ -4,7 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import type { FaultProxy } from '../harness/fault-proxy.ts';
+import { takeApplicants, untilBaseline } from '../harness/hiring.ts';
+import { joinWorld } from '../harness/join-world.ts';
+import { readTenant } from '../harness/read-store.ts';
 import { until } from '../harness/until.ts';
+import { startFileServer } from '../hris/sftp-server.ts';
 import { addStandby, asking, promote } from './cluster-pair.ts';
 import { type Ground, pauseServer } from './ground.ts';
 import { type Drill, Impossible } from './play-drill.ts';
@@ -31,13 +36,45 @@ async function tablesOf(url: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+/** Resolves as a statement like this goes on to the database, before its answer can come back. */
+function passes(proxy: FaultProxy, statement: RegExp): Promise<void> {
+  return new Promise((resolve) =>
+    proxy.watch((text) => {
+      const isIt = statement.test(text);
+      if (isIt) resolve();
+      return isIt;
+    }),
+  );
+}
+
+const WRITE = /\b(insert into|update|delete from) "?([a-z_]+)"?/g;
+
+/** Every kind of write that a fleet at work makes, as drills of a failover in its middle. */
+export async function writeFailovers(ground: Ground, watchMs: number): Promise<Record<string, Drill>> {
+  const kinds = new Set<string>();
+  ground.store.proxy.watch((text) => {
+    for (const [, verb, table] of text.matchAll(WRITE)) kinds.add(`${verb} ${table}`);
+    return false;
+  });
+  const { traffic } = ground;
+  await traffic.keep(3);
+  await pause(watchMs);
+  return Object.fromEntries(
+    [...kinds].toSorted().flatMap((kind) => {
+      const [, verb, table] = /^(.*) (\w+)$/.exec(kind) ?? [];
+      const statement = new RegExp(`\\b${verb} "?${table}\\b`);
+      return (['reset', 'silence'] as const).map((how) => [`${kind}, ${how}`, failover(statement, how)]);
+    }),
+  );
+}
+
 /** A second server takes the first one's place in the middle of a statement, whose answer never comes. */
 function failover(statement: RegExp, how: 'reset' | 'silence'): Drill {
   return {
     async harm({ store }) {
       const primary = store.server();
       const standby = await addStandby(primary);
-      await new Promise<void>((resolve) => store.proxy.watch(statement, resolve));
+      await passes(store.proxy, statement);
       if (how === 'silence') store.proxy.blackHole();
       process.kill(primary.pid(), 'SIGKILL');
       await promote(standby);
@@ -51,7 +88,7 @@ function failover(statement: RegExp, how: 'reset' | 'silence'): Drill {
 function emptied(statement: RegExp, lastsMs = 5_000): Drill {
   return {
     async harm({ store, temporal }) {
-      await new Promise<void>((resolve) => store.proxy.watch(statement, resolve));
+      await passes(store.proxy, statement);
       await temporal.kill();
       return () => temporal.start({ empty: true });
     },
@@ -295,6 +332,48 @@ export const drills: Record<string, Drill> = {
     worker: 'ready',
     receiver: 'ready',
   },
+  'sftp-without-end': {
+    async harm({ world, worker, temporal }) {
+      // Each goes on for ever, whatever the list claims of it.
+      const claims = { 'rosters/one.csv': 60_000_000, 'rosters/two.csv': 10_000_000_000, 'rosters/three.csv': 0 };
+      const files = Object.entries(claims).map(([path, size]) => [path, { claims: size }] as const);
+      const server = await startFileServer(Object.fromEntries(files), true);
+      const { privateKey, ...address } = server.options;
+      const joined = await joinWorld(world, {
+        temporalAddress: `127.0.0.1:${temporal.proxy.port}`,
+        tenant: 'papers',
+        writeBack: 'customField: "1"',
+        policies: 'onboarding: skip\n  reconcile: { every: 15s }',
+        otherHris: {
+          settings: { kind: 'sftp', ...address, privateKey: 'file:secrets/sftp.key' },
+          env: {},
+          employees: async () => [],
+        } as never,
+        secrets: { 'sftp.key': privateKey },
+      });
+      await untilBaseline(joined);
+      const before = await residentMegabytes(worker().child.pid);
+      const people = await takeApplicants(joined, 3);
+      await joined.control.act('move', {
+        jobCandidateIds: people.map(({ jobCandidateId }) => jobCandidateId),
+        stageType: 'HIRED',
+      });
+      await until('it is given up', async () => (await readTenant(world.storeUrl, 'papers')).holds.length > 0);
+      return async () => {
+        const grown = (await residentMegabytes(worker().child.pid)) - before;
+        process.stderr.write(
+          `${Math.round(server.sent() / 1e6)} MB came, the worker grew by ${Math.round(grown)} MB\n`,
+        );
+        if (grown > 400) throw new Error(`the worker grew by ${Math.round(grown)} MB`);
+        await joined.close();
+        server.close();
+      };
+    },
+    lastsMs: MINUTE_MS,
+    worker: 'ready',
+    receiver: 'ready',
+    status: /papers/,
+  },
   'unsigned-sockets': {
     async harm({ world }) {
       const { hostname, port, pathname } = new URL(world.webhookUrl);
@@ -320,6 +399,11 @@ export const drills: Record<string, Drill> = {
 
 /** So that little is kept that could still be written on. */
 const SMALL_WAL = { wal_keep_size: '0', max_wal_size: '32MB', min_wal_size: '32MB' };
+
+async function residentMegabytes(pid = 0): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024;
+}
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,9 +1,10 @@
-// What the fleet stands on falls ill: npm run test:drills -- [--only TEXT]... [--most SECONDS]
+// What the fleet stands on falls ill: npm run test:drills -- [--only TEXT]... [--most SECONDS] [--writes]
+// With --writes a failover in the middle of each kind of write that a fleet at work makes.
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { drills } from './drills.ts';
+import { drills, writeFailovers } from './drills.ts';
 import { buildGround } from './ground.ts';
 import { type Drill, faultsOf, Impossible, type Outcome, playDrill } from './play-drill.ts';
 
@@ -11,6 +12,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
     most: { type: 'string' },
+    writes: { type: 'boolean', default: false },
   },
 });
 
@@ -24,18 +26,33 @@ async function main(): Promise<void> {
     ([name]) => values.only.length === 0 || values.only.some((text) => name.includes(text)),
   );
   const rows: string[][] = [];
+  const note = async (name: string, playing: Promise<string[]>): Promise<void> => {
+    const row = await playing.catch((error: unknown) => {
+      const why = error instanceof Impossible ? `not played: ${error.message}` : `broke: ${String(error)}`;
+      return [...Array.from({ length: 9 }, () => ''), why.slice(0, 4_000)];
+    });
+    rows.push([name, ...row]);
+    process.stderr.write(`${name} | ${row.join(' | ')}\n`);
+    if (!/^(?:ok$|not played)/.test(row.at(-1) ?? '')) process.exitCode = 1;
+  };
   try {
-    for (const [name, drill] of wanted) {
-      const row = await play(drill, cliPath).catch((error: unknown) => {
-        const why = error instanceof Impossible ? `not played: ${error.message}` : `broke: ${String(error)}`;
-        return [...Array.from({ length: 9 }, () => ''), why.slice(0, 4_000)];
-      });
-      rows.push([name, ...row]);
-      process.stderr.write(`${name} | ${row.join(' | ')}\n`);
-      if (!/^(?:ok$|not played)/.test(row.at(-1) ?? '')) process.exitCode = 1;
-    }
+    if (values.writes) await playWrites(cliPath, note);
+    else for (const [name, drill] of wanted) await note(name, play(drill, cliPath));
   } finally {
     process.stdout.write(`${renderTable(HEAD, rows)}\n`);
+  }
+}
+
+const WATCH_MS = 45_000;
+
+async function playWrites(cliPath: string, note: (name: string, row: Promise<string[]>) => Promise<void>) {
+  const ground = await buildGround({ cliPath, candidates: 1_000 });
+  try {
+    for (const [name, drill] of Object.entries(await writeFailovers(ground, WATCH_MS)))
+      if (values.only.length === 0 || values.only.some((text) => name.includes(text)))
+        await note(name, playDrill(drill, ground).then(cellsOf));
+  } finally {
+    await ground.close();
   }
 }
 

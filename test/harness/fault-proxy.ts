@@ -15,8 +15,8 @@ export interface FaultProxy {
   leadTo(port: number): void;
   /** New connections are refused, and open ones closed with a reset, until `speak`. */
   refuse(): void;
-  /** Calls `seen` once with the first bytes towards the target in which the text stands, after they were passed on. */
-  watch(text: RegExp, seen: () => void): void;
+  /** Shows what goes to the target, after it was passed on, until `see` says that it has seen enough. */
+  watch(see: (text: string) => boolean): void;
   /** Connections taken so far. */
   taken(): number;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   let target = targetPort;
   let silent = false;
   let refusing = false;
-  let watched: { text: RegExp; seen: () => void } | undefined;
+  let watched: ((text: string) => boolean) | undefined;
   let taken = 0;
   const open = new Set<Socket>();
   const pairs = new Set<Pair>();
@@ -41,10 +41,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     return socket.on('error', () => socket.destroy()).on('close', () => open.delete(socket));
   };
   const look = (chunk: Buffer): void => {
-    const { text, seen } = watched ?? {};
-    if (text?.test(chunk.toString('latin1')) !== true) return;
-    watched = undefined;
-    seen?.();
+    if (watched?.(chunk.toString('latin1')) === true) watched = undefined;
   };
   const server = createServer((near) => {
     keep(near);
@@ -91,7 +88,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       refusing = true;
       cut();
     },
-    watch: (text, seen) => void (watched = { text, seen }),
+    watch: (see) => void (watched = see),
     leadTo: (port) => void (target = port),
     taken: () => taken,
     async close() {

@@ -27,15 +27,15 @@ export async function serveFiles(files: Record<string, ServedFile>) {
   return served;
 }
 
-/** The same outside a test. */
-export async function startFileServer(files: Record<string, ServedFile>) {
+/** The same outside a test; with `hasFolders` every path without a dot is a folder, and what is written is taken. */
+export async function startFileServer(files: Record<string, ServedFile>, hasFolders = false) {
   const [host, user] = [makeKey(), makeKey()];
   let sent = 0;
   const server = new ssh2.Server({ hostKeys: [host] }, (client) => {
     client.on('error', () => undefined);
     client.on('authentication', (context) => context.accept());
     client.on('session', (accept) => {
-      accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, (bytes) => (sent += bytes)));
+      accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, hasFolders, (bytes) => (sent += bytes)));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -61,7 +61,12 @@ function makeKey(): string {
   return generateKeyPairSync('rsa', { modulusLength: 2_048, privateKeyEncoding, publicKeyEncoding }).privateKey;
 }
 
-function serve(sftp: ssh2.SFTPWrapper, files: Record<string, ServedFile>, count: (bytes: number) => void): void {
+function serve(
+  sftp: ssh2.SFTPWrapper,
+  files: Record<string, ServedFile>,
+  hasFolders: boolean,
+  count: (bytes: number) => void,
+): void {
   const opened: { path: string; listed: boolean }[] = [];
   const open = (path: string): Buffer => Buffer.from([opened.push({ path, listed: false }) - 1]);
   const attrs = ({ claims, bytes }: ServedFile) => {
@@ -98,6 +103,8 @@ function serve(sftp: ssh2.SFTPWrapper, files: Record<string, ServedFile>, count:
   });
   const stat = (id: number, path: string) => {
     const file = files[path];
+    if (file === undefined && hasFolders && !path.includes('.'))
+      return at.attrs(id, { ...attrs({ claims: 0 }), mode: 0o40_755 });
     return file === undefined ? at.status(id, STATUS_CODE.NO_SUCH_FILE) : at.attrs(id, attrs(file));
   };
   at.on('STAT', (id, path: string) => stat(id, path));
@@ -112,5 +119,6 @@ function serve(sftp: ssh2.SFTPWrapper, files: Record<string, ServedFile>, count:
     count(part.length);
     return at.data(id, part);
   });
-  at.on('CLOSE', (id) => at.status(id, STATUS_CODE.OK));
+  for (const done of ['CLOSE', 'WRITE', 'RENAME', 'REMOVE', 'SETSTAT', 'FSETSTAT'])
+    at.on(done, (id) => at.status(id, STATUS_CODE.OK));
 }

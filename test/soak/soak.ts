@@ -1,17 +1,15 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises';
-import { join as joinPath } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { planApplication } from '../../src/tenants/plan-application.ts';
 import { addFleet } from '../fleet-at-rest/add-fleet.ts';
 import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { takeApplicants, untilBaseline } from '../harness/hiring.ts';
+import { joinWorld } from '../harness/join-world.ts';
 import { gatherEvidence } from '../harness/judge-hires.ts';
 import { type Process, startWorld, until, type World } from '../harness/world.ts';
 
@@ -59,7 +57,8 @@ export async function soak({ cliPath, minutes, tenants, say }: SoakOptions) {
       worker: await world.startWorker(),
       receiver: await world.startReceiver(),
     };
-    for (let n = 1; n < HIRING; n += 1) worlds.push(await join(world, `tenant-${n}`, options));
+    for (let n = 1; n < HIRING; n += 1)
+      worlds.push(await joinWorld(world, { ...options, tenant: `tenant-${n}` }, follow));
     for (const one of worlds) await untilBaseline(one);
     say('every tenant is live');
     const traffics: Traffic[] = [];
@@ -93,26 +92,10 @@ export async function soak({ cliPath, minutes, tenants, say }: SoakOptions) {
   }
 }
 
-/** A tenant with a partner and an HR system of its own, in the same processes. */
-async function join(world: World, tenant: string, options: Parameters<typeof startWorld>[0]): Promise<World> {
-  const { dataDir, storeUrl, env, logFile, webhookUrl } = world;
-  const shared = { dataDir, storeUrl, env, logFile, webhookPort: Number(new URL(webhookUrl).port) };
-  const joined = await startWorld({ ...options, tenant }, shared);
-  await follow(joined);
-  const store = await openStore(storeUrl);
-  try {
-    const { applications } = await planApplication(store, joined.tenantsDir, { secrets: 'skip' });
-    await applyDefinitions(store, applications, 'soak');
-  } finally {
-    await store.close();
-  }
-  return joined;
-}
-
 /** Jobs and candidates are landed in its HR system, too. */
 async function follow({ tenantsDir, tenant }: World): Promise<void> {
   await appendFile(
-    joinPath(tenantsDir, `${tenant}.yaml`),
+    join(tenantsDir, `${tenant}.yaml`),
     'streams:\n  jobs: { every: 1m }\n  candidates: { every: 1m }\n',
   );
 }
