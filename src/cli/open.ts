@@ -5,7 +5,8 @@ import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { assertKnownTenant, assertTenantInStore } from '../operator/known-tenant.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { type Migrate, openStore, type Store } from '../store/open-store.ts';
+import type { Migrate } from '../store/migrate.ts';
+import { openStore, type Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
 interface Opening {

@@ -37,6 +37,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'ask both sides whether a tenant can work, and say what to do',
       async () => (await import('./check.ts')).defineCheck,
     ],
+    [
+      'migrate',
+      "bring the store's tables up to date, by a role of its own",
+      async () => (await import('./migrate.ts')).defineMigrate,
+    ],
     ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],

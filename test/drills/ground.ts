@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
 import type { TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import { migrateStore } from '../../src/store/migrate.ts';
 import { type DevServer, startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
@@ -62,6 +63,13 @@ export async function buildGround(options: GroundOptions): Promise<Ground> {
   const database = await newDatabase(server.url);
   const urlOf = (port: string | number): string => Object.assign(new URL(database), { port: `${port}` }).href;
   const proxy = await startFaultProxy(Number(new URL(server.url).port));
+  const roles = { worker: 'hb_worker', receiver: 'hb_serve' };
+  for (const role of Object.values(roles)) await asAdmin(database, `create role ${role} login`);
+  await migrateStore(database, roles, false);
+  /** The address of the store for a process of this role: nobody owns the tables. */
+  const storeOf = (role: string) => ({
+    HIREBRIDGE_STORE_URL: Object.assign(new URL(urlOf(proxy.port)), { username: role }).href,
+  });
   const temporal = await startTemporal(cliPath);
   const world = await startWorld({
     temporalAddress: `127.0.0.1:${temporal.proxy.port}`,
@@ -69,12 +77,15 @@ export async function buildGround(options: GroundOptions): Promise<Ground> {
     jobs: 3,
     candidates,
     policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 15s }\n  cancel: { grace: 2s }',
-    env,
+    env: { ...env, ...storeOf(roles.worker) },
   });
   const file = join(world.tenantsDir, `${world.tenant}.yaml`);
   if (edit !== undefined) await writeFile(file, edit(await readFile(file, 'utf8')));
   let finish = true;
-  let [receiver, worker] = await Promise.all([world.startReceiver(), world.startWorker({}, how)]);
+  let [receiver, worker] = await Promise.all([
+    world.startReceiver(storeOf(roles.receiver)),
+    world.startWorker({}, how),
+  ]);
   await untilBaseline(world);
   const traffic = startTraffic(world, await takeApplicants(world, candidates - 20), { mayFinish: () => finish });
   return {

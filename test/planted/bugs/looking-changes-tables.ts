@@ -4,8 +4,8 @@ export const bug: PlantedBug = {
   name: 'a command that only looks changes the tables',
   patches: [
     {
-      file: 'src/store/open-store.ts',
-      find: "  if (migrate === 'never' || (migrate === 'if-empty' && executed.length > 0)) throw storeTooOld();\n",
+      file: 'src/store/migrate.ts',
+      find: "  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw storeTooOld();\n",
       replace: '',
     },
   ],

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a store that a newer version brought up to date is not recognised',
   patches: [
     {
-      file: 'src/store/open-store.ts',
+      file: 'src/store/migrate.ts',
       find: '  if (unknown.length > 0) throw storeTooNew(unknown);\n',
       replace: '',
     },

@@ -1,0 +1,261 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Migration, Migrator, sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
+import { type Database, openDatabase } from '../sql/open-database.ts';
+import { withBounds } from '../sql/postgres-pool.ts';
+
+/** `never` and `if-empty` for commands that only look: they leave tables that are there as they are. */
+export type Migrate = 'always' | 'if-empty' | 'never';
+
+/** A change of the tables. */
+export interface PendingMigration {
+  name: string;
+  /** Processes of the version before go on with the tables as they are afterwards, and start on them. */
+  isWidening: boolean;
+}
+
+interface Known extends PendingMigration {
+  url: string;
+}
+
+/**
+ * Each is loaded where it is still to run. Those that only add what an earlier version does not look at stand in a
+ * folder of their own and are noted in a table of their own: an earlier version does not see them, and may be started
+ * again.
+ */
+const known: readonly Known[] = [...filesOf('migrations/', false), ...filesOf('migrations/widening/', true)].toSorted(
+  (one, other) => (one.name < other.name ? -1 : 1),
+);
+
+function filesOf(folder: string, isWidening: boolean): Known[] {
+  return readdirSync(new URL(folder, import.meta.url))
+    .filter((file) => /^\d{4}-[\w-]+\.[jt]s$/.test(file))
+    .map((file) => ({ name: file.slice(0, -3), isWidening, url: new URL(`${folder}${file}`, import.meta.url).href }));
+}
+
+const NARROWING_TABLE = 'kysely_migration';
+const WIDENING_TABLE = 'kysely_widening';
+
+/**
+ * A change of tables takes as long as it takes, but queues for a lock only briefly: whatever comes behind it in that
+ * queue, webhooks as well, waits for as long.
+ */
+const BOUNDS = { statement_timeout: 0, lock_timeout: 200, idle_in_transaction_session_timeout: 60_000 };
+const PAUSE_MS = 500;
+/** For a lock, and for somebody who may change the tables. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Brings the tables up to date where this process may, and else waits for `hirebridge migrate`.
+ * @throws ConnectorError STORE_TOO_NEW, STORE_TOO_OLD, STORE_LOCKED, STORE_NOT_MIGRATED
+ */
+export async function bringUpToDate<T>(url: string, database: Database<T>, migrate: Migrate): Promise<void> {
+  const compared = await compare(database).catch(unlessDenied);
+  if (compared === undefined) return waitForMigration(database);
+  const { pending, isEmpty } = compared;
+  if (pending.length === 0) return;
+  if (migrate === 'never' || (migrate === 'if-empty' && !isEmpty)) throw storeTooOld();
+  if (!(await mayMigrate(database))) return waitForMigration(database);
+  await runAll(url, database);
+}
+
+/**
+ * Brings the tables up to date and gives these roles their rights; gives what was to run. With `isDry` it only looks.
+ * @throws ConnectorError as above, and STORE_NOT_OURS where this role may not
+ */
+export async function migrateStore(url: string, roles: Roles, isDry: boolean): Promise<PendingMigration[]> {
+  const database = openDatabase<never>(url, { ownerOnly: true, poolSize: 2 });
+  try {
+    const { pending } = await compare(database);
+    if (isDry) return pending;
+    if (!(await mayMigrate(database))) throw storeNotOurs();
+    if (pending.length > 0) await runAll(url, database);
+    await grantRoles(database, roles);
+    return pending;
+  } finally {
+    await database.close();
+  }
+}
+
+async function compare<T>(database: Database<T>): Promise<{ pending: Known[]; isEmpty: boolean }> {
+  const [narrowing, widening] = [
+    await executedOf(database, NARROWING_TABLE),
+    await executedOf(database, WIDENING_TABLE),
+  ];
+  const unknown = narrowing.filter((name) => !known.some((one) => one.name === name));
+  if (unknown.length > 0) throw storeTooNew(unknown);
+  const executed = new Set([...narrowing, ...widening]);
+  return { pending: known.filter(({ name }) => !executed.has(name)), isEmpty: executed.size === 0 };
+}
+
+/** None where the store has no tables yet. */
+async function executedOf<T>({ kysely, kind }: Database<T>, table: string): Promise<string[]> {
+  const there =
+    kind === 'sqlite'
+      ? sql<{ one: number }>`select 1 as one from sqlite_master where name = ${table}`
+      : sql<{ one: number }>`select 1 as one where to_regclass(${table}) is not null`;
+  if ((await there.execute(kysely)).rows.length === 0) return [];
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)} order by name`.execute(kysely);
+  return rows.map(({ name }) => name);
+}
+
+/** Whether this role owns the tables, or may make the first ones. */
+async function mayMigrate<T>({ kysely, kind }: Database<T>): Promise<boolean> {
+  if (kind === 'sqlite') return true;
+  const { rows } = await sql<{ may: boolean }>`
+    select coalesce(
+      (select pg_has_role(current_user, relowner, 'usage') from pg_class where oid = to_regclass('installation')),
+      has_schema_privilege(current_schema(), 'create')
+    ) as may`.execute(kysely);
+  return rows[0]?.may === true;
+}
+
+async function waitForMigration<T>(database: Database<T>): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await pause(PAUSE_MS))
+    if ((await compare(database).catch(unlessDenied))?.pending.length === 0) return;
+  throw new ConnectorError({
+    code: 'STORE_NOT_MIGRATED',
+    action: 'retry',
+    message:
+      'The tables of the store are older than this hirebridge, and the role of this process may not change them. ' +
+      'Run this version of `hirebridge migrate` with the role that owns them.',
+  });
+}
+
+/** A role is given its rights once the tables are made. */
+function unlessDenied(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== '42501') throw error;
+}
+
+async function runAll<T>(url: string, database: Database<T>): Promise<void> {
+  if (database.kind === 'sqlite') return runPending(database);
+  const patient = openDatabase<T>(withBounds(url, BOUNDS), { poolSize: 1 });
+  try {
+    for (const until = performance.now() + PATIENCE_MS; !(await ranWithoutWaiting(patient)); await pause(PAUSE_MS))
+      if (performance.now() > until) throw storeLocked();
+  } finally {
+    await patient.close();
+  }
+}
+
+/** False where somebody holds a lock that it needs. */
+async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {
+  try {
+    await runPending(database);
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === '55P03') return false;
+    throw error;
+  }
+}
+
+/**
+ * In their order, each in a transaction of its own, so that no lock that one needed is held while the next one works.
+ * Nobody waits for the tables of an empty store, and fewer transactions take a third of the time.
+ */
+async function runPending<T>(database: Database<T>): Promise<void> {
+  const { pending, isEmpty } = await compare(database);
+  const lots: Known[][] = [];
+  for (const one of pending) {
+    const last = lots.at(-1);
+    if (isEmpty && last?.[0]?.isWidening === one.isWidening) last.push(one);
+    else lots.push([one]);
+  }
+  for (const lot of lots) await runTogether(database, lot, lot[0]?.isWidening === true);
+}
+
+async function runTogether<T>(database: Database<T>, lot: readonly Known[], isWidening: boolean): Promise<void> {
+  const table = isWidening ? WIDENING_TABLE : NARROWING_TABLE;
+  const executed = (await executedOf(database, table)).map((name) => [name, { up: async () => undefined }] as const);
+  const loading = lot.map(async ({ name, url }) => [name, (await import(url)) as Migration] as const);
+  const all = Object.fromEntries([...executed, ...(await Promise.all(loading))]);
+  const migrator = new Migrator({
+    db: database.kysely,
+    provider: { getMigrations: async () => all },
+    migrationTableName: table,
+    // They are numbered by who writes them, and land in another order.
+    allowUnorderedMigrations: true,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+function storeLocked(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_LOCKED',
+    action: 'retry',
+    message:
+      `The tables of the store cannot be brought up to date: for ${PATIENCE_MS / 1_000} s another session ` +
+      'has held a lock on one of them. Look for it in pg_stat_activity ("idle in transaction"), end it, ' +
+      'and start again.',
+  });
+}
+
+function storeNotOurs(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_NOT_OURS',
+    action: 'reject',
+    message:
+      'The role in HIREBRIDGE_STORE_URL does not own the tables of the store, so it cannot change them. ' +
+      'Run this command with the address of the role that made them.',
+  });
+}
+
+function storeTooNew(unknown: readonly string[]): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_TOO_NEW',
+    action: 'reject',
+    message:
+      `The store was brought up to date by a newer hirebridge (${unknown.join(', ')}), which this one does not know. ` +
+      'Run the newer version.',
+  });
+}
+
+function storeTooOld(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_TOO_OLD',
+    action: 'reject',
+    message:
+      'The tables of the store are older than this hirebridge, and a command that only looks does not change them. ' +
+      'Run `hirebridge migrate`, or start the worker of this version first.',
+  });
+}
+
+/** Roles of Postgres that get what a process needs of the tables, and nothing else. */
+export interface Roles {
+  /** Of workers, consoles and commands: every row. */
+  worker?: string;
+  /** Of `serve`: it stores deliveries and reads who receives them. */
+  receiver?: string;
+}
+
+/** What the receiver does to each table. Changed with it; `test/store/roles.test.ts` runs one with nothing else. */
+const RECEIVER_GRANTS = {
+  installation: 'select',
+  kysely_migration: 'select',
+  kysely_widening: 'select',
+  tenants: 'select',
+  inbox: 'select, insert',
+  webhook_refusals: 'select, insert, update',
+  processes: 'select, insert, update, delete',
+  answers: 'select, insert, update',
+} as const;
+
+/** After each migration: what is new belongs to its maker alone. */
+async function grantRoles<T>({ kysely, kind }: Database<T>, { worker, receiver }: Roles): Promise<void> {
+  if (kind === 'sqlite') return;
+  await kysely.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(trx);
+    const schema = sql.id(rows[0]?.schema ?? 'public');
+    for (const role of [worker, receiver])
+      if (role !== undefined) await sql`grant usage on schema ${schema} to ${sql.id(role)}`.execute(trx);
+    if (worker !== undefined) {
+      const all = sql`grant select, insert, update, delete on all tables in schema ${schema} to ${sql.id(worker)}`;
+      await all.execute(trx);
+    }
+    if (receiver === undefined) return;
+    for (const [table, rights] of Object.entries(RECEIVER_GRANTS))
+      await sql`grant ${sql.raw(rights)} on ${sql.table(table)} to ${sql.id(receiver)}`.execute(trx);
+  });
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { asAdmin } from '../../src/counterparts/new-database.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { openDatabase } from '../../src/sql/open-database.ts';
+import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { insertDeliveries } from '../../src/store/inbox.ts';
+import { migrateStore } from '../../src/store/migrate.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { keepPresence } from '../../src/store/processes.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
+import { addWebhookRefusals } from '../../src/store/webhook-refusals.ts';
+import { createDatabase } from '../harness/postgres.ts';
+
+/** A database, and roles that may log in and nothing else. */
+async function withRoles() {
+  const { url } = await createDatabase();
+  const suffix = randomBytes(4).toString('hex');
+  const roles = { worker: `hb_worker_${suffix}`, receiver: `hb_serve_${suffix}` };
+  for (const role of Object.values(roles)) await asAdmin(url, `create role ${role} login`);
+  const as = (role: string): string => Object.assign(new URL(url), { username: role }).href;
+  return { url, roles, worker: as(roles.worker), receiver: as(roles.receiver) };
+}
+
+const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
+
+test('a process whose role may not change tables waits until they are made by the one that may', async () => {
+  const { url, roles, worker } = await withRoles();
+  const opening = openStore(worker);
+  await migrateStore(url, roles, false);
+  const store = await opening;
+  onTestFinished(() => store.close());
+  await expect(sql`alter table inbox add column more text`.execute(store.kysely)).rejects.toMatchObject({
+    code: '42501',
+  });
+  await expect(migrateStore(worker, {}, false)).rejects.toMatchObject({ code: 'STORE_NOT_OURS' });
+});
+
+test('the role of the receiver stores webhooks, and sees and changes nothing else', async () => {
+  const { url, roles, receiver } = await withRoles();
+  await migrateStore(url, roles, false);
+  const owner = await openStore(url);
+  onTestFinished(() => owner.close());
+  await readTenantState(owner, 'acme');
+
+  const store = await openStore(receiver);
+  onTestFinished(() => store.close());
+  expect((await insertDeliveries(store, [{ ...delivery, bodyHash: 'a' }])).size).toBe(1);
+  await addWebhookRefusals(store, [{ tenantId: 'acme', reason: 'WEBHOOK_KEY_WRONG', count: 1 }]);
+  await listAppliedTenants(store);
+  expect((await sql`select 1 from tenants`.execute(store.kysely)).rows).toHaveLength(1);
+  const presence = keepPresence(store, 'receiver', createRootLogger(undefined, 'silent'));
+  await presence.close();
+  expect(presence.unwritten()).toBeUndefined();
+
+  const denied = { code: '42501' };
+  for (const table of ['hires', 'holds', 'intents', 'persons', 'foreign_writes', 'plans'])
+    await expect(sql`select * from ${sql.table(table)}`.execute(store.kysely)).rejects.toMatchObject(denied);
+  for (const table of ['inbox', 'tenants', 'installation'])
+    await expect(sql`delete from ${sql.table(table)}`.execute(store.kysely)).rejects.toMatchObject(denied);
+});
+
+test('a version that does not know a widening of the tables starts on them; a narrowing keeps it out', async () => {
+  const { url } = await createDatabase();
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const note = (table: string) =>
+    sql`insert into ${sql.table(table)} (name, timestamp) values ('9999-of-a-later-version', '')`.execute(store.kysely);
+  await note('kysely_widening');
+  const again = await openStore(url);
+  await again.close();
+  await note('kysely_migration');
+  await expect(openStore(url)).rejects.toMatchObject({ code: 'STORE_TOO_NEW' });
+});
+
+test('a dry run says what would be changed, and changes nothing', async () => {
+  const { url } = await createDatabase();
+  const pending = await migrateStore(url, {}, true);
+  expect(pending.find(({ name }) => name === '0001-tables')).toMatchObject({ isWidening: false });
+  expect(pending.find(({ name }) => name === '0105-process-trouble')).toMatchObject({ isWidening: true });
+  const { kysely, close } = openDatabase<never>(url);
+  onTestFinished(close);
+  expect((await sql`select 1 from pg_tables where schemaname = 'public'`.execute(kysely)).rows).toEqual([]);
+});
