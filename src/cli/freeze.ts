@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { FreezeAct } from '../operator/tenants.ts';
 import { freezeWrites, thawWrites } from '../operator/tenants.ts';
-import { withStore } from './open.ts';
+import { withStore, withTables } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
 
 interface FreezeOptions {
@@ -30,7 +30,7 @@ function whose(command: Command): Command {
 
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
-  const done = await withStore(await placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
+  const done = await withTables(await placesOf(command), (tables) => freezeWrites(tables, act));
   const whose = nameOf(act);
   process.stdout.write(
     done

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { assertKnownTenant, assertTenantInStore } from '../operator/known-tenant.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
 import type { Migrate } from '../store/migrate.ts';
-import { openStore, type Store } from '../store/open-store.ts';
+import { openStore, openTables, type Store, type StoreTables } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
 interface Opening {
@@ -41,6 +41,23 @@ export async function withStore<T>(
  */
 export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
   return withStore(places, use, { migrate: 'if-empty' });
+}
+
+/**
+ * For what has to work while any table is locked: nothing of the store is read before. Only where that fails, the store
+ * is opened as usual, to say why. @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
+ */
+export async function withTables<T>(places: Places, use: (tables: StoreTables) => Promise<T>): Promise<T> {
+  assertExists(storeFile(places.dataDir));
+  const tables = openTables(storeUrl(places.dataDir));
+  try {
+    return await use(tables);
+  } catch (error) {
+    if (!isConnectorError(error)) await withStore(places, async () => undefined, { mustExist: true });
+    throw error;
+  } finally {
+    await tables.close();
+  }
 }
 
 function assertExists(file: string | undefined): void {

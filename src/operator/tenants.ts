@@ -10,7 +10,7 @@ import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
 import { listObserved, requestStarts } from '../store/observed-hires.ts';
-import type { Store } from '../store/open-store.ts';
+import type { Store, StoreTables } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
 import { isApplied, pauseByPerson, removeTenant, resumeByPerson, type TenantAct } from '../store/tenant-acts.ts';
 import { confirmCompany as confirm, PAUSED_BY_PERSON, readTenantState } from '../store/tenant-states.ts';
@@ -138,9 +138,15 @@ export interface FreezeAct {
   by: string;
 }
 
+/** Of Postgres, where a lock is waited for in vain. */
+const LOCKED = '55P03';
+
 /** Stops every foreign write at once; reads and webhooks go on. False when they were stopped already. */
-export async function freezeWrites(store: Store, { tenantId, by }: FreezeAct): Promise<boolean> {
-  await assertApplied(store, tenantId);
+export async function freezeWrites(store: StoreTables, { tenantId, by }: FreezeAct): Promise<boolean> {
+  // Rather a freeze of nobody than none, where somebody keeps the table locked.
+  await assertApplied(store, tenantId).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== LOCKED) throw error;
+  });
   return freeze(store, by, tenantId);
 }
 
@@ -150,7 +156,7 @@ export async function thawWrites(store: Store, { tenantId, by }: FreezeAct): Pro
   return thaw(store, by, tenantId);
 }
 
-async function assertApplied(store: Store, tenantId: string | undefined): Promise<void> {
+async function assertApplied(store: StoreTables, tenantId: string | undefined): Promise<void> {
   if (tenantId === undefined || (await isApplied(store, tenantId))) return;
   throw tenantNotApplied(tenantId);
 }

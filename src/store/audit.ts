@@ -1,4 +1,4 @@
-import type { Store } from './open-store.ts';
+import type { Store, StoreTables } from './open-store.ts';
 import type { AuditRow } from './schema.ts';
 
 export interface AuditEntry {
@@ -11,7 +11,7 @@ export interface AuditEntry {
 }
 
 /** Writes down what a person did, in the transaction that does it. */
-export async function audit(store: Store, { by, tenantId, act, details }: AuditEntry): Promise<void> {
+export async function audit(store: StoreTables, { by, tenantId, act, details }: AuditEntry): Promise<void> {
   await store.kysely
     .insertInto('audit')
     .values({ at: store.now, by, tenant_id: tenantId ?? null, act, details: details ?? null })

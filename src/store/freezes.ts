@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import type { Store } from './open-store.ts';
+import type { StoreTables } from './open-store.ts';
 
 /** Whose foreign writes stand still, since when and by whose word. */
 export interface Freeze {
@@ -20,7 +20,7 @@ const BESIDE_MS = 1_000;
  * table that nothing else writes to, so that no lock of other work keeps it waiting. What stands beside it (the word in
  * the audit, and the columns that a worker of the version before reads) is written if it can be.
  */
-export async function freeze(store: Store, by: string, tenantId?: string): Promise<boolean> {
+export async function freeze(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await store.kysely
     .insertInto('freezes')
     .values({ tenant_id: tenantId ?? FLEET, frozen_at: store.now, frozen_by: by })
@@ -33,7 +33,7 @@ export async function freeze(store: Store, by: string, tenantId?: string): Promi
 }
 
 /** Lets the writes go again. False when they were not stopped. */
-export async function thaw(store: Store, by: string, tenantId?: string): Promise<boolean> {
+export async function thaw(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
   return store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
     const { numDeletedRows } = await kysely
@@ -51,7 +51,7 @@ function named(tenantId: string | undefined): { tenantId?: string } {
   return tenantId === undefined ? {} : { tenantId };
 }
 
-async function beside(store: Store, write: (trx: Store) => Promise<unknown>): Promise<void> {
+async function beside(store: StoreTables, write: (trx: StoreTables) => Promise<unknown>): Promise<void> {
   await store.kysely
     .transaction()
     .execute(async (kysely) => {
@@ -61,9 +61,9 @@ async function beside(store: Store, write: (trx: Store) => Promise<unknown>): Pr
     .catch(() => undefined);
 }
 
-type Frozen = { frozen_at: Store['now'] | null; frozen_by: string | null };
+type Frozen = { frozen_at: StoreTables['now'] | null; frozen_by: string | null };
 
-async function setColumns({ kysely }: Store, tenantId: string | undefined, frozen: Frozen): Promise<bigint> {
+async function setColumns({ kysely }: StoreTables, tenantId: string | undefined, frozen: Frozen): Promise<bigint> {
   const were = frozen.frozen_at === null ? ('is not' as const) : ('is' as const);
   const { numUpdatedRows } =
     tenantId === undefined
@@ -78,7 +78,7 @@ async function setColumns({ kysely }: Store, tenantId: string | undefined, froze
 }
 
 /** Every freeze in force, the fleet's first; one that a command of the version before made counts as well. */
-export async function listFreezes({ kysely }: Store): Promise<Freeze[]> {
+export async function listFreezes({ kysely }: StoreTables): Promise<Freeze[]> {
   const rows = await kysely
     .selectFrom('freezes')
     .select(['tenant_id', 'frozen_at', 'frozen_by'])

@@ -6,7 +6,10 @@ import { within } from '../within.ts';
 import { bringUpToDate, type Migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 
-export interface Store extends Database<Tables> {
+/** The store's tables, whatever state they are in. */
+export type StoreTables = Database<Tables>;
+
+export interface Store extends StoreTables {
   /**
    * Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks.
    */
@@ -33,6 +36,11 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     if (!isConnectorError(error)) throw storeUnreachable(database.kind, error);
     throw error.code === 'DATABASE_UNREACHABLE' ? storeUnreachable(database.kind, error.cause) : error;
   }
+}
+
+/** Not one table is looked at, for what has to work while somebody holds a lock on any of them. */
+export function openTables(url: string): StoreTables {
+  return openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
 }
 
 const ANSWERS_MS = 1_000;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { changeTenants } from './applied-tenants.ts';
 import { type AuditEntry, audit } from './audit.ts';
-import type { Store } from './open-store.ts';
+import type { Store, StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating } from './people.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 
@@ -85,7 +85,7 @@ async function change(
 }
 
 /** Whether a tenant of that name was ever applied, a removed one included. */
-export async function isApplied({ kysely }: Store, tenantId: string): Promise<boolean> {
+export async function isApplied({ kysely }: StoreTables, tenantId: string): Promise<boolean> {
   const row = await kysely
     .selectFrom('tenants')
     .select('version')

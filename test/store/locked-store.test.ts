@@ -5,6 +5,7 @@ import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { createDatabase } from '../harness/postgres.ts';
+import { runCli } from '../harness/run-product.ts';
 
 /** Shorter than usual, so that a test that fails ends. */
 const BOUNDS = '?lock_timeout=1500';
@@ -35,7 +36,7 @@ async function storeWithTenant(): Promise<{ url: string; store: Store }> {
 
 test('a store opens and is read while somebody holds every lock that ordinary work takes', async () => {
   const { url, store } = await storeWithTenant();
-  await forgottenSession(url, ...(await lockAll(url)));
+  await forgottenSession(url, ...(await lockAll(url, 'exclusive')));
 
   const other = await openStore(url + BOUNDS);
   onTestFinished(() => other.close());
@@ -46,7 +47,7 @@ test('a store opens and is read while somebody holds every lock that ordinary wo
 
 test('a freeze takes effect while every other table is locked, and a thaw once none is', async () => {
   const { url, store } = await storeWithTenant();
-  const session = await forgottenSession(url, ...(await lockAll(url, 'freezes')));
+  const session = await forgottenSession(url, ...(await lockAll(url, 'exclusive', 'freezes')));
 
   expect(await freeze(store, 'ada')).toBe(true);
   expect(await freeze(store, 'bob', 'acme')).toBe(true);
@@ -60,6 +61,18 @@ test('a freeze takes effect while every other table is locked, and a thaw once n
   expect(await thaw(store, 'bob', 'acme')).toBe(true);
   await expect(assertMayWrite(store, 'acme')).resolves.toBeUndefined();
   expect(await thaw(store, 'bob', 'acme')).toBe(false);
+});
+
+test('the command freezes while nobody can even read another table', async () => {
+  const { url, store } = await storeWithTenant();
+  const session = await forgottenSession(url, ...(await lockAll(url, 'access exclusive', 'freezes')));
+  const env = { HIREBRIDGE_STORE_URL: url + BOUNDS };
+  for (const whose of [['--all'], ['acme']]) {
+    const { code, stderr } = await runCli(['freeze', ...whose, '--as', 'ada'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }
+  await session.query('rollback');
+  expect(await listFreezes(store)).toMatchObject([{ by: 'ada' }, { by: 'ada', tenantId: 'acme' }]);
 });
 
 test('a freeze of the version before counts, and a thaw ends it', async () => {
@@ -82,7 +95,7 @@ test('the tables of a new store are made although a session holds a lock for a w
   expect(await listFreezes(store)).toEqual([]);
 });
 
-async function lockAll(url: string, ...but: string[]): Promise<string[]> {
+async function lockAll(url: string, mode: string, ...but: string[]): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ name: string }>(
@@ -90,5 +103,5 @@ async function lockAll(url: string, ...but: string[]): Promise<string[]> {
     [but],
   );
   await client.end();
-  return rows.map(({ name }) => `lock table ${name} in exclusive mode`);
+  return rows.map(({ name }) => `lock table ${name} in ${mode} mode`);
 }
