@@ -187,7 +187,7 @@ token.</p>`
   const byToken =
     access.tokens.length === 0
       ? ''
-      : html`${where}<form method="post" action="/sign-in" class="card narrow">
+      : html`${where}<form role="none" method="post" action="/sign-in" class="card narrow">
   <input type="hidden" name="to" value="${to}">
   <label>Token<input type="password" name="token" required autocomplete="off"></label>
   <p class="actions"><button class="${oidc === undefined ? 'primary' : ''}">Sign in</button></p>

@@ -174,12 +174,20 @@ class="soft">${purgedAt === null ? '' : 'purged'}</span></div>`;
     time(at),
     record,
     `${kind} ${target}`,
-    html`${shown}`,
+    fieldsCell(fields, shown),
     outcome === 'done' && verifiedAt !== null ? 'read back' : outcome,
     mapping ?? '',
     `${by} (${run.slice(0, 12)})`,
   ];
 }
+
+/** A few are shown; many are opened. */
+function fieldsCell(fields: readonly string[], shown: readonly Html[]): Html {
+  if (fields.length <= MOST_FIELDS) return html`${shown}`;
+  return html`<details><summary>${fields.length} fields</summary>${shown}</details>`;
+}
+
+const MOST_FIELDS = 3;
 
 function dayField(c: Asked, name: string, label: string): Html {
   return html`<label>${label}<input type="date" name="${name}" value="${c.req.query(name) ?? ''}"></label>`;

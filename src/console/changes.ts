@@ -3,7 +3,15 @@ import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
 import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
 import { diffEdited, type MappingDiff, maskDiff } from '../operator/diff-mapping.ts';
-import { applyEdit, earlierTexts, listOwnMappings, type OwnMapping, readOwnMapping } from '../operator/edit-mapping.ts';
+import {
+  applyEdit,
+  earlierTexts,
+  type LandedVersion,
+  landedVersions,
+  listOwnMappings,
+  type OwnMapping,
+  readOwnMapping,
+} from '../operator/edit-mapping.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';
@@ -68,10 +76,11 @@ plans, or choose one on the <a href="/">overview</a>.</p>`,
     const tenantId = c.req.param('tenant');
     await assertShown(c, tenantId);
     const store = c.get('store');
-    const [{ files, version, appliedAt, appliedBy, mode }, mappings, plans] = await Promise.all([
+    const [{ files, version, appliedAt, appliedBy, mode }, mappings, plans, versions] = await Promise.all([
       showTenant(store, tenantId),
       listOwnMappings(store, tenantId),
       listPlans(store, tenantId, MOST_PLANS),
+      landedVersions(store, tenantId),
     ]);
     return page(
       c,
@@ -79,7 +88,7 @@ plans, or choose one on the <a href="/">overview</a>.</p>`,
       html`${noticeOf(c, NOTICES)}<p>Version ${version}, applied by ${appliedBy} at
 ${time(appliedAt)}${mode === 'observe' ? ', and only observes' : ''}.</p>
 ${section('mappings', 'Mappings', mappingsPart(tenantId, mappings))}
-${section('plans', 'Plans', plansPart(c, tenantId, plans))}
+${section('plans', 'Plans', plansPart(c, tenantId, plans, versions))}
 ${section('files', 'Files as they are applied', html`<div>${Object.entries(files).map(filePart)}</div>`)}
 <p class="ways"><a class="button" href="/audit?tenant=${encodeURIComponent(tenantId)}">What people did</a>
 <a class="button" href="${addressOf('audit', tenantId, 'writes')}">What was written</a></p>`,
@@ -88,16 +97,20 @@ ${section('files', 'Files as they are applied', html`<div>${Object.entries(files
   });
 }
 
+function aboveOf(tenantId: string): Html {
+  return html`${tenantLink(tenantId)}, <a href="${addressOf('changes', tenantId)}">its changes</a>`;
+}
+
 function mappingsPart(tenantId: string, mappings: readonly OwnMapping[]): Html {
   const rows = mappings.map(({ subject, path }): Cell[] => [
     html`<a href="${addressOf('changes', tenantId, 'mappings', subject)}">${subject}</a>`,
     basename(path),
-    html`<a href="${addressOf('changes', tenantId, 'mappings', subject)}">Change it, and see first what that
-changes</a>`,
   ]);
-  return table('Mapping files of its own', ['maps', 'file', 'change'], rows, {
+  const hint = html`<p class="hint">Open one to change it, and to see what that would change before it is live.</p>`;
+  const list = table('Mapping files of its own', ['maps', 'file'], rows, {
     none: 'Everything is mapped by the defaults: the tenant file names no mapping of its own.',
   });
+  return html`${list}${rows.length === 0 ? '' : hint}`;
 }
 
 function filePart([path, text]: [string, string]): Html {
@@ -160,7 +173,7 @@ async function mappingPage(c: Asked, tenantId: string, own: OwnMapping, edited: 
   const to = addressOf('changes', tenantId, 'mappings', own.subject);
   const earlier = (await earlierTexts(c.get('store'), tenantId, own)).filter((one) => one.text !== own.text);
   const can = mayDo(c, 'compareMapping', tenantId);
-  const editor = html`<form method="post" action="${to}/compare">
+  const editor = html`<form role="none" method="post" action="${to}/compare">
 <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">
 <label>Mapping of ${own.subject}, ${basename(own.path)}
 <textarea class="code" name="text" spellcheck="false" autocapitalize="off" rows="24"${can ? '' : html` readonly`}>
@@ -179,7 +192,7 @@ ${
 }
 ${section('text', 'The file', html`${editor}${can ? hint : ''}`)}
 ${section('earlier', 'Earlier texts', earlierPart(c, tenantId, to, earlier))}`,
-    { tenant: tenantId, above: html`<a href="${addressOf('changes', tenantId)}">Changes of ${tenantId}</a>` },
+    { tenant: tenantId, above: aboveOf(tenantId) },
   );
 }
 
@@ -263,7 +276,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
     const shown = isRevealed && may(c.get('viewer'), 'operator', tenantId) ? plans : plans.map(maskPlan);
     return page(c, 'What would be written', madePart(c, tenantId, subject, shown, isRevealed), {
       tenant: tenantId,
-      above: html`<a href="${addressOf('changes', tenantId)}">Changes of ${tenantId}</a>`,
+      above: aboveOf(tenantId),
     });
   });
   app.get('/changes/:tenant/plans/:hash', async (c) => {
@@ -273,7 +286,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
     const [plan] = (await listPlans(c.get('store'), tenant, MOST_LISTED)).filter((one) => one.hash === found.hash);
     return page(c, `Plan ${short(found.hash)}`, keptPart(c, tenant, plan), {
       tenant,
-      above: html`<a href="${addressOf('changes', tenant)}">Changes of ${tenant}</a>`,
+      above: aboveOf(tenant),
     });
   });
   addAct(app, log, 'applyPlan', async ({ c, by, tenantId }) => {
@@ -282,7 +295,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
     const applied = await withTenant({ store, places, tenantId }, (open) => applySavedPlan(open, plan, by));
     return page(c, `Plan ${short(plan.hash)} applied`, appliedPart(applied), {
       tenant: tenantId,
-      above: html`<a href="${addressOf('changes', tenantId)}">Changes of ${tenantId}</a>`,
+      above: aboveOf(tenantId),
     });
   });
 }
@@ -301,7 +314,7 @@ function short(hash: string): string {
   return hash.slice(0, 12);
 }
 
-function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[]): Html {
+function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[], versions: readonly LandedVersion[]): Html {
   const rows = plans.map((plan): Cell[] => [
     html`<a href="${addressOf('changes', tenantId, 'plans', short(plan.hash))}">${short(plan.hash)}</a>`,
     plan.source === 'writes' ? `${plan.subject}, put back` : plan.subject,
@@ -313,11 +326,16 @@ function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[]): Ht
   const stream = html`<label>Plan what the next sync would write<select name="subject">${choices.map(
     ([value, name]) => html`<option value="${value}">${name}</option>`,
   )}</select></label>`;
-  const version = html`<label>Put back what a mapping version replaced<input name="subject" required
-pattern="revert:[0-9a-f]{8,64}" placeholder="revert:9c1d2e3f4a5b" autocomplete="off"></label>`;
+  const version = html`<label>Put back what a mapping version replaced<select name="subject">${versions.map(
+    ({ subject, version: name, firstUsedAt }) =>
+      html`<option value="revert:${name}">${subject} ${name}, first used
+${firstUsedAt.slice(0, 16).replace('T', ' ')}</option>`,
+  )}</select></label>`;
   const to = addressOf('changes', tenantId, 'plans');
-  return html`<div class="beside">${actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan', body: stream })}
-${actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan to put back', body: version })}</div>
+  return html`<div class="beside stacked">${actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan', body: stream })}
+${
+  versions.length === 0 ? '' : actForm(c, 'plan', { tenant: tenantId, to, does: 'Plan to put back', body: version })
+}</div>
 <p class="hint">Planning reads both sides and writes to neither.</p>
 ${table('Latest plans', ['plan', 'of', 'records', 'made', 'by'], rows, {
   none: 'No plan was made in the last 30 days.',

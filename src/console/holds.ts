@@ -25,6 +25,7 @@ import {
   asOf,
   type Cell,
   type ConsoleParts,
+  codeName,
   count,
   facts,
   filters,
@@ -37,10 +38,12 @@ import {
   paged,
   personal,
   placeAsked,
+  plainName,
   searchField,
   table,
   tenantLink,
   time,
+  withoutCommands,
 } from './layout.ts';
 
 /** Holds: the list, one beside its answers, a last look, and the answer itself, by the command's own function. */
@@ -227,7 +230,7 @@ function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: r
       html`<button name="answer" value="${answer}">${answer}</button><span
 class="hint">${answerDoes(answer, isOfHire)}</span>`,
   );
-  return html`<form method="get" action="/holds/answer">${holdsTable(shown, choose)}
+  return html`<form role="none" method="get" action="/holds/answer">${holdsTable(shown, choose)}
 <fieldset class="many"><legend>One answer for all that are chosen, ${code}</legend>${buttons}</fieldset></form>`;
 }
 
@@ -266,14 +269,16 @@ function holdPart(c: Asked, hold: HoldView): Html {
     ({ answer, by, at }) =>
       html`<p class="hint">Answered ${answer} by ${by ?? 'unknown'}, ${time(at)}; the cause was still there.</p>`,
   );
-  const asked = asks === '' ? '' : html`<p>${asks}</p>`;
+  const asked = asks === '' ? '' : html`<p>${withoutCommands(asks)}</p>`;
   return html`<p class="inline"><span class="badge ${hold.state === 'open' ? 'warn' : ''}">${hold.state}</span>
-  <b>${code}</b> <span>${of}${period === null || period === 1 ? '' : `, period ${period}`}</span>
+  <b>${codeName(code)}</b> <span>${of}${period === null || period === 1 ? '' : `, period ${period}`}</span>
   <span class="soft">since ${time(openedAt)}</span></p>
 ${answeredPart(hold)}
 <div class="beside">
 <section class="card" aria-labelledby="seen-head"><h2 id="seen-head">What was seen</h2>
-  <p>${what}</p>${facts(Object.entries(details).map(([name, value]) => [name, detailText(value)]))}
+  <p>${withoutCommands(what)}</p>${facts(
+    Object.entries(details).map(([name, value]) => [plainName(name), detailText(value)]),
+  )}
   ${earlier}${recordsLink(hold)}
 </section>
 <section class="card" aria-labelledby="asked-head"><h2 id="asked-head">What is asked</h2>
@@ -311,8 +316,9 @@ ${personal(value, isRevealed, 'empty')}`,
         to: addressOf('holds', hold.holdId, 'records'),
         does: 'Show personal data',
       });
+  const list = table('The person who is hired, beside employees', head, rows);
   return html`<p>Both sides were read for this page just now. What is hired is shown as the mapping would write it.</p>
-${table('The person who is hired, beside employees', head, rows)}
+<div class="result">${list}</div>
 <div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
 }
 
@@ -366,11 +372,34 @@ function choicePart(c: Asked, hold: HoldView, answer: string): Html {
       does: answer,
       body: hidden({ answer }),
     })}${does}</li>`;
-  const field =
-    takes === undefined ? '' : html`<label>${labelOf(takes)}<input name="id" required autocomplete="off"></label>`;
+  const field = takes === undefined ? '' : idField(hold, takes);
   if (!mayDo(c, 'answer', hold.tenantId)) return html`<li><b>${answer}</b>${does}</li>`;
   const body = html`${hidden({ answer })}${field}<button>${answer}</button>`;
-  return html`<li><form method="get" action="${to}">${body}</form>${does}</li>`;
+  return html`<li><form role="none" method="get" action="${to}">${body}</form>${does}</li>`;
+}
+
+/** The id that an answer takes: one of those that the question names, or another one. */
+function idField(hold: HoldView, takes: string): Html {
+  const named = takes === 'employeeId' ? employeesAsked(hold) : [];
+  if (takes === 'jobCandidateId...') return idBoxes(hold, takes);
+  const [only] = named;
+  const list = `ids-${takes}`;
+  const value = named.length === 1 && only !== undefined ? only : '';
+  const options = named.map((id) => html`<option value="${id}"></option>`);
+  return html`<label>${labelOf(takes)}<input name="id" required autocomplete="off" value="${value}"
+list="${list}"></label><datalist id="${list}">${options}</datalist>`;
+}
+
+const MOST_BOXES = 100;
+
+/** Several ids are chosen among those that the question names. */
+function idBoxes({ details }: HoldView, takes: string): Html {
+  const named = [details['jobCandidateIds']].flat().filter((id) => typeof id === 'string');
+  if (named.length === 0) return html`<label>${labelOf(takes)}<input name="id" required autocomplete="off"></label>`;
+  const boxes = named
+    .slice(0, MOST_BOXES)
+    .map((id) => html`<label class="inline"><input type="checkbox" name="id" value="${id}">${id}</label>`);
+  return html`<fieldset><legend>Job candidates</legend><div class="grid">${boxes}</div></fieldset>`;
 }
 
 const LABELS: Readonly<Record<string, string>> = {

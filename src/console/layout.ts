@@ -74,7 +74,7 @@ ${main}
 function frameOf(viewer: Viewer): Html {
   const mode = viewer.readOnly ? html`<span class="badge accent">read only</span>` : '';
   return html`<p class="inline">${mode} <span>Signed in as ${viewer.by}</span></p>
-  <form method="post" action="/sign-out">
+  <form role="none" method="post" action="/sign-out">
     <input type="hidden" name="csrf" value="${viewer.csrf}"><button class="quiet">Sign out</button>
   </form>`;
 }
@@ -98,7 +98,7 @@ export function actForm(
   if (!mayDo(c, name, tenant))
     return html`<span class="soft">${does}:
 ${readOnly ? 'not here, this console is read only' : 'not with your role'}</span>`;
-  return html`<form method="post" action="${to}">
+  return html`<form role="none" method="post" action="${to}">
     <input type="hidden" name="csrf" value="${csrf}">${body}<button class="${look}">${does}</button>
   </form>`;
 }
@@ -163,6 +163,34 @@ export function choiceField(c: Asked, name: string, label: string, options: read
   return html`<label>${label}<select name="${name}">
     ${option('', 'any')}${options.map((value) => option(value, value))}
   </select></label>`;
+}
+
+/** A code as people say it, and the code itself beside it, by which it is found elsewhere. */
+export function codeName(code: string): Html {
+  const words = code
+    .replaceAll('_', ' ')
+    .toLowerCase()
+    .replace(/\b(hris|hr|id)\b/g, (word) => SHORT[word] ?? word);
+  return html`${words.charAt(0).toUpperCase()}${words.slice(1)} <code class="code-name">${code}</code>`;
+}
+
+const SHORT: Readonly<Record<string, string>> = { hris: 'HR system', hr: 'HR', id: 'ID' };
+
+/** A name of our own in plain words: `employeeIds` is `employee IDs`. */
+export function plainName(name: string): string {
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, (_all, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+    .replaceAll(/\bid(s?)\b/g, 'ID$1');
+}
+
+/** What a message says without the commands that it names: the page has buttons for them. */
+export function withoutCommands(message: string): string {
+  const kept = message.split(/(?<=[.:!?])\s+/).filter((part, at, all) => {
+    const isCommand = part.includes('hirebridge ');
+    const leadsThere = part.endsWith(':') && all[at + 1]?.startsWith('hirebridge ') === true;
+    return !isCommand && !leadsThere;
+  });
+  return kept.length === 0 ? message : kept.join(' ');
 }
 
 export function time(iso: string): Html {

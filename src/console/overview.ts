@@ -17,6 +17,7 @@ import {
   ago,
   type Cell,
   type ConsoleParts,
+  codeName,
   count,
   type Html,
   hireLink,
@@ -26,6 +27,7 @@ import {
   table,
   tenantLink,
   time,
+  withoutCommands,
 } from './layout.ts';
 import { shared } from './refresh.ts';
 
@@ -147,10 +149,10 @@ function needsPart(overview: Overview): Html {
 
 function causePart({ code, text, oldestMs, blocks, where, items, all }: Cause): Html {
   return html`<li class="card">
-  <div class="cause-head"><h3>${code}</h3>
+  <div class="cause-head"><h3>${codeName(code)}</h3>
   <span class="badge warn">${oldestMs === undefined ? 'now' : `for ${age(oldestMs)}`}</span></div>
   <p class="cause-facts"><b>${blocks}</b> <span class="soft">${where}</span></p>
-  <p class="cause-text">${text}</p>
+  <p class="cause-text">${withoutCommands(text)}</p>
   <ul class="plain">${items.map((item) => html`<li>${item}</li>`)}</ul>
   ${all === undefined ? '' : html`<p class="actions"><a class="button primary" href="${all.to}">${all.text}</a></p>`}
 </li>`;

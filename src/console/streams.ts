@@ -329,7 +329,8 @@ function addConflicts(app: ConsoleApp, { act, log }: ConsoleParts): void {
 <form class="filters" role="search" method="get" action="${addressOf('streams', tenantId, 'conflicts')}">
 <label class="inline"><input type="checkbox" name="all" value="yes"${all ? html` checked` : ''}> decided ones
 too</label><button>Show</button></form>
-<div class="result">${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
+<div class="result" id="conflicts-part"${isRevealed ? '' : html` data-live`}>
+${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
       {
         tenant: tenantId,
         above: html`${tenantLink(tenantId)}, <a href="/streams?tenant=${encodeURIComponent(tenantId)}">its streams</a>`,
@@ -405,7 +406,7 @@ ${one.record}">`,
     (answer) => html`<button name="answer" value="${answer}">${DECISIONS[answer] ?? answer}</button>`,
   );
   const settle = canSettle
-    ? html`<form method="post" id="settle" action="${addressOf('streams', tenant, 'settle')}">
+    ? html`<form role="none" method="post" id="settle" action="${addressOf('streams', tenant, 'settle')}">
 <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">
 <fieldset class="many"><legend>Whose value stays, for all that are chosen</legend>${buttons}
 <p class="hint">The next run writes the value that stays to the other side.</p></fieldset></form>`

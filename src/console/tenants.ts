@@ -21,6 +21,7 @@ import {
   ago,
   type Cell,
   type ConsoleParts,
+  codeName,
   count,
   facts,
   type Html,
@@ -124,7 +125,8 @@ function standsPart(line: TenantLine, causes: Causes): Html {
   const { tenantId, paused } = line;
   const asks = causes.map(
     ({ code, holds, oldestMs }) =>
-      html`<li><a href="/holds?tenant=${encodeURIComponent(tenantId)}&amp;code=${encodeURIComponent(code)}">${code}</a>
+      html`<li><a href="/holds?tenant=${encodeURIComponent(tenantId)}&amp;code=${encodeURIComponent(code)}">
+${codeName(code)}</a>
   ${count(holds, 'question')}, oldest for ${age(oldestMs)}</li>`,
   );
   const why = paused === undefined ? '' : html`<p class="notice bad">${paused.message} [${paused.code}]</p>`;

@@ -69,6 +69,21 @@ export async function earlierTexts(
   });
 }
 
+/** A mapping version that landed records, so that what it replaced may be put back. */
+export interface LandedVersion {
+  subject: string;
+  version: string;
+  firstUsedAt: string;
+}
+
+/** Of each stream that lands, the latest first. */
+export async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
+  const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
+  return found.flat().map(({ subject, hash, firstUsedAt }) => {
+    return { subject, version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString() };
+  });
+}
+
 /** What became of an edited mapping. `folder`: whether the file that the tenant was applied from says the same now. */
 export interface AppliedEdit {
   folder: 'written' | 'differs' | 'absent';

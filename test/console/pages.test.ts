@@ -44,8 +44,8 @@ test('the overview begins with what needs a person, by cause, with the hires tha
   await noteTrouble(store, { ...trouble, reason: 'UNREACHABLE', message: 'The HR system is away.' }, 0);
   const { text } = await (await signIn()).get('/');
   expect(text.indexOf('What needs a person now')).toBeLessThan(text.indexOf('<h2 id="tenants-head">'));
-  expect(text).toMatch(/PERSON_BEING_HIRED<\/h3>\s[^]*?blocks 3 hires/);
-  expect(text).toMatch(/UNREACHABLE<\/h3>\s[^]*?blocks 1 hire</);
+  expect(text).toMatch(/PERSON_BEING_HIRED<\/code><\/h3>\s[^]*?blocks 3 hires/);
+  expect(text).toMatch(/UNREACHABLE<\/code><\/h3>\s[^]*?blocks 1 hire</);
   expect(text).toContain('href="/hires/acme/77"');
   expect(text).toContain('NO_WORKER');
 });

@@ -20,7 +20,18 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** It is to ask nobody but the page, and to need no graphics. */
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 /** Chromium refuses to run as root with its own sandbox. */
 export function openBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+  const args = process.getuid?.() === 0 ? ['--no-sandbox', ...FLAGS] : FLAGS;
+  return chromium.launch({ executablePath, args });
 }

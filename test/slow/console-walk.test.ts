@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openWalk, type Walk, walks } from '../console/walk/walks.ts';
+import { temporalForTests } from '../harness/temporal.ts';
+import { findChromium } from '../sandbox/page/open-browser.ts';
+
+/** The first ones; every walk, over every page: npm run test:console. */
+const SLICE = Object.entries(walks).slice(0, 2);
+
+const executable = findChromium();
+let walk: Walk;
+beforeAll(async () => {
+  if (executable !== undefined) walk = await openWalk(executable, (await temporalForTests()).cliPath);
+});
+afterAll(() => walk?.close());
+beforeEach(({ skip }) => skip(executable === undefined, 'no Chromium on this machine: install chromium'));
+
+test.each(SLICE)('%s', async (_name, play) => {
+  await play(walk);
+  expect(walk.errors).toEqual([]);
+});
