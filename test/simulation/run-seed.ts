@@ -1,7 +1,7 @@
 import { createWorld } from './create-world.ts';
 import { answerHolds } from './operator.ts';
 import { sendPeople } from './people.ts';
-import type { Scenario } from './scenario.ts';
+import { has, type Scenario } from './scenario.ts';
 import { beginStorm, endStorm } from './storm.ts';
 import { policies, simulatedTenant } from './tenants.ts';
 import { prepareMapping } from './worker.ts';
@@ -19,6 +19,8 @@ const DAY_MS = 25 * 3_600_000;
 const DEADLINE_MS = 700_000;
 const AFTER_NIGHT_MS = 130_000;
 const ROUNDS = 8;
+/** A question that is first answered with a wrong id takes a round more each time. */
+const ROUNDS_OF_WRONG_ANSWERS = 14;
 
 /** Reads what needs a real disk, before this process's clock is taken over. */
 export async function prepareSeeds(): Promise<void> {
@@ -63,7 +65,8 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
   const morning = timeline.now();
   await comeToRest(() => morning);
   if (check(world, 'calm') === 'enough') return world;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  const rounds = has(world, 'wrong-answers') ? ROUNDS_OF_WRONG_ANSWERS : ROUNDS;
+  for (let round = 0; round < rounds; round += 1) {
     if ((await answerHolds(world)) === 0) break;
     await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
     timeline.sleepUntil(timeline.now() + DEADLINE_MS);

@@ -155,7 +155,9 @@ async function changeHris(world: World): Promise<void> {
         title: 'Their own',
       });
   }
-  customer.tenant = simulatedTenant({ ...customer.facts, connection: to });
+  // A name is one HR system's: tenants that share it give it another one together.
+  const renamed = served(world).filter((one) => one === customer || (way === 'keep' && one.facts.connection === from));
+  for (const one of renamed) one.tenant = simulatedTenant({ ...one.facts, connection: to });
   for (const person of hiredNow(world, customer)) if (world.random() < 0.5) moveOn(world, customer, person);
 }
 
@@ -172,9 +174,11 @@ function saveStore(world: World, at: number): void {
     if (!isLive(world)) return saveStore(world, timeline.now() + 5_000);
     store.save();
     const saved = lastReconcile(world);
+    const systems = connectionsOf(world);
     const taken = world.acknowledged.length;
     const restore = (): void => {
-      if (world.calm) return;
+      // Tenants' definitions are in the store: with one from before, they would have their former HR systems.
+      if (world.calm || connectionsOf(world) !== systems) return;
       if (lastReconcile(world) === saved) return void timeline.at(timeline.now() + 5_000, restore);
       for (const worker of world.workers.slice()) killWorker(world, worker);
       store.restore();
@@ -182,6 +186,12 @@ function saveStore(world: World, at: number): void {
     };
     timeline.at(timeline.now() + 15_000 + random() * 150_000, restore);
   });
+}
+
+function connectionsOf(world: World): string {
+  return served(world)
+    .map(({ facts, tenant }) => `${facts.id} ${tenant.hris.connection}`)
+    .join();
 }
 
 /**

@@ -49,13 +49,14 @@ const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 
 
 /**
  * Made after the backup that was restored, and nothing tells of them: without onboarding no enrolment carries our
- * reference; an HR system that keeps no reference shows nobody as ours.
+ * reference; an HR system that keeps no reference shows nobody as ours, and nobody looks in one that was given up.
  */
 function isUntold(world: World, hire: HireFact): boolean {
   if (!has(world, 'restored-store')) return false;
   const { profile, skipOnboarding } = world.scenario;
   const rows = world.store.all('select 1 from hires where job_candidate_id = ?', hire.jobCandidateId);
-  return profile === 'careless' || (skipOnboarding && rows.length === 0);
+  const isGivenUp = hire.customer.systems.length > 1;
+  return profile === 'careless' || isGivenUp || (skipOnboarding && rows.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
@@ -117,20 +118,29 @@ function checkAdopted({ enrolments, hires }: Facts): string[] {
 
 const PERSON = new Set(['same-employee', 'transfer', 'new-employment', 'here-too']);
 
-/** Two applications of one person are one question. */
+/**
+ * Two applications of one person are one question. With a new profile nothing but an address tells who they are, and
+ * that is compared in one HR system.
+ */
 function checkSamePerson(world: World, { hires }: Facts): string[] {
-  const done = new Set(
+  const done = new Map(
     world.store
-      .all<{ job_candidate_id: string }>("select job_candidate_id from hires where state = 'done'")
-      .map((row) => row.job_candidate_id),
+      .all<{ id: string; hris: string }>(
+        "select job_candidate_id as id, connection as hris from hires where state = 'done'",
+      )
+      .map(({ id, hris }) => [id, hris]),
   );
+  const isOneQuestion = (one: HireFact, other: HireFact): boolean =>
+    one !== other &&
+    (one.candidateId === other.candidateId || done.get(one.jobCandidateId) === done.get(other.jobCandidateId));
   return [
     ...Map.groupBy(
       hires.filter((hire) => done.has(hire.jobCandidateId)),
       (hire) => hire.human,
     ),
   ].flatMap(([human, own]) =>
-    own.length < 2 || own.some((hire) => hire.answers.some((answer) => PERSON.has(answer)))
+    !own.some((one) => own.some((other) => isOneQuestion(one, other))) ||
+    own.some((hire) => hire.answers.some((answer) => PERSON.has(answer)))
       ? []
       : [`I2 ${human} was hired on ${own.length} jobs and nobody was asked`],
   );
