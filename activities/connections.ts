@@ -25,12 +25,13 @@ import {
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
+import { type OwnHris, ownHris } from './own-hris.ts';
 
 /** A tenant with its two ends open. */
 export interface Connection {
   tenant: Tenant;
   partner: PartnerClient;
-  hris: HrisConnection;
+  hris: OwnHris;
   mapping: Mapping;
   /** Of each stream that may land in this HRIS. */
   landings: Partial<Record<PullName, Mapping>>;
@@ -198,7 +199,8 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), mayWrite, () =>
     onAnswered?.(tenant.tenant, 'hris'),
   );
-  const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
+  const inActivity = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
+  const hris = ownHris(tenant.hris.connection, inActivity);
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
   return { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };

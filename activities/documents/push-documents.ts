@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { Employee } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import type { EmployeeFile, EmployeeFiles } from '../../src/hris/port.ts';
+import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { HireDocumentRow } from '../../src/store/document-tables.ts';
@@ -14,11 +15,13 @@ import {
   sendDocument,
   settleDocument,
 } from '../../src/store/hire-documents.ts';
+import { employeeOf } from '../../src/store/hires.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
+import type { OwnHris } from '../own-hris.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 
 /** Documents that come later than this after the end of a hire are found by a pass with `full` only, ms. */
@@ -27,7 +30,7 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 /** What a pass works with and what it found out so far. */
 interface DocumentRun {
   context: PushContext;
-  files: EmployeeFiles;
+  files: NonNullable<OwnHris['files']>;
   kinds: readonly DocumentKind[];
   verdicts: Map<string, Verdict>;
   waits: number[];
@@ -45,7 +48,10 @@ export async function pushDocuments(context: PushContext, beat: () => void): Pro
   return [...run.verdicts.values()];
 }
 
-function wanted({ connection, key }: PushContext): { files: EmployeeFiles; kinds: readonly DocumentKind[] } {
+function wanted({ connection, key }: PushContext): {
+  files: NonNullable<OwnHris['files']>;
+  kinds: readonly DocumentKind[];
+} {
   const { files } = connection.hris;
   const { documents: kinds, hris } = connection.tenant;
   if (kinds === undefined) throw unconfigured(key.tenantId, 'the tenant file does not say which ("documents")');
@@ -113,7 +119,9 @@ async function deliverOne(
 ): Promise<Delivered> {
   const { rows, now } = await readHireDocuments(context.deps.store, ref);
   const row = rows.get(document.key);
-  return deliverDocument({ context, files, ref, employeeId: hire.employee_id ?? '', document, row, now });
+  const employee = employeeOf(hire);
+  if (employee === undefined) throw new Error(`job candidate ${ref.jobCandidateId} is due without an employee`);
+  return deliverDocument({ context, files, ref, employee, document, row, now });
 }
 
 /** One hire whose documents cannot be listed keeps no other waiting. */
@@ -140,9 +148,9 @@ function unconfigured(tenantId: string, why: string): ConnectorError {
 /** One document on its way to one employee. */
 interface Delivery {
   context: PushContext;
-  files: EmployeeFiles;
+  files: NonNullable<OwnHris['files']>;
   ref: HireRef;
-  employeeId: string;
+  employee: Employee;
   document: ListedDocument;
   /** As it was when the database's clock showed `now`. */
   row: HireDocumentRow | undefined;
@@ -179,7 +187,7 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
 }
 
 async function send(delivery: Delivery, { bytes, mediaType }: DownloadedFile): Promise<Delivered> {
-  const { context, ref, row, document, files, employeeId } = delivery;
+  const { context, ref, row, document, files, employee } = delivery;
   const { store, limits } = context.deps;
   const budgetMs = BUDGETS * limits.giveUpMs;
   const clock = startClock();
@@ -191,7 +199,7 @@ async function send(delivery: Delivery, { bytes, mediaType }: DownloadedFile): P
   const guard = watched(guardFor('deliver', budgetMs, clock, clock));
   const file: EmployeeFile = { name: `${document.title}.${endings[mediaType] ?? 'bin'}`, mediaType, bytes };
   try {
-    await files.deliver(employeeId, file, guard);
+    await files.deliver(employee, file, guard);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     return settle(delivery, { error, left: guard.left(), attempt, batchId, budgetMs });
@@ -232,12 +240,12 @@ async function refuse(
   return { kind: 'quarantined', reason };
 }
 
-function note({ context, ref, document, employeeId }: Delivery, sha256: string): Promise<string> {
+function note({ context, ref, document, employee }: Delivery, sha256: string): Promise<string> {
   const { tenantId, jobCandidateId: recordId, period } = ref;
   const origin = { tenantId, runId: context.runId, by: BY_ITSELF, mappingHash: null };
   const changes = { [document.key]: { new: `sha256:${sha256}` } };
   return recordWrites(context.deps.store, origin, [
-    { target: 'documents', recordId, period, foreignId: employeeId, kind: 'create', changes, sensitive: [] },
+    { target: 'documents', recordId, period, foreignId: employee.id, kind: 'create', changes, sensitive: [] },
   ]);
 }
 

@@ -1,4 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { employeeIn } from '../../src/hire/employee.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { isShown } from '../../src/plan/judge-write-back.ts';
@@ -91,13 +92,13 @@ async function* everyPage(context: PushContext): AsyncGenerator<Page> {
 }
 
 async function readEach(
-  { hris }: PushContext['connection'],
+  { hris, tenant }: PushContext['connection'],
   ids: readonly string[],
 ): Promise<Pick<Page, 'employees' | 'gone'>> {
   const employees: EmployeeRecord[] = [];
   const gone: string[] = [];
   for (const id of ids) {
-    const employee = await hris.employees.read(id, AbortSignal.timeout(READ_MS));
+    const employee = await hris.employees.read(employeeIn(tenant.hris.connection, id), AbortSignal.timeout(READ_MS));
     if (employee === undefined) gone.push(id);
     else employees.push(employee);
   }
@@ -198,7 +199,7 @@ async function tellCustomField(
   { customField, wanted }: { customField: string; wanted: ToldEmployment },
 ): Promise<Told> {
   const { partner } = context.connection;
-  const entityId = employment.candidateId;
+  const entityId = employment.candidate.candidateId;
   const entity = { entityType: 'candidate' as const, entityId };
   const read = async (): Promise<unknown> => {
     const { items } = await partner.readAll(contract.customFieldValues.list, { query: entity });

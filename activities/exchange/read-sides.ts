@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { isConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { Employee, EmployeeFields } from '../../src/hire/employee.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -59,12 +59,19 @@ async function readPeople(
 ): Promise<BothSides> {
   const readAt = await readClock(store);
   const limit = pLimit(AT_ONCE);
-  const read = (id: string) => connection.hris.employees.read(id, AbortSignal.timeout(READ_MS)).catch(asUnread);
+  const read = (pair: LinkedPair) =>
+    connection.hris.employees.read(employeeOfPair(pair), AbortSignal.timeout(READ_MS)).catch(asUnread);
   const [partner, hris] = await Promise.all([
     fetchPeople(connection, pairs, defined),
-    Promise.all(pairs.map(({ pairId }) => limit(() => read(pairId)))),
+    Promise.all(pairs.map((pair) => limit(() => read(pair)))),
   ]);
   return { readAt, partner, hris };
+}
+
+/** Pairs of candidates name their employee. */
+export function employeeOfPair({ pairId, employee }: Pick<LinkedPair, 'pairId' | 'employee'>): Employee {
+  if (employee === undefined) throw new Error(`pair ${pairId} names no employee`);
+  return employee;
 }
 
 /** An error of an adapter's own is about the record that it read; every other one is about the HR system. */

@@ -10,19 +10,21 @@ import {
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
 import { hrisForms } from '../../src/exchange/see-fields.ts';
-import { fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { addTally, isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { positionsIn } from './positions-in.ts';
 import type { ReadPair } from './read-pairs.ts';
-import type { HeldRecord } from './read-sides.ts';
+import { employeeOfPair, type HeldRecord } from './read-sides.ts';
 import {
   attempt,
   type Outcomes,
@@ -176,28 +178,50 @@ function writesOf({ pair, plan }: PlannedPair): RecordWrites {
 /** Held to the values that it was decided from; a kind that cannot compare is read once more directly before. */
 async function changeRecord(
   { connection, entity }: ExchangeContext,
-  { pair: { pairId }, from }: PlannedPair,
+  { pair, from }: PlannedPair,
   writes: readonly FieldWrite[],
   write: WriteOptions,
 ): Promise<void> {
   const fields = fieldsToWrite(writes);
   const over = Object.fromEntries(writes.map(({ field, old }) => [field, old]));
-  const records = entity === 'job' ? positionsIn(connection) : connection.hris.employees;
-  if (records.amend !== undefined) return records.amend(pairId, { fields, over, from }, write);
-  const held = await readAgain(connection, { entity, pairId }, write);
+  const record = recordOf(connection, entity, pair);
+  if (record.amend !== undefined) return record.amend({ fields, over, from }, write);
+  const held = await record.read(write.signal);
   // What is shown already may be replaced by an earlier write that is still to arrive.
   const late = fieldsToWrite(writes.filter((one) => one.form === one.over));
   const left = { ...late, ...fieldsToAmend({ fields, over }, held?.fields ?? {}) };
-  if (Object.keys(left).length > 0) await records.update(pairId, left, write);
+  if (Object.keys(left).length > 0) await record.update(left, write);
 }
 
-async function readAgain(
-  connection: Connection,
-  { entity, pairId }: Pick<ExchangeContext, 'entity'> & { pairId: string },
-  { signal }: Pick<WriteOptions, 'signal'>,
-): Promise<HeldRecord | undefined> {
-  if (entity === 'job') return (await positionsIn(connection).read([pairId], signal))[0];
-  return connection.hris.employees.read(pairId, signal);
+/** The HR system's record of one pair. */
+interface OneRecord {
+  amend: ((amendment: Amendment, write: WriteOptions) => Promise<void>) | undefined;
+  read(signal: AbortSignal): Promise<HeldRecord | undefined>;
+  update(fields: EmployeeFields, write: WriteOptions): Promise<void>;
+}
+
+function recordOf(connection: Connection, entity: PairEntity, pair: LinkedPair): OneRecord {
+  return entity === 'job' ? positionOf(connection, pair) : employeeIn(connection, pair);
+}
+
+function positionOf(connection: Connection, { pairId }: LinkedPair): OneRecord {
+  const positions = positionsIn(connection);
+  const { amend } = positions;
+  return {
+    amend: amend && (async (amendment, write) => amend(pairId, amendment, write)),
+    read: async (signal) => (await positions.read([pairId], signal))[0],
+    update: async (fields, write) => positions.update(pairId, fields, write),
+  };
+}
+
+function employeeIn({ hris: { employees } }: Connection, pair: LinkedPair): OneRecord {
+  const employee = employeeOfPair(pair);
+  const { amend } = employees;
+  return {
+    amend: amend && (async (amendment, write) => amend(employee, amendment, write)),
+    read: async (signal) => employees.read(employee, signal),
+    update: async (fields, write) => employees.update(employee, fields, write),
+  };
 }
 
 /** Takes down what is about to be written, and what became of it. */
@@ -243,12 +267,13 @@ function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
 async function lookAfter(context: ExchangeContext, written: Omit<WrittenPair, 'after'>): Promise<WrittenPair['after']> {
   const { connection, defined, entity, mapping } = context;
   const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
-  const { pairId } = written.planned.pair;
+  const { pair } = written.planned;
+  const { pairId } = pair;
   const taken = doneIn(written).filter((one) => written.planned.plan.toHris.includes(one));
   const shared = mapping.back.filter(({ rule }) => rule.owner === 'either');
   if (shownWithinMs > 0 || !taken.some(({ field }) => shared.some(({ target }) => target === field))) return new Map();
   try {
-    const held = await readAgain(connection, { entity, pairId }, { signal: AbortSignal.timeout(LOOK_MS) });
+    const held = await recordOf(connection, entity, pair).read(AbortSignal.timeout(LOOK_MS));
     if (held === undefined) return new Map();
     return hrisForms({ ...mapping, back: shared }, { pairId, record: held, defined });
   } catch (error) {

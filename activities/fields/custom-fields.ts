@@ -123,7 +123,7 @@ interface Fitted {
   mapping: Mapping;
 }
 
-const kept = new WeakMap<HrisConnection, Map<string, Fitted>>();
+const kept = new WeakMap<Connection['hris'], Map<string, Fitted>>();
 
 /**
  * A mapping within the bounds of the HR system's own fields, as they were in the last ten minutes. Throws `throttle`

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Change } from '../../src/hire/change.ts';
-import { type EmployeeRef, employeeIn } from '../../src/hire/employee.ts';
+import { type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
@@ -20,7 +20,7 @@ import { isFormer } from './former-employee.ts';
 import { personOf } from './hire-references.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import type { Planned } from './plan-employee.ts';
-import { readEmployee } from './read-employee.ts';
+import { employeeHere, readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
 import { isRehired, rehireEmployee } from './rehire-employee.ts';
@@ -39,6 +39,7 @@ import {
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
+type Created = CreateResult<KnownEmployee>;
 
 /** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
@@ -74,7 +75,7 @@ async function finishRehire(hire: HireContext, change: Change): Promise<Applied 
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
-  if (change.kind === 'update') await updateEmployee(hire, change.employee.id, change.fields);
+  if (change.kind === 'update') await updateEmployee(hire, change.employee, change.fields);
   return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
 }
 
@@ -91,7 +92,7 @@ function onceOptions(
   hire: HireContext,
   change: Creation,
   sinceRead: Elapsed,
-): OnceOptions<CreateResult, { reference: string }> {
+): OnceOptions<Created, { reference: string }> {
   const { store, connection, deps, ref } = hire;
   return {
     store,
@@ -115,7 +116,7 @@ function onceOptions(
 }
 
 /** Did an earlier attempt make the employee? */
-async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<CreateResult>> {
+async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<Created>> {
   const { store, connection, creation, decisions, ref, row } = hire;
   if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
   const { employees } = await findPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
@@ -151,28 +152,33 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
   const { creation, row, decisions, connection } = hire;
   if (row.employee_id === null && creation === undefined) return settleUnknown(hire);
   if (row.employee_id !== null || (creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;
-  const named = decisions.link === undefined ? undefined : await readEmployee(connection.hris, decisions.link);
+  const named =
+    decisions.link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, decisions.link));
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
 }
 
 /**
  * The store knows of no create. One that was made after the backup from which the store was restored carries our
- * reference all the same. An HR system that does not answer now keeps nobody's hire from ending. The ID that the
- * partner was told is not looked up: another tenant, or the tenant's former HR system, may have given it.
+ * reference all the same. A look that fails is repeated; an HR system that is known not to work, or that refuses it,
+ * keeps nobody's hire from ending. The ID that the partner was told is not looked up: another tenant, or the tenant's
+ * former HR system, may have given it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
-  const { store, connection, row } = hire;
+  const { store, row } = hire;
   if (row.candidate_id === null) return undefined;
-  const ref = await findOwn(hire, row.candidate_id).catch(() => undefined);
+  const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
   if (ref === undefined) return undefined;
   // Of an earlier employment of theirs.
-  const employee = employeeIn(connection.tenant.hris.connection, ref.id);
-  if ((await findPerson(store, { employee })).employees.length > 0) return undefined;
+  if ((await findPerson(store, { employee: ref })).employees.length > 0) return undefined;
   return heldOf(await finish(hire, { kind: 'created', ref }));
 }
 
-async function findOwn(hire: HireContext, candidateId: string): Promise<EmployeeRef | undefined> {
+function unlessItPasses(error: unknown): undefined {
+  if (isConnectorError(error) && (error.action === 'retry' || error.action === 'unknown')) throw error;
+}
+
+async function findOwn(hire: HireContext, candidateId: string): Promise<KnownEmployee | undefined> {
   const { connection } = hire;
   if (!connection.hris.capabilities.storesReference) return undefined;
   const [finding] = await readFindings(connection, createReference(hire, candidateId, false), {});
@@ -183,7 +189,7 @@ async function findOwn(hire: HireContext, candidateId: string): Promise<Employee
 async function settleMade(hire: HireContext, { result }: OpenIntent, asked: boolean): Promise<Held | undefined> {
   const { jobCandidateId } = hire.ref;
   try {
-    const finished = await finish(hire, JSON.parse(result ?? 'null') as CreateResult);
+    const finished = await finish(hire, JSON.parse(result ?? 'null') as Created);
     const waits = finished.verdict === 'pending' || isHeldAs(finished, 'EMPLOYEE_PENDING');
     if (!waits) return heldOf(finished);
     return asked ? undefined : held('LEFT_WHILE_PENDING', { jobCandidateId });
@@ -196,7 +202,7 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
 /** Its answer never came. */
 async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
-  const settled: Settled<CreateResult> =
+  const settled: Settled<Created> =
     change !== 'purged' && change.kind === 'create'
       ? await settleEarlier(onceOptions(hire, change, startClock()))
       : { kind: 'unprovable' };
@@ -212,19 +218,19 @@ function isHeldAs(applied: Applied, code: HoldCode): boolean {
   return applied.verdict === 'hold' && applied.hold.code === code;
 }
 
-async function finish(hire: HireContext, created: CreateResult, how: EmployedHow = 'made'): Promise<Applied> {
+async function finish(hire: HireContext, created: Created, how: EmployedHow = 'made'): Promise<Applied> {
   const { store, ref, row } = hire;
   const { tenant, hris } = hire.connection;
   const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
   if ('verdict' in result) return result;
-  const shown = await withNumber(hris, result.ref);
+  const shown = await withNumber(hris, noted(hire, result.ref));
   await decideEarlier(hire, { kind: 'created', ref: shown });
   const whose = personOf(tenant, row.candidate_id ?? '');
   const { refusal } = await changePerson(store, whose, {
     kind: 'link',
     hire: ref,
     candidate: whose.candidate,
-    is: { employee: employeeIn(whose.connection, shown.id), number: shown.number ?? null },
+    is: { employee: shown, number: shown.number ?? null },
     how,
     shownAfterMs: hris.capabilities.readLagMs,
     samePerson: hire.decisions.samePerson === shown.id,
@@ -232,16 +238,21 @@ async function finish(hire: HireContext, created: CreateResult, how: EmployedHow
   return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
 }
 
+/** What an earlier version noted names no HR system: it is the tenant's, which nobody may change meanwhile. */
+function noted({ connection }: HireContext, ref: KnownEmployee): KnownEmployee {
+  return Object.hasOwn(ref, 'connection') ? ref : knownIn(connection.tenant.hris.connection, ref);
+}
+
 /** An attempt of before whose employee was found. The one just made has its outcome. */
-async function decideEarlier({ store, ref, creation }: HireContext, created: CreateResult): Promise<void> {
+async function decideEarlier({ store, ref, creation }: HireContext, created: Created): Promise<void> {
   if (creation?.outcome !== 'open') return;
   const latest = await latestIntent(store, ref, CREATE_VERB);
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
 }
 
-async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {
+async function withNumber(hris: Connection['hris'], employee: KnownEmployee): Promise<KnownEmployee> {
   if (employee.number !== undefined) return employee;
-  return (await readEmployee(hris, employee.id))?.ref ?? employee;
+  return (await readEmployee(hris, employee))?.ref ?? employee;
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {
@@ -250,7 +261,6 @@ async function createUnknown(hire: HireContext, employeeIds: string[] = []): Pro
   return held('CREATE_UNKNOWN', { jobCandidateId, attempt: creation?.attempt ?? 0, employeeIds });
 }
 
-type Created = Extract<CreateResult, { kind: 'created' }>;
 type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict: 'pending' | 'hold' }>;
 
 const READ_MS = 30_000;
@@ -260,12 +270,15 @@ const HOLD = 'EMPLOYEE_PENDING';
 /** The ticket of a create that the HR system took and has not answered, unless a person named the employee since. */
 function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
   if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
-  const made = JSON.parse(creation.result ?? 'null') as CreateResult | null;
+  const made = JSON.parse(creation.result ?? 'null') as Created | null;
   return made?.kind === 'pending' ? made.ticket : undefined;
 }
 
 /** Asks what became of it. Rejected, the create counts as refused, so that a corrected one may follow. */
-async function resolvePending(hire: HireContext, ticket: string): Promise<Created | Waiting> {
+async function resolvePending(
+  hire: HireContext,
+  ticket: string,
+): Promise<Extract<Created, { kind: 'created' }> | Waiting> {
   const { creation } = await reread(hire);
   await keepOutWhilePending(hire);
   try {
@@ -303,21 +316,21 @@ async function takeExisting(
   error: ConnectorError,
   { fields }: Extract<Change, { kind: 'create' }>,
   sinceRead: Elapsed,
-): Promise<CreateResult | Held> {
-  const employee = existingIn(error);
+): Promise<Created | Held> {
+  const employee = existingIn(hire, error);
   if (employee === undefined || hire.decisions.notThese.has(employee.id)) throw asRejected(error);
   const created = { kind: 'created', ref: employee } as const;
-  if (!(await isFormer(hire, employeeIn(hire.connection.tenant.hris.connection, employee.id)))) return created;
+  if (!(await isFormer(hire, employee))) return created;
   if (hire.connection.hris.employees.rehire === undefined)
     return held('FORMER_EMPLOYEE', { jobCandidateId: hire.ref.jobCandidateId, employeeIds: [employee.id] });
   await rehireEmployee(hire, { kind: 'rehire', employee, fields }, sinceRead);
   return created;
 }
 
-function existingIn({ code, details }: ConnectorError): EmployeeRef | undefined {
+function existingIn({ connection }: HireContext, { code, details }: ConnectorError): KnownEmployee | undefined {
   const { id, number } = details ?? {};
   if (code !== 'ALREADY_EXISTS' || typeof id !== 'string') return undefined;
-  return typeof number === 'string' ? { id, number } : { id };
+  return knownIn(connection.tenant.hris.connection, typeof number === 'string' ? { id, number } : { id });
 }
 
 /** An error to be ignored would be retried without end; a person has to know of a refused create. */

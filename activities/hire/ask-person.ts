@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { Employee, EmployeeFields } from '../../src/hire/employee.ts';
+import type { Employee, EmployeeFields, KnownEmployee } from '../../src/hire/employee.ts';
 import { type HireRef, isSameHire, nameHire } from '../../src/hire/hire-ref.ts';
 import { followedStates } from '../../src/hire/hire-state.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
@@ -170,8 +170,8 @@ export function isShared({ store, ref }: HireContext, employee: Employee): Promi
 export async function whileNobodyElse(
   hire: HireContext,
   fields: EmployeeFields,
-  create: () => Promise<Once<CreateResult>>,
-): Promise<Once<CreateResult> | Held> {
+  create: () => Promise<Once<CreateResult<KnownEmployee>>>,
+): Promise<Once<CreateResult<KnownEmployee>> | Held> {
   const { store, ref } = hire;
   const holder = randomUUID();
   const waits = await keepOthersOut(hire, fields, holder);

@@ -5,7 +5,7 @@ import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-r
 import { held } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { findHireRow, hireBehind } from '../../src/store/hires.ts';
+import { employeeOf, findHireRow, hireBehind } from '../../src/store/hires.ts';
 import { answerHold, closeHoldsOf, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { inTransaction } from '../../src/store/persons.ts';
@@ -25,11 +25,12 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
     const { policies, notify } = connection.tenant;
-    const employeeId = row.employee_id;
-    if (employeeId === null) throw hireBehind(ref);
+    const employee = employeeOf(row);
+    if (employee === undefined) throw hireBehind(ref);
+    const employeeId = employee.id;
     if (formerHris(hire) !== undefined)
       return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId });
-    const shown = await readEmployee(connection.hris, employeeId);
+    const shown = await readEmployee(connection.hris, employee);
     const judged = judge({
       jobCandidateId: ref.jobCandidateId,
       employeeId,

@@ -1,6 +1,5 @@
 import { inActivity } from '../../src/failpoint.ts';
 import type { Employed, HireActivities } from '../../src/hire/hire-activities.ts';
-import { held } from '../../src/hire/holds.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { planEmployee } from './plan-employee.ts';
@@ -15,9 +14,8 @@ export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['emp
   return withHireOrHeld(deps, asked, async (hire): Promise<Employed> => {
     // An earlier attempt came to the end and was lost: where the person is by now changes nothing.
     if (hire.row.state === 'done') return { verdict: 'employee' };
-    const employeeId = hire.row.employee_id;
-    if (employeeId !== null && formerHris(hire) !== undefined)
-      return held('EMPLOYEE_GONE', { jobCandidateId: hire.ref.jobCandidateId, employeeId });
+    // Which employee it has in the tenant's present HR system is asked before the partner is told.
+    if (formerHris(hire) !== undefined) return { verdict: 'employee' };
     const finished = await finishPending(hire);
     if (finished !== undefined) return finished;
     const seen = asked.seenAtOpening === true ? takeSeen(hire.connection, hire.ref) : undefined;

@@ -1,13 +1,14 @@
 import { dayOf } from '../../src/day-of.ts';
+import type { Employee } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
-import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { employeeOf } from '../../src/store/hires.ts';
+import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import type { OwnRecord } from '../own-hris.ts';
 import { isShared, isTakenOver } from './ask-person.ts';
 import { noteWrites } from './note-writes.ts';
 import { readEmployee } from './read-employee.ts';
@@ -71,8 +72,7 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
   const shown = await readShown(hire);
   if (shown?.former === true) return undefined;
-  const employee = employeeOf(hire.row);
-  if (employee !== undefined && (await isShared(hire, employee))) return notEnded(hire, 'Another hire has it too.');
+  if (await isShared(hire, ownOf(hire))) return notEnded(hire, 'Another hire has it too.');
   if (hire.connection.hris.employees.terminate === undefined)
     return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
   const start = shown?.fields['startDate'];
@@ -104,8 +104,8 @@ function termination(
   hire: HireContext,
   { lastDay, sinceRead }: { lastDay: string; sinceRead: Elapsed },
 ): OnceOptions<null, { lastDay: string }> {
-  const { connection, deps, row } = hire;
-  const id = row.employee_id ?? '';
+  const { connection, deps } = hire;
+  const employee = ownOf(hire);
   return {
     ...earlierEnd(hire),
     state: 'done',
@@ -118,7 +118,7 @@ function termination(
         [
           {
             target: 'employee',
-            foreignId: id,
+            foreignId: employee.id,
             kind: 'end',
             changes: { lastDay: { new: pinned.lastDay } },
             sensitive: [],
@@ -127,14 +127,20 @@ function termination(
         intent,
       ),
     async send(pinned, guard) {
-      await connection.hris.employees.terminate?.(id, pinned.lastDay, guard);
+      await connection.hris.employees.terminate?.(employee, pinned.lastDay, guard);
       return null;
     },
   };
 }
 
-function readShown({ connection, row }: HireContext): Promise<EmployeeRecord | undefined> {
-  return readEmployee(connection.hris, row.employee_id ?? '');
+async function readShown(hire: HireContext): Promise<OwnRecord | undefined> {
+  return readEmployee(hire.connection.hris, ownOf(hire));
+}
+
+function ownOf({ row, ref }: HireContext): Employee {
+  const employee = employeeOf(row);
+  if (employee === undefined) throw hireBehind(ref);
+  return employee;
 }
 
 function notEnded({ ref, row }: HireContext, said: string): Held {

@@ -48,7 +48,7 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const employee = employeeIn(tenant.hris.connection, row.employee_id ?? '');
   const whose = personOf(tenant, row.candidate_id ?? '');
   const isElsewhere = formerHris(hire) !== undefined;
-  const shown = isElsewhere ? undefined : await readEmployee(hris, employee.id);
+  const shown = isElsewhere ? undefined : await readEmployee(hris, employee);
   if (shown !== undefined) {
     const { number = null } = shown.ref;
     if (number === null || number === row.employee_number) return { hire, shown };
@@ -60,14 +60,15 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   if (!isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
   if (decisions.link === undefined || (decisions.link === employee.id && !isElsewhere))
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id });
-  const named = await readEmployee(hris, decisions.link);
+  const named = await readEmployee(hris, employeeIn(tenant.hris.connection, decisions.link));
   if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });
   const { refusal } = await changePerson(store, whose, {
-    kind: 'replace',
+    kind: 'link',
     hire: ref,
     candidate: whose.candidate,
-    gone: employeeOf(row) ?? employee,
-    is: { employee: employeeIn(tenant.hris.connection, named.ref.id), number: named.ref.number ?? null },
+    ...FOUND,
+    insteadOf: employeeOf(row) ?? employee,
+    is: { employee: named.ref, number: named.ref.number ?? null },
   });
   if (refusal?.reason === 'of-another')
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: refusal.other.hire });

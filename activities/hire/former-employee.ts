@@ -22,8 +22,8 @@ export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | 
 }
 
 /** The HR system says that the employment is over. */
-export async function isShownFormer({ connection }: HireContext, employeeId: string): Promise<boolean> {
-  return (await readEmployee(connection.hris, employeeId))?.former === true;
+export async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
+  return (await readEmployee(connection.hris, employee))?.former === true;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function isFormer(hire: HireContext, employee: Employee): Promise<b
   const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
   const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
   if (pinned !== 'purged' && pinned.employeeId === employee.id) return true;
-  return (await isShownFormer(hire, employee.id)) || isEndedByUs(hire, employee);
+  return (await isShownFormer(hire, employee)) || isEndedByUs(hire, employee);
 }
 
 async function isEndedByUs({ store, ref }: HireContext, employee: Employee): Promise<boolean> {

@@ -1,6 +1,12 @@
 import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
-import { type EmployeeFields, type EmployeeRef, employeeIn, isSameEmployee } from '../../src/hire/employee.ts';
+import {
+  type Employee,
+  type EmployeeFields,
+  employeeIn,
+  isSameEmployee,
+  type KnownEmployee,
+} from '../../src/hire/employee.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
@@ -13,6 +19,7 @@ import {
   planEmployee as plan,
   readingFor,
 } from '../../src/plan/plan-employee.ts';
+import { employeeOf } from '../../src/store/hires.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { Connection } from '../connections.ts';
@@ -82,8 +89,8 @@ export function knownPerson(
     fields,
     ofJob: fieldsOfJob(sources),
     problems,
-    own: row.employee_id === null ? undefined : employeeOf(row.employee_id, row.employee_number),
-    before: before === undefined ? undefined : employeeOf(before.employee.id, before.number),
+    own: known(employeeOf(row), row.employee_number),
+    before: known(before?.employee, before?.number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
     startLimit: startLimitOf(connection, mapping),
@@ -123,9 +130,8 @@ export async function observe(hire: HireContext, person: KnownPerson): Promise<E
   const observed = await identify(hire, person);
   const change = plan(observed, hire.decisions);
   if ('verdict' in change || change.kind === 'create' || change.employee.id === person.own?.id) return observed;
-  const { id } = change.employee;
-  const employee = employeeIn(hire.connection.tenant.hris.connection, id);
-  return { ...observed, former: (await isFormer(hire, employee)) ? id : undefined };
+  const { employee } = change;
+  return { ...observed, former: (await isFormer(hire, employee)) ? employee.id : undefined };
 }
 
 async function identify(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
@@ -161,8 +167,9 @@ async function climb(
   return { reference: own, findings: await readFindings(hire.connection, own, fields) };
 }
 
-async function readNamed({ connection, decisions }: HireContext): Promise<EmployeeRef | undefined> {
-  return (await readEmployee(connection.hris, decisions.link ?? ''))?.ref;
+async function readNamed({ connection, decisions }: HireContext): Promise<KnownEmployee | undefined> {
+  return (await readEmployee(connection.hris, employeeIn(connection.tenant.hris.connection, decisions.link ?? '')))
+    ?.ref;
 }
 
 function foundIds({ found }: Finding): string[] {
@@ -188,6 +195,6 @@ async function readLinks(
   return links;
 }
 
-function employeeOf(id: string, number: string | null): EmployeeRef {
-  return number === null ? { id } : { id, number };
+function known(employee: Employee | undefined, number: string | null | undefined): KnownEmployee | undefined {
+  return employee && (typeof number === 'string' ? { ...employee, number } : employee);
 }

@@ -1,6 +1,7 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
+import { employeeOf } from '../../src/store/hires.ts';
 import { readEmployee, unshownForMs } from './read-employee.ts';
 import { valuesBack } from './values-back.ts';
 import type { HireContext } from './with-hire.ts';
@@ -14,7 +15,8 @@ export async function readMappedValues(hire: HireContext, shown?: EmployeeRecord
   const { tenant, hris, mapping } = connection;
   const { values } = tenant.writeBack;
   if (values.length === 0 && mapping.back.length === 0) return [];
-  const record = shown ?? (await readEmployee(hris, row.employee_id ?? ''));
+  const employee = employeeOf(row);
+  const record = shown ?? (employee && (await readEmployee(hris, employee)));
   if (record !== undefined)
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
   const waitMs = await unshownForMs(hire);

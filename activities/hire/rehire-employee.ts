@@ -1,4 +1,5 @@
 import type { Change } from '../../src/hire/change.ts';
+import type { Employee } from '../../src/hire/employee.ts';
 import { readKept } from '../../src/store/purged.ts';
 import { isShownFormer, latestRehire, type PinnedRehire } from './former-employee.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
@@ -17,7 +18,7 @@ type Rehire = Extract<Change, { kind: 'rehire' }>;
 
 /** Makes a former employee an active one, by this hire's intent. What is refused is thrown. */
 export async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<void> {
-  const shown = await isShownFormer(hire, change.employee.id);
+  const shown = await isShownFormer(hire, change.employee);
   const once = await writeOnce(rehireOptions(hire, change, { shown, sinceRead }));
   if (once.kind === 'refused') throw once.error;
 }
@@ -28,10 +29,10 @@ export async function isRehired(hire: HireContext, change: Rehire): Promise<bool
   return (await settleEarlier(earlierRehire(hire, change))).kind === 'adopted';
 }
 
-function earlierRehire(hire: HireContext, { employee: { id } }: Rehire): EarlierOptions<null> {
+function earlierRehire(hire: HireContext, { employee }: Rehire): EarlierOptions<null> {
   const { store, connection, ref } = hire;
   const { readLagMs } = connection.hris.capabilities;
-  return { store, key: ref, verb: REHIRE_VERB, readLagMs, look: () => lookForRehire(hire, id) };
+  return { store, key: ref, verb: REHIRE_VERB, readLagMs, look: () => lookForRehire(hire, employee) };
 }
 
 function rehireOptions(
@@ -39,10 +40,8 @@ function rehireOptions(
   change: Rehire,
   { shown, sinceRead }: { shown: boolean; sinceRead: Elapsed },
 ): OnceOptions<null, PinnedRehire> {
-  const {
-    employee: { id },
-    fields,
-  } = change;
+  const { employee, fields } = change;
+  const { id } = employee;
   const { employees } = hire.connection.hris;
   return {
     ...earlierRehire(hire, change),
@@ -54,16 +53,16 @@ function rehireOptions(
       return noteWrites(hire, [{ target: 'employee', foreignId: id, kind: 'update', changes, sensitive }], intent);
     },
     async send(_pinned, guard) {
-      await employees.rehire?.(id, fields, guard);
+      await employees.rehire?.(employee, fields, guard);
       return null;
     },
   };
 }
 
 /** An active employee proves an attempt where a former one was shown before it; otherwise the same is sent again. */
-async function lookForRehire(hire: HireContext, employeeId: string): Promise<Seen<null>> {
+async function lookForRehire(hire: HireContext, employee: Employee): Promise<Seen<null>> {
   const latest = await latestRehire(hire);
   const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
   const wasShown = pinned !== 'purged' && pinned.shown;
-  return wasShown && !(await isShownFormer(hire, employeeId)) ? { kind: 'found', value: null } : { kind: 'absent' };
+  return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
 }

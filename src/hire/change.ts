@@ -1,9 +1,9 @@
-import type { EmployeeFields, EmployeeRef } from './employee.ts';
+import type { EmployeeFields, KnownEmployee } from './employee.ts';
 
 /** One write of a plan. Holds personal data: it stays in the store. */
 export type Change =
   | { kind: 'create'; fields: EmployeeFields; reference: string }
-  | { kind: 'link'; employee: EmployeeRef }
+  | { kind: 'link'; employee: KnownEmployee }
   /** A former employee becomes an active one. */
-  | { kind: 'rehire'; employee: EmployeeRef; fields: EmployeeFields }
-  | { kind: 'update'; employee: EmployeeRef; fields: EmployeeFields };
+  | { kind: 'rehire'; employee: KnownEmployee; fields: EmployeeFields }
+  | { kind: 'update'; employee: KnownEmployee; fields: EmployeeFields };

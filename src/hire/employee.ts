@@ -17,15 +17,26 @@ export interface Employee {
   readonly [IN_HRIS]: true;
 }
 
+/** With the human employee number; absent until the HR system assigned it. */
+export interface KnownEmployee extends Employee {
+  readonly number?: string;
+}
+
 export function employeeIn(connection: string, id: string): Employee {
   return { connection, id } as Employee;
+}
+
+/** What an HR system says of one of its own. */
+export function knownIn(connection: string, { id, number }: EmployeeRef): KnownEmployee {
+  const employee = employeeIn(connection, id);
+  return number === undefined ? employee : { ...employee, number };
 }
 
 export function isSameEmployee(one: Employee, other: Employee): boolean {
   return one.connection === other.connection && one.id === other.id;
 }
 
-/** `id` is the HRIS's immutable internal key; `number` the human employee number, absent until the HRIS assigned it. */
+/** What one HR system itself says: `id` is its immutable internal key, `number` the human employee number. */
 export interface EmployeeRef {
   id: string;
   number?: string;
@@ -48,7 +59,7 @@ export type FindKey =
   | { by: 'name'; fullName: string; parts?: NameParts; birthDate?: string };
 
 /** `trusted: false`: an empty answer of this filter proves nothing. */
-export type Found =
+export type Found<Ref = EmployeeRef> =
   | { kind: 'none'; trusted: boolean }
-  | { kind: 'one'; ref: EmployeeRef; by: FindKey['by'] }
-  | { kind: 'many'; refs: EmployeeRef[]; by: FindKey['by'] };
+  | { kind: 'one'; ref: Ref; by: FindKey['by'] }
+  | { kind: 'many'; refs: Ref[]; by: FindKey['by'] };

@@ -6,8 +6,8 @@ import type { HrisLimits } from './http-line.ts';
 import type { SignedWebhooks } from './signed-delivery.ts';
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
-export type CreateResult =
-  | { kind: 'created'; ref: EmployeeRef }
+export type CreateResult<Ref = EmployeeRef> =
+  | { kind: 'created'; ref: Ref }
   | { kind: 'pending'; ticket: string; nextCheckMs: number };
 
 export interface FieldDef {
@@ -118,8 +118,8 @@ export interface Employees {
   terminate?(id: string, lastDay: string, options: WriteOptions): Promise<void>;
 }
 
-export interface EmployeeRecord {
-  ref: EmployeeRef;
+export interface EmployeeRecord<Ref = EmployeeRef> {
+  ref: Ref;
   /** A field that is left out is not known to be empty. */
   fields: EmployeeFields;
   /** Fields that hold something else than a value of their type: the code that says what is wrong, by field. */

@@ -10,6 +10,7 @@ import type { StoredRow } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { assertMayWrite } from '../store/assert-may-write.ts';
 import { audit } from '../store/audit.ts';
+import { employeeOf } from '../store/hires.ts';
 import { findMappingVersions } from '../store/mapping-versions.ts';
 import { markRecords, readPlanRecords, type SavedPlan } from '../store/saved-plans.ts';
 import { type Destination, landRows, settleOpenWrites } from '../streams/land-page.ts';
@@ -113,7 +114,9 @@ const WRITERS: Readonly<Partial<Record<string, Writer>>> = {
 };
 
 async function correct(hire: HireContext, planned: PlannedRecord): Promise<Written> {
-  await updateEmployee(hire, hire.row.employee_id ?? '', newFields(planned));
+  const employee = employeeOf(hire.row);
+  if (employee === undefined) return notDue(hire, 'employee');
+  await updateEmployee(hire, employee, newFields(planned));
   return { state: 'applied' };
 }
 

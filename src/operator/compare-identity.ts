@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { employeeIn } from '../hire/employee.ts';
+import { employeeOf, latestHire } from '../store/hires.ts';
 import { explainRecord } from './explain.ts';
 import type { HoldView } from './holds.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
@@ -37,8 +39,17 @@ export async function compareIdentity(
 ): Promise<ComparedRecords> {
   const explained = await explainRecord(open, jobCandidateId, true);
   const { employees } = open.connection.hris;
+  const row = await latestHire(open.store, open.tenant.tenant, jobCandidateId);
+  const own = row && employeeOf(row);
+  const { connection } = open.tenant.hris;
+  // In a former HR system the hire's employee cannot be read, and the id is somebody else's in the present one.
+  const isShown = (id: string): boolean => own?.id !== id || own.connection === connection;
   const read = await Promise.all(
-    employeeIds.map((id) => patiently(() => employees.read(id, AbortSignal.timeout(READ_MS)))),
+    employeeIds.map(async (id) =>
+      isShown(id)
+        ? patiently(() => employees.read(employeeIn(connection, id), AbortSignal.timeout(READ_MS)))
+        : undefined,
+    ),
   );
   const masked = (value: unknown, sensitive: boolean): unknown =>
     sensitive && !reveal && value !== undefined && value !== null ? MASK : value;

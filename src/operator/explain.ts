@@ -9,7 +9,7 @@ import { evaluateField, type Step } from '../mapping/evaluate.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { writeRule } from '../mapping/write-rule.ts';
-import { latestHire } from '../store/hires.ts';
+import { employeeOf, latestHire } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { type KeptPlan, latestPlan } from '../store/plans.ts';
 import type { HireRow } from '../store/schema.ts';
@@ -77,8 +77,9 @@ async function readHeld(
   { hris }: OpenTenant['connection'],
   row: HireRow | undefined,
 ): Promise<EmployeeFields | undefined> {
-  if (typeof row?.employee_id !== 'string') return undefined;
-  return (await hris.employees.read(row.employee_id, AbortSignal.timeout(READ_MS)))?.fields;
+  const employee = row && employeeOf(row);
+  if (employee === undefined) return undefined;
+  return (await hris.employees.read(employee, AbortSignal.timeout(READ_MS)))?.fields;
 }
 
 function refOf(row: HireRow) {

@@ -25,7 +25,7 @@ import { planEmployee } from '../plan/plan-employee.ts';
 import { planEnrolment } from '../plan/plan-enrolment.ts';
 import type { TargetValue } from '../plan/plan-write-back.ts';
 import { listWrites } from '../store/foreign-writes.ts';
-import { latestHire } from '../store/hires.ts';
+import { employeeOf, latestHire } from '../store/hires.ts';
 import { readJob } from '../store/jobs.ts';
 import type { Store } from '../store/open-store.ts';
 import { savePlan } from '../store/saved-plans.ts';
@@ -178,7 +178,8 @@ async function corrections(hire: HireContext): Promise<Corrected> {
     return none('what was written to it has been purged, so nobody can tell whose its values are');
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   if (fetched?.jobCandidate === undefined) return none('the partner does not show the job candidate');
-  const employee = await connection.hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(READ_MS));
+  const own = employeeOf(row);
+  const employee = own && (await connection.hris.employees.read(own, AbortSignal.timeout(READ_MS)));
   if (employee === undefined) return none(`the HR system shows no employee ${row.employee_id}`);
   const { fields, problems } = evaluateMapping(connection.mapping, await sourcesOf(hire, fetched.jobCandidate));
   if (problems.length > 0) return none(problems.map(({ text }) => text).join(' '));

@@ -30,12 +30,8 @@ export type PersonEvent =
   /** Keys that keep nobody waiting any more are forgotten. */
   | { kind: 'lapse' }
   | Link
-  /** Their employee is another record by now: HR merged it, or made it anew. */
-  | { kind: 'replace'; hire: HireRef; candidate: Candidate; gone: Employee; is: Named }
   /** A hire that has the employee is over; `heir` is the newest other one that has them still. */
   | { kind: 'leave'; hire: HireRef; employee: Employee; heir: HireRef | undefined }
-  /** The HR system gave the employee another number. */
-  | { kind: 'renumber'; employee: Employee; number: string }
   /** A tenant that was its own company at the partner names it. */
   | { kind: 'name-company'; candidate: Candidate; company: string };
 
@@ -50,6 +46,8 @@ interface Link {
   shownAfterMs: number;
   /** Somebody said so of an employee who is another person's. */
   samePerson?: boolean;
+  /** The record that the hire had is gone: HR merged it into this one, or made it anew. */
+  insteadOf?: Employee;
 }
 
 /** The part of what people decided about a hire that says what it is to its person. */
@@ -127,15 +125,8 @@ const transitions: { [Kind in PersonEvent['kind']]: Transition<Kind> } = {
     return changed({ subject: { ...subject, creating }, others });
   },
   link,
-  replace,
   leave: ({ subject, others }, { hire, employee, heir }) =>
     changed({ subject: heir === undefined ? subject : inherited(subject, { hire, employee, heir }), others }),
-  renumber: ({ subject, others }, { employee, number }) => {
-    const employees = subject.employees.map((one) =>
-      isSameEmployee(one.employee, employee) ? { ...one, number } : one,
-    );
-    return changed({ subject: { ...subject, employees }, others });
-  },
   'name-company': nameCompany,
 };
 
@@ -207,10 +198,14 @@ function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined
   return isAbandoned && owner !== undefined ? { ...owner, how: 'removed' } : recorded;
 }
 
-/** The hire as it was recorded, which a person started; or the same application, passed over by another tenant. */
-function isSameApplication(recorded: Recorded, hire: HireRef): boolean {
+/**
+ * The hire as it was recorded, which a person started. Another tenant of the company passes over whom this one takes,
+ * and counts this one's hires of before its own go-live among those.
+ */
+function isSameApplication({ how, ...recorded }: Recorded, hire: HireRef): boolean {
   if (recorded.tenantId === hire.tenantId) return isSameHire(recorded, hire);
-  return recorded.how !== 'removed' && recorded.jobCandidateId === hire.jobCandidateId;
+  if (how === 'removed' || recorded.jobCandidateId !== hire.jobCandidateId) return false;
+  return how === 'passed-over' || recorded.period === hire.period;
 }
 
 function takenBack(person: Person, tenantId: string): Person {
@@ -281,7 +276,11 @@ function nameCompany(
 }
 
 /** The employee goes to the hire that says so, as long as that one is not over and has no other one. */
-function link(people: People, { hire, candidate, is, how, shownAfterMs, samePerson }: Link, facts: Facts): Changed {
+function link(
+  people: People,
+  { hire, candidate, is, how, shownAfterMs, samePerson, insteadOf }: Link,
+  facts: Facts,
+): Changed {
   const { employee, number } = is;
   const held = people.subject.owner;
   if (how === 'imported' && held !== undefined) return refused({ reason: 'being-hired', other: held });
@@ -291,7 +290,7 @@ function link(people: People, { hire, candidate, is, how, shownAfterMs, samePers
     return refused({ reason: 'of-another', other: theirs });
   const merged = owner === undefined ? people : absorb(people, owner);
   const { subject, others } = merged;
-  const mayHave = mayHaveIt(facts.hire, employee);
+  const mayHave = mayHaveIt(facts.hire, employee, insteadOf);
   const known = employedAs(subject, employee);
   const entry: Employed =
     known === undefined
@@ -302,7 +301,9 @@ function link(people: People, { hire, candidate, is, how, shownAfterMs, samePers
           ...(samePerson === true ? { candidate } : {}),
           ...(mayHave && !isSameHire(known.hire, hire) ? { candidate, hire, since: facts.now } : {}),
         };
-  const rest = subject.employees.filter((one) => one !== known);
+  const isGone = (one: Employed): boolean =>
+    insteadOf !== undefined && isSameEmployee(one.employee, insteadOf) && isSameHire(one.hire, hire);
+  const rest = subject.employees.filter((one) => one !== known && !isGone(one));
   const shown = settled(subject, hire, { until: facts.now + shownAfterMs });
   return changed(
     { subject: { ...shown, employees: newestFirst([entry, ...rest]) }, others },
@@ -310,26 +311,12 @@ function link(people: People, { hire, candidate, is, how, shownAfterMs, samePers
   );
 }
 
-function mayHaveIt(hire: HireFacts | undefined, employee: Employee): boolean {
+function mayHaveIt(hire: HireFacts | undefined, employee: Employee, insteadOf: Employee | undefined): boolean {
   if (hire === undefined) return false;
-  const has = hire.employee !== undefined && isSameEmployee(hire.employee, employee);
-  return (hire.isOpen && hire.employee === undefined) || ((hire.isOpen || hire.isDone) && has);
-}
-
-function replace(
-  people: People,
-  { hire, candidate, gone, is }: Extract<PersonEvent, { kind: 'replace' }>,
-  facts: Facts,
-): Changed {
-  const row = facts.hire;
-  const hasGone = row?.employee !== undefined && isSameEmployee(row.employee, gone);
-  const asOf = hasGone ? { ...facts, hire: { ...row, employee: undefined } } : facts;
-  const linked = link(people, { kind: 'link', hire, candidate, is, how: 'linked', shownAfterMs: 0 }, asOf);
-  if (linked.kind === 'refused') return linked;
-  const { subject, others } = linked.people;
-  const isGone = (one: Employed): boolean => isSameEmployee(one.employee, gone) && isSameHire(one.hire, hire);
-  const employees = subject.employees.filter((one) => !isGone(one) || isSameEmployee(gone, is.employee));
-  return { ...linked, people: { subject: { ...subject, employees }, others } };
+  const { isOpen, isDone, employee: own } = hire;
+  if (own === undefined) return isOpen;
+  const isOwn = isSameEmployee(own, employee);
+  return (isOwn && (isOpen || isDone)) || (isOpen && insteadOf !== undefined && isSameEmployee(own, insteadOf));
 }
 
 function inherited(

@@ -1,22 +1,22 @@
-import type { EmployeeRef, FindKey, Found } from '../hire/employee.ts';
+import type { FindKey, Found, KnownEmployee } from '../hire/employee.ts';
 
 export type Rung = FindKey['by'];
 
 /** What the HRIS answered for one key. Rungs that could not be asked (no birth date, no number yet) are left out. */
 export interface Finding {
   by: Rung;
-  found: Found;
+  found: Found<KnownEmployee>;
 }
 
 /** Evidence a person can check: which key found which records. */
 export interface Evidence {
   by: Rung;
-  refs: EmployeeRef[];
+  refs: KnownEmployee[];
 }
 
 export type IdentityDecision =
   | { kind: 'create' }
-  | { kind: 'link'; ref: EmployeeRef; evidence: Evidence[] }
+  | { kind: 'link'; ref: KnownEmployee; evidence: Evidence[] }
   | { kind: 'hold'; reason: IdentityHold; evidence: Evidence[] };
 
 export type IdentityHold =
@@ -96,7 +96,7 @@ function absenceIsProven(findings: readonly Finding[], { unsettledCreate }: Ladd
   return unsettledCreate ? absent('email') && absent('person') : absent('email') || absent('person');
 }
 
-function refOf(findings: readonly Finding[], by: Rung): EmployeeRef | undefined {
+function refOf(findings: readonly Finding[], by: Rung): KnownEmployee | undefined {
   const found = findings.find((finding) => finding.by === by)?.found;
   return found?.kind === 'one' ? found.ref : undefined;
 }
@@ -105,7 +105,7 @@ function many(findings: readonly Finding[], by: Rung): boolean {
   return findings.some((finding) => finding.by === by && finding.found.kind === 'many');
 }
 
-function link(ref: EmployeeRef, evidence: Evidence[]): IdentityDecision {
+function link(ref: KnownEmployee, evidence: Evidence[]): IdentityDecision {
   return { kind: 'link', ref, evidence };
 }
 
@@ -118,7 +118,7 @@ export function withoutDenied(findings: readonly Finding[], notThese: ReadonlySe
   return findings.map(({ by, found }) => ({ by, found: without(found, notThese) }));
 }
 
-function without(found: Found, notThese: ReadonlySet<string>): Found {
+function without(found: Found<KnownEmployee>, notThese: ReadonlySet<string>): Found<KnownEmployee> {
   if (found.kind === 'none' || notThese.size === 0) return found;
   const refs = (found.kind === 'one' ? [found.ref] : found.refs).filter(({ id }) => !notThese.has(id));
   const [ref, ...others] = refs;

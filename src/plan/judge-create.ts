@@ -1,5 +1,5 @@
 import type { Decisions } from '../hire/decisions.ts';
-import type { EmployeeRef } from '../hire/employee.ts';
+import type { KnownEmployee } from '../hire/employee.ts';
 import { climbIdentityLadder, type Finding, withoutDenied } from './identity-ladder.ts';
 
 /** The newest attempt at the create. */
@@ -9,7 +9,7 @@ interface CreateAttempt {
 }
 
 export type CreateSeen =
-  | { kind: 'found'; employee: EmployeeRef }
+  | { kind: 'found'; employee: KnownEmployee }
   | { kind: 'absent' }
   /** `hits`: employees that may be the one. */
   | { kind: 'unprovable'; hits: string[] };

@@ -1,6 +1,6 @@
 import type { Change } from '../hire/change.ts';
 import type { Decisions } from '../hire/decisions.ts';
-import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
+import type { EmployeeFields, KnownEmployee } from '../hire/employee.ts';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { type Held, held } from '../hire/holds.ts';
 import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied } from './identity-ladder.ts';
@@ -15,9 +15,9 @@ export interface KnownPerson {
   ofJob: EmployeeFields;
   problems: ReadonlyArray<{ field: string; code: string; text: string }>;
   /** The employee that this hire already has. */
-  own: EmployeeRef | undefined;
+  own: KnownEmployee | undefined;
   /** The newest employee that another hire linked to this person. */
-  before: EmployeeRef | undefined;
+  before: KnownEmployee | undefined;
   /** Under which reference an employee of this hire is made. */
   reference: string;
   /** A create of this hire left, and its outcome is not known. */
@@ -38,7 +38,7 @@ export interface LinkedPerson {
 
 export interface EmployeeObservation extends KnownPerson {
   /** The employee a person named; undefined where the HR system has none of that id. */
-  named?: EmployeeRef | undefined;
+  named?: KnownEmployee | undefined;
   /** Answers along the identity ladder. */
   findings?: readonly Finding[];
   /** Links of the employees found or named. */
@@ -121,7 +121,7 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
 /** An employee who is linked to another candidate is taken only where somebody says that both are one person. */
 function planLink(
   { ref, links = [] }: EmployeeObservation,
-  employee: EmployeeRef,
+  employee: KnownEmployee,
   { samePerson }: Decisions,
 ): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);

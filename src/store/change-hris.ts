@@ -1,8 +1,9 @@
 import { ConnectorError } from '../errors.ts';
+import type { Recorded } from '../person/person.ts';
 import { hireOf } from './hire-columns.ts';
 import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
-import { employedRows } from './people.ts';
+import { employedRows, releaseUnemployed } from './people.ts';
 import { recordPeople } from './persons.ts';
 
 /**
@@ -110,19 +111,36 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     .where('tenant_id', '=', tenantId)
     .where('closed_at', 'is', null)
     .execute();
+  await recordPeople(store, await knownIn(store, { tenantId, from, to }));
+  await releaseUnemployed(store, tenantId, from);
+}
+
+/** Whom the tenant employs in its former HR system, or recorded there: in the new one they may be employees, too. */
+async function knownIn(
+  store: Store,
+  { tenantId, from, to }: Omit<HrisChange, 'way'>,
+): Promise<Parameters<typeof recordPeople>[1]> {
+  const { kysely } = store;
   const employed = await kysely
     .selectFrom(employedRows(store).as('employed'))
     .selectAll()
     .where((eb) => eb.and({ tenant_id: tenantId, connection: from }))
     .execute();
-  await recordPeople(
-    store,
-    employed.map((row) => ({
-      connection: to,
-      candidate: { company: row.company, candidateId: row.candidate_id },
-      as: { ...hireOf(row), how: 'other-hris' as const },
-    })),
-  );
+  const recorded = await kysely
+    .selectFrom('persons')
+    .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
+    .select(['persons.recorded', 'person_keys.company', 'person_keys.candidate_id'])
+    .where((eb) => eb.and({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
+    .where('persons.recorded', 'like', `%"tenantId":${JSON.stringify(tenantId)}%`)
+    .execute();
+  const named = ({ company, candidate_id: id }: { company: string | null; candidate_id: string | null }) => ({
+    connection: to,
+    candidate: { company: company ?? '', candidateId: id ?? '' },
+  });
+  return [
+    ...employed.map((row) => ({ ...named(row), as: { ...hireOf(row), how: 'other-hris' as const } })),
+    ...recorded.map((row) => ({ ...named(row), as: JSON.parse(row.recorded ?? '') as Recorded })),
+  ];
 }
 
 function notChanged(why: string): ConnectorError {

@@ -1,4 +1,5 @@
 import { type Employee, employeeIn } from '../hire/employee.ts';
+import type { Candidate } from '../person/person.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
@@ -16,7 +17,7 @@ export interface Employment {
   employee: Employee;
   number: string | null;
   /** The hire's person, as the partner knows them now. */
-  candidateId: string;
+  candidate: Candidate;
   hire: HireRow;
   told: EmploymentRow | undefined;
 }
@@ -54,7 +55,11 @@ export async function readEmployments(
     const hire = hires.find((one) => one.job_candidate_id === link.job_candidate_id && one.period === link.period);
     const employee = employeeIn(link.connection, link.employee_id);
     const last = told.find((one) => one.employee_id === link.employee_id);
-    const known = { employee, number: link.employee_number, candidateId: link.candidate_id };
+    const known = {
+      employee,
+      number: link.employee_number,
+      candidate: { company: link.company, candidateId: link.candidate_id },
+    };
     return hire === undefined ? [] : [{ ...known, hire, told: last }];
   });
 }
@@ -81,7 +86,7 @@ export async function linkedEmployees(
 /** What the partner holds of an employee now; a corrected number is the hire's and the link's from here on. */
 export async function noteTold(
   store: Store,
-  { employee, number, hire }: Employment,
+  { employee, number, candidate, hire }: Employment,
   now: { writtenId: string; status: string; number: string | null },
 ): Promise<void> {
   const { tenant_id: tenantId } = hire;
@@ -99,7 +104,18 @@ export async function noteTold(
         .set({ employee_number: now.number })
         .where((eb) => eb.and(hireColumns(hireOf(hire))))
         .execute();
-    await changePerson({ ...store, kysely: trx }, { employee }, { kind: 'renumber', employee, number: now.number });
+    await changePerson(
+      { ...store, kysely: trx },
+      { employee },
+      {
+        kind: 'link',
+        hire: hireOf(hire),
+        candidate,
+        is: { employee, number: now.number },
+        how: 'linked',
+        shownAfterMs: 0,
+      },
+    );
   });
 }
 

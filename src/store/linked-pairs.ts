@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Employee, employeeIn } from '../hire/employee.ts';
 import type { HireState } from '../hire/hire-state.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
@@ -11,6 +12,8 @@ export type PairEntity = 'candidate' | 'job';
 export interface LinkedPair {
   /** The HR system's id of its record. */
   pairId: string;
+  /** The employee; of a job there is none. */
+  employee?: Employee;
   /** The partner's id of its record. */
   partnerId: string;
   /** Of a candidate who was hired; one who was linked by import has none. */
@@ -62,7 +65,7 @@ export async function listPairs(
     .orderBy('pairs.pair_id')
     .limit(limit)
     .execute();
-  return rows.map(toPair);
+  return rows.map((row) => toPair(row, scope));
 }
 
 /** Linked pairs that were not gone before this run. */
@@ -105,7 +108,7 @@ export async function findPairs(
     .where((eb) => eb.or([eb('pairs.pair_id', 'in', recordIds), eb('pairs.partner_id', 'in', recordIds)]))
     .orderBy('pairs.pair_id')
     .execute();
-  return rows.map(toPair);
+  return rows.map((row) => toPair(row, scope));
 }
 
 function linked(kysely: Store['kysely'], scope: PairScope) {
@@ -177,7 +180,8 @@ function linkedJobs(kysely: Store['kysely'], { tenantId }: PairScope) {
     .$castTo<PairRow>();
 }
 
-function toPair({ pair_id: pairId, partner_id: partnerId, job_candidate_id: jobCandidateId, period }: PairRow) {
-  const pair: LinkedPair = { pairId, partnerId };
+function toPair(row: PairRow, { entity, connection }: PairScope): LinkedPair {
+  const { pair_id: pairId, partner_id: partnerId, job_candidate_id: jobCandidateId, period } = row;
+  const pair = { pairId, partnerId, ...(entity === 'job' ? {} : { employee: employeeIn(connection, pairId) }) };
   return jobCandidateId === '' ? pair : { ...pair, hire: { jobCandidateId, period } };
 }

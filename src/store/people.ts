@@ -17,6 +17,12 @@ export async function releasePeople(store: Store, hire: HireRef): Promise<void> 
     await changePerson(store, { id }, { kind: 'release', hire });
 }
 
+/** The tenant's hires on their way to an employee make none in this HR system any more: its people are anybody's. */
+export async function releaseUnemployed(store: Store, tenantId: string, connection: string): Promise<void> {
+  for (const { id, owner, hasEmployee } of await ownedBy(store, { tenant_id: tenantId, connection }))
+    if (!hasEmployee) await changePerson(store, { id }, { kind: 'release', hire: owner });
+}
+
 /**
  * Nobody goes on with the hires of a removed tenant: those without an employee give their people back. Whose create may
  * have made an employee is known as somebody to ask about.
@@ -76,7 +82,10 @@ async function creatingFor(
   return rows.map((row) => row.person_id);
 }
 
-async function ownedBy({ kysely }: Store, where: { tenant_id: string; job_candidate_id?: string; period?: number }) {
+async function ownedBy(
+  { kysely }: Store,
+  where: { tenant_id: string; job_candidate_id?: string; period?: number; connection?: string },
+) {
   const rows = await kysely
     .selectFrom('persons')
     .leftJoin('hires', (join) =>

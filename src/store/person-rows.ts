@@ -163,110 +163,44 @@ function rowOf(person: Person) {
   };
 }
 
-/** Nothing is left to remember of somebody of whom nothing is known. */
-function keptOf(person: Person): { row: ReturnType<typeof rowOf>; keys: KeyRow[] } | undefined {
-  return isUnknown(person) ? undefined : { row: rowOf(person), keys: keysOf(person) };
-}
-
-interface Differences {
-  /** Absent where nobody was known. */
-  before: Person | undefined;
-  after: Person;
-  gone: KeyRow[];
-  fresh: KeyRow[];
-}
-
-function differences(after: Person, before: Person | undefined): Differences | undefined {
-  const [was, is] = [before && keptOf(before), keptOf(after)];
-  const texts = (keys: readonly KeyRow[] = []) => new Set(keys.map((key) => JSON.stringify(key)));
-  const [had, has] = [texts(was?.keys), texts(is?.keys)];
-  const names = new Set(is?.keys.map(nameOf));
-  const gone = (was?.keys ?? []).filter((key) => !names.has(nameOf(key)));
-  const fresh = (is?.keys ?? []).filter((key) => !had.has(JSON.stringify(key)));
-  const isSame = JSON.stringify(was?.row) === JSON.stringify(is?.row);
-  return isSame && had.size === has.size && fresh.length === 0 ? undefined : { before, after, gone, fresh };
-}
-
-function nameOf({ scope, kind, value }: KeyRow): string {
-  return JSON.stringify([scope, kind, value]);
-}
-
-/** False where one of them was changed since they were found, or somebody else took one of the names. */
+/** False where one of them was changed since they were found. @throws NameTaken */
 export async function save(store: Store, found: readonly Person[], people: readonly Person[]): Promise<boolean> {
   const { kysely } = store;
-  const known = new Map(found.map((one) => [one.id, one]));
-  const changes = people
-    .flatMap((one) => differences(one, known.get(one.id)) ?? [])
+  const before = new Map(found.map((one) => [one.id, JSON.stringify(one)]));
+  const changed = people
+    .filter((one) => JSON.stringify(one) !== before.get(one.id) && (one.version > 0 || !isUnknown(one)))
     // In one order for everybody: Postgres would call two that wait for each other a deadlock.
-    .toSorted((a, b) => (a.after.id < b.after.id ? -1 : 1));
-  for (const { before, after } of changes) {
-    if (before === undefined) continue;
-    const is = keptOf(after);
-    const where = { person_id: after.id, version: before.version };
-    const { numUpdatedRows: set } = await kysely
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const known = changed.filter(({ version }) => version > 0);
+  for (const person of known) {
+    const { numUpdatedRows } = await kysely
       .updateTable('persons')
-      .set({ ...is?.row, version: before.version + 1 })
-      .where((eb) => eb.and(where))
+      .set({ ...rowOf(person), version: person.version + 1 })
+      .where((eb) => eb.and({ person_id: person.id, version: person.version }))
       .executeTakeFirstOrThrow();
-    if (set === 0n) return false;
+    if (numUpdatedRows === 0n) return false;
   }
-  const ended = changes.filter(({ after }) => isUnknown(after)).map(({ after }) => after.id);
-  for (const { after, gone } of changes)
-    for (const { scope, kind, value } of gone)
-      await kysely
-        .deleteFrom('person_keys')
-        .where((eb) => eb.and({ scope, kind, value, person_id: after.id }))
-        .execute();
+  const ids = (some: readonly Person[]): string[] => some.map(({ id }) => id);
+  if (known.length > 0) await kysely.deleteFrom('person_keys').where('person_id', 'in', ids(known)).execute();
+  const ended = ids(known.filter(isUnknown));
   if (ended.length > 0) await kysely.deleteFrom('persons').where('person_id', 'in', ended).execute();
-  await insertPersons(store, changes);
-  await insertKeys(store, changes);
+  const fresh = changed.filter(({ version }) => version === 0).map((one) => ({ ...rowOf(one), version: 1 }));
+  for (const rows of chunks(fresh)) await kysely.insertInto('persons').values(rows).execute();
+  for (const rows of chunks(changed.filter((one) => !isUnknown(one)).flatMap(keysOf))) {
+    const insert = kysely
+      .insertInto('person_keys')
+      .values(rows)
+      .onConflict((c) => c.doNothing());
+    if ((await insert.returning('value').execute()).length < rows.length) throw new NameTaken();
+  }
   await forgetTold(store, found, people);
   return true;
 }
 
-/** @throws NameTaken */
-async function insertKeys({ kysely }: Store, changes: readonly Differences[]): Promise<void> {
-  const keys = changes.flatMap(({ fresh }) => fresh);
-  for (let from = 0; from < keys.length; from += MOST_ROWS) {
-    const some = keys.slice(from, from + MOST_ROWS);
-    const written = await kysely
-      .insertInto('person_keys')
-      .values(some)
-      .onConflict((c) =>
-        c
-          .columns(['scope', 'kind', 'value'])
-          .doUpdateSet((eb) => Object.fromEntries(KEY_FACTS.map((column) => [column, eb.ref(`excluded.${column}`)])))
-          .whereRef('person_keys.person_id', '=', 'excluded.person_id'),
-      )
-      .returning('value')
-      .execute();
-    if (written.length < some.length) throw new NameTaken();
-  }
-}
-
-/** What a key says beside its name. */
-const KEY_FACTS = [
-  'company',
-  'candidate_id',
-  'tenant_id',
-  'job_candidate_id',
-  'period',
-  'employee_number',
-  'how',
-  'holder',
-  'at',
-] as const;
-
-async function insertPersons({ kysely }: Store, changes: readonly Differences[]): Promise<void> {
-  const rows = changes.flatMap(({ before, after }) => {
-    const is = before === undefined ? keptOf(after) : undefined;
-    return is === undefined ? [] : [{ ...is.row, version: 1 }];
-  });
-  for (let from = 0; from < rows.length; from += MOST_ROWS)
-    await kysely
-      .insertInto('persons')
-      .values(rows.slice(from, from + MOST_ROWS))
-      .execute();
+function chunks<T>(rows: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, nth) =>
+    rows.slice(nth * MOST_ROWS, (nth + 1) * MOST_ROWS),
+  );
 }
 
 /** Streams tell the hire that has the employee now: what they knew of another one's job and enrolment is nobody's. */

@@ -117,7 +117,7 @@ async function attempt(
   if (changed.kind === 'refused') return { person: subject, refusal: changed.refusal };
   const { people, has } = changed;
   if (!(await save(store, found, [people.subject, ...people.others]))) return undefined;
-  if (has !== undefined && 'hire' in event) await noteEmployee(store, event, has);
+  if (has !== undefined && event.kind === 'link') await noteEmployee(store, event, has);
   return { person: people.subject };
 }
 
@@ -131,7 +131,7 @@ async function decideOn(store: Store, whose: Whose, event: PersonEvent, preview?
 }
 
 function keysIn(whose: Whose, event: PersonEvent): Key[] {
-  if (event.kind === 'link' || event.kind === 'replace') return [keyOf(event.is)];
+  if (event.kind === 'link') return [keyOf(event.is)];
   const scope = 'connection' in whose ? whose.connection : '';
   if (event.kind === 'name-company')
     return [keyOf({ connection: scope, candidate: { ...event.candidate, company: event.company } })];
@@ -157,15 +157,15 @@ function unknownAs(whose: Whose): Person {
 /** An open hire keeps its first employee: whatever else a worker that stood still found is late. */
 async function noteEmployee(
   { kysely, now }: Store,
-  event: Extract<PersonEvent, { hire: HireRef }>,
+  { hire, insteadOf }: Extract<PersonEvent, { kind: 'link' }>,
   { employee, number }: Named,
 ): Promise<void> {
   const { connection, id } = employee;
-  const earlier = event.kind === 'replace' ? [id, event.gone.id] : [id];
+  const earlier = insteadOf === undefined ? [id] : [id, insteadOf.id];
   await kysely
     .updateTable('hires')
     .set({ step: 'write-back', employee_id: id, employee_number: number, connection, updated_at: now })
-    .where((eb) => eb.and({ ...hireColumns(event.hire), state: 'open' }))
+    .where((eb) => eb.and({ ...hireColumns(hire), state: 'open' }))
     .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', 'in', earlier)]))
     .execute();
 }
@@ -218,7 +218,7 @@ async function readFacts(store: Store, known: Known): Promise<Facts> {
   if (event.kind === 'hold') return { ...facts, ...(await readRivals(store, event, subject)) };
   if (event.kind === 'create' || event.kind === 'lapse')
     return { ...(await timed(store, facts)), unsettled: await readUnsettled(store, [subject, ...others]) };
-  return event.kind === 'link' || event.kind === 'replace' || event.kind === 'settle' ? timed(store, facts) : facts;
+  return event.kind === 'link' || event.kind === 'settle' ? timed(store, facts) : facts;
 }
 
 async function timed(store: Store, facts: Facts): Promise<Facts> {

@@ -1,6 +1,7 @@
 import type { Connection } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
+import { ownHris } from '../../activities/own-hris.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HrisConnection, WriteOptions } from '../../src/hris/port.ts';
@@ -70,7 +71,7 @@ export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
   const connection = {
     tenant,
     partner,
-    hris: { ...hris, ...recordsUnder(parts, conditions) },
+    hris: ownHris(tenant.hris.connection, { ...hris, ...recordsUnder(parts, conditions) }),
     mapping: { fields: [], back: [] },
     landings: {},
     exchanges: { [stream]: parts.mapping },

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { openHold, takeAnswer } from '../../activities/hire/hold-hire.ts';
 import { type Answer, decide, entryOf } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
-import { employeeIn } from '../../src/hire/employee.ts';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type HoldCode, type HoldRequest, holdOf, refusalAnswers } from '../../src/hire/holds.ts';
 import type { tenantHolds as ofTenant } from '../../src/hire/tenant-holds.ts';
@@ -16,6 +15,7 @@ import { type EmployeeObservation, planEmployee } from '../../src/plan/plan-empl
 import { planEnrolment } from '../../src/plan/plan-enrolment.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answerHold, answersOf, listHolds } from '../../src/store/holds.ts';
+import { inHr } from '../plan/findings.ts';
 import { freshStore } from '../store/stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
@@ -47,7 +47,7 @@ const observed: EmployeeObservation = {
 
 function plan(facts: Partial<EmployeeObservation>): (decisions: Decisions) => unknown {
   return (decisions) => {
-    const named = decisions.link === NAMED.employeeId ? { named: { id: NAMED.employeeId } } : {};
+    const named = decisions.link === NAMED.employeeId ? { named: inHr(NAMED.employeeId) } : {};
     return planEmployee({ ...observed, ...facts, ...named }, decisions);
   };
 }
@@ -62,7 +62,7 @@ function hold(known: Partial<Person>, decided: Decisions, elsewhere?: typeof oth
 
 function employedBy(hire: typeof other): Person['employees'][number] {
   const candidate = { company: '17', candidateId: '88' };
-  return { employee: employeeIn('hr', '7'), number: null, candidate, hire, how: 'made', since: 0 };
+  return { employee: inHr('7'), number: null, candidate, hire, how: 'made', since: 0 };
 }
 
 function enrol(decisions: Decisions): unknown {
@@ -87,10 +87,10 @@ const adoption = {
 
 const weak: Finding[] = [
   { by: 'reference', found: { kind: 'none', trusted: true } },
-  { by: 'email', found: { kind: 'one', ref: { id: 'wrong' }, by: 'email' } },
+  { by: 'email', found: { kind: 'one', ref: inHr('wrong'), by: 'email' } },
 ];
 const anothers: Partial<EmployeeObservation> = {
-  named: { id: 'wrong' },
+  named: inHr('wrong'),
   findings: weak,
   links: [{ employeeId: 'wrong', isThisPerson: false, hire: other }],
 };
@@ -177,7 +177,7 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   },
   FORMER_EMPLOYEE: {
     hold: holdOf('FORMER_EMPLOYEE', { jobCandidateId, employeeIds: ['wrong'] }),
-    again: plan({ findings: [{ by: 'reference', found: { kind: 'one', by: 'reference', ref: { id: 'wrong' } } }] }),
+    again: plan({ findings: [{ by: 'reference', found: { kind: 'one', by: 'reference', ref: inHr('wrong') } }] }),
   },
   LINK_NOT_FOUND: {
     hold: holdOf('LINK_NOT_FOUND', { jobCandidateId, employeeId: 'wrong' }),

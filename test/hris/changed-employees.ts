@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Connection } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
+import { ownHris } from '../../activities/own-hris.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
@@ -61,7 +62,7 @@ async function openWorld(staff: Staff, count: number) {
   const connection = {
     tenant,
     partner: dyingPartner(sandbox, mishaps),
-    hris: dyingHris(staff.hris, mishaps),
+    hris: ownHris('hr', dyingHris(staff.hris, mishaps)),
     mapping: { fields: [], back: [] },
     landings: {},
     exchanges: { employees: await loadExchangeMapping(tenant, 'employees') },

@@ -65,17 +65,10 @@ const event: fc.Arbitrary<PersonEvent> = fc.oneof(
       how: fc.constantFrom('made', 'linked', 'imported'),
       shownAfterMs: fc.constant(5),
       samePerson: fc.boolean(),
+      insteadOf: fc.option(employee, { nil: undefined, freq: 6 }),
     }),
   },
-  fc.record({
-    kind: fc.constant('replace'),
-    hire,
-    candidate,
-    gone: employee,
-    is: fc.record({ employee, number: fc.constant(null) }),
-  }),
   fc.record({ kind: fc.constant('leave'), hire, employee, heir: fc.option(hire, { nil: undefined }) }),
-  fc.record({ kind: fc.constant('renumber'), employee, number: fc.constant('M') }),
 ) as fc.Arbitrary<PersonEvent>;
 
 const row: fc.Arbitrary<HireFacts | undefined> = fc.oneof(

@@ -110,6 +110,13 @@ describe('somebody who was hired without hirebridge', () => {
     ['a person’s word started that hire', by(own), {}, TAKEN],
     ['passed over by the neighbour, this application', by({ ...own, tenantId: 'globex' }, 'passed-over'), {}, TAKEN],
     [
+      'in the period before, recorded by the neighbour as well',
+      by({ ...own, tenantId: 'globex', period: 1 }),
+      {},
+      refusedAs('recorded'),
+    ],
+    ['recorded as this very hire by a neighbour that went live later', by({ ...own, tenantId: 'globex' }), {}, TAKEN],
+    [
       'whom a removed neighbour may have made',
       by({ ...own, tenantId: 'globex' }, 'removed'),
       {},

@@ -78,13 +78,7 @@ describe('a person is this employee', () => {
 });
 
 describe('the employee is another record by now', () => {
-  const replace = {
-    kind: 'replace',
-    hire: own,
-    candidate: ada,
-    gone: inHr('7'),
-    is: { employee: inHr('8'), number: 'E8' },
-  } as const;
+  const replace = link('8', { insteadOf: inHr('7'), is: { employee: inHr('8'), number: 'E8' } });
   const has = { ...OPEN, employee: inHr('7') };
 
   test('the hire has the new one, and the old one is nobody’s', () => {

@@ -1,5 +1,10 @@
-import type { EmployeeRef } from '../../src/hire/employee.ts';
+import { type Employee, employeeIn } from '../../src/hire/employee.ts';
 import type { Finding, Rung } from '../../src/plan/identity-ladder.ts';
+
+/** An employee of the HR system that is asked. */
+export function inHr(id: string): Employee {
+  return employeeIn('hr', id);
+}
 
 /** What the HR system answers for one key, in a word. */
 export function none(by: Rung): Finding {
@@ -11,11 +16,11 @@ export function unproven(by: Rung): Finding {
 }
 
 export function one(by: Rung, id: string): Finding {
-  return { by, found: { kind: 'one', ref: { id }, by } };
+  return { by, found: { kind: 'one', ref: inHr(id), by } };
 }
 
 export function many(by: Rung, ...ids: string[]): Finding {
-  return { by, found: { kind: 'many', refs: ids.map((id): EmployeeRef => ({ id })), by } };
+  return { by, found: { kind: 'many', refs: ids.map(inHr), by } };
 }
 
 /** The key is not asked, or answers nothing, nothing it can prove, one of two records, or both. */

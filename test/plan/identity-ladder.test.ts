@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Found } from '../../src/hire/employee.ts';
+import type { Found, KnownEmployee } from '../../src/hire/employee.ts';
 import { climbIdentityLadder, type Finding } from '../../src/plan/identity-ladder.ts';
-import { everyCombination, many, none, one, unproven } from './findings.ts';
+import { everyCombination, inHr, many, none, one, unproven } from './findings.ts';
 
 const settled = { unsettledCreate: false };
 const unsettled = { unsettledCreate: true };
@@ -165,8 +165,8 @@ describe('after a create whose outcome is unknown', () => {
 });
 
 test('a hold and a link carry which key found which record', () => {
-  const refs = [{ id: 'A', number: '000123' }, { id: 'B' }];
-  const found: Found = { kind: 'many', refs, by: 'email' };
+  const refs = [{ ...inHr('A'), number: '000123' }, inHr('B')];
+  const found: Found<KnownEmployee> = { kind: 'many', refs, by: 'email' };
   expect(climbIdentityLadder([none('reference'), { by: 'email', found }])).toEqual({
     kind: 'hold',
     reason: 'several-records',
@@ -174,7 +174,7 @@ test('a hold and a link carry which key found which record', () => {
   });
   expect(climbIdentityLadder([one('reference', 'A'), one('email', 'B')])).toMatchObject({
     kind: 'link',
-    evidence: [{ by: 'reference' }, { by: 'email', refs: [{ id: 'B' }] }],
+    evidence: [{ by: 'reference' }, { by: 'email', refs: [inHr('B')] }],
   });
 });
 

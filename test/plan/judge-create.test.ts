@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
-import { many, none, one, unproven } from './findings.ts';
+import { inHr, many, none, one, unproven } from './findings.ts';
 
 const open = { attempt: 2, outcome: 'open' } as const;
 const refused = { attempt: 2, outcome: 'refused' } as const;
 
-const found = (id: string) => ({ kind: 'found', employee: { id } });
+const found = (id: string) => ({ kind: 'found', employee: inHr(id) });
 const mayBe = (...hits: string[]) => ({ kind: 'unprovable', hits });
 const denied: Partial<Decisions> = { neverHappened: new Set([2]) };
 const blind = [unproven('reference'), unproven('email')];
 
 test.each<[string, Finding[], typeof open | typeof refused | undefined, Partial<Decisions>, unknown]>([
-  ['our reference is there', [one('reference', '7')], open, {}, { kind: 'found', employee: { id: '7' } }],
+  ['our reference is there', [one('reference', '7')], open, {}, { kind: 'found', employee: inHr('7') }],
   ['the reference is proven absent', [none('reference')], open, {}, { kind: 'absent' }],
   ['an open attempt needs e-mail and name to be absent', [none('email'), none('person')], open, {}, { kind: 'absent' }],
   ['the e-mail alone proves nothing of an open attempt', [none('email')], open, {}, { kind: 'unprovable', hits: [] }],
@@ -35,7 +35,7 @@ test.each<[string, Finding[], typeof open | typeof refused | undefined, Partial<
     [one('email', '7'), one('person', '7')],
     open,
     {},
-    { kind: 'found', employee: { id: '7' } },
+    { kind: 'found', employee: inHr('7') },
   ],
   ['the number alone shows nobody: numbers are given again', [one('number', '7')], open, {}, mayBe('7')],
   ['two of the e-mail may both be the one', [many('email', '7', '8')], open, {}, mayBe('7', '8')],

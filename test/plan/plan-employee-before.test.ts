@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Decisions } from '../../src/hire/decisions.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate } from '../../src/plan/judge-create.ts';
-import { everyCombination, idsIn, many, none, one, unproven } from './findings.ts';
+import { everyCombination, idsIn, inHr, many, none, one, unproven } from './findings.ts';
 import { ada, inWords, linkedTo, planIn, type World } from './plan-of-hire.ts';
 
 describe('a former worker who is hired again', () => {
-  const rehired: World = { before: { id: '3' }, findings: [none('reference')], employees: ['3', '7'] };
+  const rehired: World = { before: inHr('3'), findings: [none('reference')], employees: ['3', '7'] };
   const again: Partial<Decisions> = { person: 'new-employment' };
 
   test.each<[string, World, Partial<Decisions>, string]>([
@@ -50,7 +50,7 @@ describe('a former worker who is hired again', () => {
       { person: 'same-employee', link: '7' },
       'link 3',
     ],
-    ['a record that an earlier try of this hire made', { ...rehired, own: { id: '9' } }, again, 'link 9'],
+    ['a record that an earlier try of this hire made', { ...rehired, own: inHr('9') }, again, 'link 9'],
     [
       'whose mapping lacks a field',
       { ...rehired, problems: [{ field: 'a', code: 'b', text: 'c' }] },

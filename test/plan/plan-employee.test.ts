@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
-import type { EmployeeRef } from '../../src/hire/employee.ts';
+import type { KnownEmployee } from '../../src/hire/employee.ts';
 import { type EmployeeObservation, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
-import { many, none, one, unproven } from './findings.ts';
+import { inHr, many, none, one, unproven } from './findings.ts';
 import { ada as fresh } from './plan-of-hire.ts';
 
 const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
 
 const create = { kind: 'create', fields: fresh.fields, reference: fresh.reference };
 const nobody = [none('reference'), none('email')];
-const link = (id: string): unknown => ({ kind: 'link', employee: { id } });
+const link = (id: string): unknown => ({ kind: 'link', employee: inHr(id) });
 const linkedTo = (employeeId: string, isThisPerson: boolean) => [{ employeeId, isThisPerson, hire: other }];
 
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
@@ -19,9 +19,9 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['number and e-mail agree: link', { findings: [one('number', '7'), one('email', '7')] }, {}, link('7')],
   [
     'this hire has its employee: link',
-    { own: { id: '7', number: 'E7' } },
+    { own: { ...inHr('7'), number: 'E7' } },
     {},
-    { kind: 'link', employee: { id: '7', number: 'E7' } },
+    { kind: 'link', employee: { ...inHr('7'), number: 'E7' } },
   ],
   [
     'the found employee is linked to this person',
@@ -80,27 +80,27 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ],
   [
     'a person named an employee who is linked to somebody else',
-    { named: { id: '7' }, links: linkedTo('7', false) },
+    { named: inHr('7'), links: linkedTo('7', false) },
     { link: '7' },
     'EMPLOYEE_OF_ANOTHER',
   ],
   [
     'a person named an employee of their own',
-    { named: { id: '7' }, links: linkedTo('7', true) },
+    { named: inHr('7'), links: linkedTo('7', true) },
     { link: '7' },
     link('7'),
   ],
-  ['a person named the employee', { named: { id: '7' } }, { link: '7' }, link('7')],
+  ['a person named the employee', { named: inHr('7') }, { link: '7' }, link('7')],
   ['a person named an employee that is not there', { named: undefined }, { link: '7' }, 'LINK_NOT_FOUND'],
   [
     'a named employee goes before what is found',
-    { named: { id: '7' }, findings: [one('reference', '8')] },
+    { named: inHr('7'), findings: [one('reference', '8')] },
     { link: '7' },
     link('7'),
   ],
   [
     'the mapping lacks a field, whatever is known',
-    { own: { id: '7' }, problems: [{ field: 'startDate', code: 'MISSING', text: 'startDate is empty.' }] },
+    { own: inHr('7'), problems: [{ field: 'startDate', code: 'MISSING', text: 'startDate is empty.' }] },
     {},
     'MAPPING_INCOMPLETE',
   ],
@@ -110,7 +110,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   else expect(planned).toEqual(expected);
 });
 
-const before: EmployeeRef = { id: '3', number: 'E3' };
+const before: KnownEmployee = { ...inHr('3'), number: 'E3' };
 
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['same-employee links the employee', {}, { person: 'same-employee' }, { kind: 'link', employee: before }],
@@ -133,7 +133,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     { person: 'new-employment' },
     'IDENTITY_AMBIGUOUS',
   ],
-  ['this hire’s own employee goes first', { own: { id: '7' } }, { person: 'transfer' }, link('7')],
+  ['this hire’s own employee goes first', { own: inHr('7') }, { person: 'transfer' }, link('7')],
 ])('a person hired before: %s', (_what, observed, decisions, expected) => {
   const planned = planEmployee({ ...fresh, before, ...observed }, { ...undecided, ...decisions });
   if (typeof expected === 'string') expect(planned).toMatchObject({ verdict: 'hold', hold: { code: expected } });
@@ -143,7 +143,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
 test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, string]>([
   ['a new person is looked up', {}, {}, 'ladder'],
   ['a named employee is read', {}, { link: '7' }, 'named'],
-  ['a known employee is not asked for', { own: { id: '7' } }, {}, 'none'],
+  ['a known employee is not asked for', { own: inHr('7') }, {}, 'none'],
   ['a transfer needs no look', { before }, { person: 'transfer' }, 'none'],
   ['a new employment is looked up', { before }, { person: 'new-employment' }, 'ladder'],
   ['an incomplete mapping costs no call', { problems: [{ field: 'a', code: 'b', text: 'c' }] }, {}, 'none'],

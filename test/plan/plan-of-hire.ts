@@ -4,6 +4,7 @@ import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { type KnownPerson, type LinkedPerson, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
+import { inHr } from './findings.ts';
 
 /** What a hire sees: its person, the HR system, and whom employees are linked to. */
 export interface World extends Partial<KnownPerson> {
@@ -46,7 +47,7 @@ export function planIn(world: World, decided: Partial<Decisions> = {}): Change |
   const reading = readingFor(person, decisions);
   if (reading === 'none') return planEmployee(person, decisions);
   if (reading === 'ladder') return planEmployee({ ...person, findings: findings ?? [], links }, decisions);
-  const named = employees.includes(decisions.link ?? '') ? { id: decisions.link ?? '' } : undefined;
+  const named = employees.includes(decisions.link ?? '') ? inHr(decisions.link ?? '') : undefined;
   return planEmployee({ ...person, named, links }, decisions);
 }
 

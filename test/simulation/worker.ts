@@ -5,6 +5,7 @@ import type { Connection, Connections } from '../../activities/connections.ts';
 import { bindActivities } from '../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
+import { ownHris } from '../../activities/own-hris.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
 import type { Reconciled } from '../../src/hire/reconcile-activities.ts';
@@ -200,7 +201,7 @@ async function openConnection(
   return {
     tenant,
     partner,
-    hris: hris.connect(process),
+    hris: ownHris(tenant.hris.connection, hris.connect(process)),
     // One of its own: what a process remembers of a mapping must not come from the seed before.
     mapping: { ...mappings.get(tenant.mapping !== undefined)! },
     landings: {},

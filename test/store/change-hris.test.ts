@@ -4,7 +4,7 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { findPerson } from '../../src/store/persons.ts';
+import { findPerson, recordPeople } from '../../src/store/persons.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -51,6 +51,24 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await findPerson(store, person('new'))).toMatchObject({ recorded: { how: 'other-hris' }, employees: [] });
     expect(await latestHire(store, 'acme', '1')).toMatchObject({ connection: 'old', employee_id: '7' });
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
+  });
+
+  test('that is another one leaves nobody unasked who was hired before go-live', async () => {
+    const { store } = await freshStore(kind);
+    const baseline = { ...ref, jobCandidateId: '3', how: 'baseline' as const };
+    await recordPeople(store, [{ ...person('old'), as: baseline }]);
+    await change(store, 'new');
+    expect(await findPerson(store, person('new'))).toMatchObject({ owner: undefined, recorded: baseline });
+  });
+
+  test('that is another one lets go of whom the tenant was about to hire into the old one', async () => {
+    const { store } = await freshStore(kind);
+    await insertHires(store, [{ ...ref, state: 'open', candidateId: '88' }]);
+    await holdPerson(store, person('old'), ref);
+    await change(store, 'new');
+    const sister = { ...ref, tenantId: 'beta' };
+    await insertHires(store, [{ ...sister, state: 'open', candidateId: '88' }]);
+    expect(await holdPerson(store, person('old'), sister)).toMatchObject({ person: { owner: sister } });
   });
 
   test('is not new while a request for an employee is under way, nor kept under a name in use', async () => {

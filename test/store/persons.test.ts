@@ -44,7 +44,7 @@ describe.each(kinds)('a person, in %s', (kind) => {
     const { version } = await findPerson(other, ada);
     const hold = { kind: 'hold', hire: second, decided: { person: 'transfer' }, isUnderWay: false } as const;
     const event = { ...hold, company: undefined };
-    await changePerson(store, ada, { kind: 'renumber', employee: employeeIn('hr', '7'), number: 'N7' });
+    await linkPerson(store, ada, first, { id: '7', number: 'N7' });
     expect(await changePerson(other, ada, event, { version })).toMatchObject({ refusal: { reason: 'changed' } });
     expect(await changePerson(other, ada, event)).toMatchObject({ person: { owner: second } });
   });

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
+import { ownHris } from '../../../activities/own-hris.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
@@ -39,7 +40,7 @@ export async function employmentWorld({ people, changes = true, wrap = (hris) =>
       writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
     },
     partner: sandbox.partner,
-    hris: wrap(hris),
+    hris: ownHris('hr', wrap(hris)),
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {

@@ -4,8 +4,8 @@ import { exchangePairs } from '../../../activities/exchange/exchange-pairs.ts';
 import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { purgePlans, purgeWrites } from '../../../src/store/retention.ts';
@@ -83,7 +83,7 @@ async function cancellable({ skip }: { skip: boolean }) {
 }
 
 /** Nothing arrives, and that is known. */
-function unavailable(hris: HrisConnection): HrisConnection {
+function unavailable(hris: OwnHris): OwnHris {
   const create = async () => {
     throw new ConnectorError({ code: 'HRIS_AWAY', action: 'retry', message: 'The HR system is away.' });
   };

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
 
@@ -203,16 +203,16 @@ test('an employee whom an earlier hire still has is not ended by itself', async 
 });
 
 /** The write is made, and its answer never comes. */
-function answerLost(hris: HrisConnection): HrisConnection {
-  const terminate: HrisConnection['employees']['terminate'] = async (...args) => {
+function answerLost(hris: OwnHris): OwnHris {
+  const terminate: OwnHris['employees']['terminate'] = async (...args) => {
     await hris.employees.terminate?.(...args);
     throw new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
   };
   return { ...hris, employees: { ...hris.employees, terminate } };
 }
 
-function refusing(hris: HrisConnection): HrisConnection {
-  const terminate: HrisConnection['employees']['terminate'] = async () => {
+function refusing(hris: OwnHris): OwnHris {
+  const terminate: OwnHris['employees']['terminate'] = async () => {
     throw new ConnectorError({ code: 'CLOSED', action: 'reject', message: 'The period is closed.' });
   };
   return { ...hris, employees: { ...hris.employees, terminate } };

@@ -7,9 +7,11 @@ import { employ } from '../../../activities/hire/employ.ts';
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { employeeIn } from '../../../src/hire/employee.ts';
 import type { HireRef } from '../../../src/hire/hire-ref.ts';
 import type { Held } from '../../../src/hire/holds.ts';
-import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
+import type { WriteOptions } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { latestHire } from '../../../src/store/hires.ts';
@@ -50,7 +52,7 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
     ...partnerSide(fleet, id),
     row: (of = id) => steps.row(of),
     judge: () => judgeDeparture(fleet.deps, ref),
-    end: (hr?: (hris: HrisConnection) => HrisConnection) => endEmployment(withHris(fleet.deps, hr), ref),
+    end: (hr?: (hris: OwnHris) => OwnHris) => endEmployment(withHris(fleet.deps, hr), ref),
     answer: (verdict: { verdict: string }, answer: string, of = ref) => steps.answerAs(of, verdict, answer),
     employees: () => readTable(url),
     /** The HR system's own table, for what people do to it. */
@@ -60,10 +62,14 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
       await forgetPeople(fleet.store);
     },
     update: async (fields: Record<string, string>) =>
-      (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, write()),
+      (await fleet.deps.connections.of('acme')).hris.employees.update(employeeIn('hr', employeeId), fields, write()),
     /** Somebody in the HR system ends the employment. */
     terminate: async (lastDay: string) =>
-      (await fleet.deps.connections.of('acme')).hris.employees.terminate?.(employeeId, lastDay, write()),
+      (await fleet.deps.connections.of('acme')).hris.employees.terminate?.(
+        employeeIn('hr', employeeId),
+        lastDay,
+        write(),
+      ),
   };
 }
 
@@ -111,7 +117,7 @@ export function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
       await finishOnboardings(sandbox.control, sandbox.partner);
       return id;
     },
-    employOnce: async (id: string, hr?: (hris: HrisConnection) => HrisConnection, tenantId = 'acme') =>
+    employOnce: async (id: string, hr?: (hris: OwnHris) => OwnHris, tenantId = 'acme') =>
       employ(withHris(deps, hr), await refOf(id, tenantId)),
     finish: async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' }),
     async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string, ...given: string[]) {
@@ -159,7 +165,7 @@ export function partnerSide({ store, sandbox }: Fleet, id: string) {
   };
 }
 
-function withHris(deps: ActivityDeps, change: (hris: HrisConnection) => HrisConnection = (hris) => hris): ActivityDeps {
+function withHris(deps: ActivityDeps, change: (hris: OwnHris) => OwnHris = (hris) => hris): ActivityDeps {
   const of: ActivityDeps['connections']['of'] = async (tenantId) => {
     const connection = await deps.connections.of(tenantId);
     return { ...connection, hris: change(connection.hris) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HrisConnection } from '../../../src/hris/port.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { employPerson } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -24,7 +24,7 @@ test('an employee whom no search shows is taken over by the create that is refus
 });
 
 test.each([
-  ['shows', (hris: HrisConnection) => hris],
+  ['shows', (hris: OwnHris) => hris],
   ['hides', hiding],
 ])(
   'beside a former employee with our reference, whom the HR system %s, one answer makes another',
@@ -34,7 +34,7 @@ test.each([
     await terminate(PAST);
     await forget();
     const second = await begin(await applyFor(0));
-    const hr = (hris: HrisConnection) => withoutRehire(seen(hris));
+    const hr = (hris: OwnHris) => withoutRehire(seen(hris));
     const asked = await employOnce(second, hr);
     expect(asked).toMatchObject({ hold: { code: 'FORMER_EMPLOYEE' } });
     await answer(asked, 'create', await refOf(second));
@@ -49,11 +49,11 @@ test.each([
 );
 
 /** An HR system whose searches find nobody. */
-function hiding(hris: HrisConnection): HrisConnection {
+function hiding(hris: OwnHris): OwnHris {
   return { ...hris, employees: { ...hris.employees, find: async () => ({ kind: 'none', trusted: true }) } };
 }
 
-function withoutRehire(hris: HrisConnection): HrisConnection {
+function withoutRehire(hris: OwnHris): OwnHris {
   const { rehire: _, ...employees } = hris.employees;
   return { ...hris, employees };
 }

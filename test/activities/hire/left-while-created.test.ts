@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { kinds } from '../../store/stores.ts';
 import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
@@ -65,6 +66,24 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
     await forgetNote(store);
     expect(await latestIntent(store, ref, 'create-employee')).toMatchObject({ outcome: 'done' });
     await move('SCREEN');
+    expect(await leave()).toMatchObject(LEFT);
+    expect(await employee()).toMatchObject({ employee_id: id });
+  });
+
+  test('is linked after a restore from before the create, although the HR system fails for a moment', async () => {
+    const { hr, store, employOnce, move, leave, employee } = await hireInto({ database, create: 'made' });
+    await employOnce();
+    const { employee_id: id } = (await employee()) ?? {};
+    await forgetNote(store);
+    await store.kysely.deleteFrom('intents').execute();
+    await move('SCREEN');
+    const { find } = hr.connection.employees;
+    hr.connection.employees.find = async (...given) => {
+      hr.connection.employees.find = find;
+      await find(...given);
+      throw new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'away for a moment' });
+    };
+    await expect(leave()).rejects.toMatchObject({ code: 'HRIS_UNREACHABLE' });
     expect(await leave()).toMatchObject(LEFT);
     expect(await employee()).toMatchObject({ employee_id: id });
   });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { employ } from '../../../activities/hire/employ.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
@@ -45,8 +46,10 @@ test('after a move to another HR system no stranger there is read or written by 
   expect(await world.row(id)).toMatchObject({ state: 'left' });
   expect(await end()).toEqual({ verdict: 'over' });
   expect(await strangers()).toEqual(before);
-  // HR names who they are in the new system.
+  // HR names who they are in the new system, also where the hire began anew meanwhile.
   await answerAs(secondRef, asked, 'link', '2');
+  expect(await employ(fleet.deps, secondRef)).toEqual({ verdict: 'employee' });
+  expect(await strangers()).toEqual(before);
   expect(await finishHire(fleet.deps, secondRef)).toEqual({ verdict: 'verified' });
   expect(await world.row(second)).toMatchObject({ employee_id: '2', connection: 'anew' });
   expect(ref.period).toBe(1);

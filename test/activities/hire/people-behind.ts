@@ -6,9 +6,11 @@ import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { employ } from '../../../activities/hire/employ.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import type { KnownEmployee } from '../../../src/hire/employee.ts';
 import type { HoldRequest } from '../../../src/hire/holds.ts';
-import type { CreateResult, HrisConnection } from '../../../src/hris/port.ts';
+import type { CreateResult } from '../../../src/hris/port.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
@@ -128,21 +130,21 @@ function lagging(connections: ActivityDeps['connections'], readLagMs: number): A
   };
 }
 
-function unseen(hris: HrisConnection): HrisConnection {
+function unseen(hris: OwnHris): OwnHris {
   return { ...hris, employees: { ...hris.employees, find: async () => ({ kind: 'none', trusted: true }) } };
 }
 
 /** Takes every create; its people approve or reject the last one. */
-function peopleBehind(hris: HrisConnection, mode: NonNullable<IntoOptions['create']>) {
-  const asked: Parameters<HrisConnection['employees']['create']>[] = [];
-  const answers = new Map<string, CreateResult | ConnectorError>();
+function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
+  const asked: Parameters<OwnHris['employees']['create']>[] = [];
+  const answers = new Map<string, CreateResult<KnownEmployee> | ConnectorError>();
   const ticket = () => `ticket-${asked.length}`;
   const make = () => {
     const [fields, reference, write] = asked.at(-1) ?? [];
     if (fields === undefined || reference === undefined || write === undefined) throw new Error('nothing was asked');
     return hris.employees.create(fields, reference, { ...write, signal: AbortSignal.timeout(10_000) });
   };
-  const create: HrisConnection['employees']['create'] = async (...args) => {
+  const create: OwnHris['employees']['create'] = async (...args) => {
     args[2].beforeSend();
     asked.push(args);
     if (mode !== 'pending') {
@@ -152,7 +154,7 @@ function peopleBehind(hris: HrisConnection, mode: NonNullable<IntoOptions['creat
     }
     return { kind: 'pending', ticket: ticket(), nextCheckMs: 900_000 };
   };
-  const resolve = async (of: string): Promise<CreateResult> => {
+  const resolve = async (of: string): Promise<CreateResult<KnownEmployee>> => {
     const answer = answers.get(of) ?? { kind: 'pending', ticket: of, nextCheckMs: 900_000 };
     if (answer instanceof ConnectorError) throw answer;
     return answer;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { openBamboo } from '../../hris/identity/kinds.ts';
 import { employPerson } from './employed-person.ts';
@@ -103,12 +103,12 @@ test('who still works there is asked about as before', async () => {
   expect(await employOnce(second)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
 });
 
-type Rehire = NonNullable<HrisConnection['employees']['rehire']>;
+type Rehire = NonNullable<OwnHris['employees']['rehire']>;
 
 const noAnswer = new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
 
 /** The write is made, and its answer never comes. */
-function answerLost(hris: HrisConnection): HrisConnection {
+function answerLost(hris: OwnHris): OwnHris {
   return rehiring(hris, async (...args) => {
     await hris.employees.rehire?.(...args);
     throw noAnswer;
@@ -116,17 +116,17 @@ function answerLost(hris: HrisConnection): HrisConnection {
 }
 
 /** The write never arrives. */
-function forbidden(hris: HrisConnection): HrisConnection {
+function forbidden(hris: OwnHris): OwnHris {
   return rehiring(hris, async () => {
     throw noAnswer;
   });
 }
 
-function rehiring(hris: HrisConnection, rehire: Rehire): HrisConnection {
+function rehiring(hris: OwnHris, rehire: Rehire): OwnHris {
   return { ...hris, employees: { ...hris.employees, rehire } };
 }
 
-function withoutRehire(hris: HrisConnection): HrisConnection {
+function withoutRehire(hris: OwnHris): OwnHris {
   const { rehire: _, ...employees } = hris.employees;
   return { ...hris, employees };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { recordEnd } from '../../../src/store/tenant-acts.ts';
@@ -9,7 +9,7 @@ import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { partnerSide, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
-type Employ = (hris: HrisConnection) => HrisConnection;
+type Employ = (hris: OwnHris) => OwnHris;
 
 /**
  * Two tenants of one company, each with jobs of its own; acme's hire came as far as `employ` let it. The person applies
@@ -68,7 +68,7 @@ async function readApplication({ sandbox }: Awaited<ReturnType<typeof fleetAtSan
 
 const made: Employ = (hris) => hris;
 
-function creating(create: (hris: HrisConnection) => HrisConnection['employees']['create']): Employ {
+function creating(create: (hris: OwnHris) => OwnHris['employees']['create']): Employ {
   return (hris) => ({ ...hris, employees: { ...hris.employees, create: create(hris) } });
 }
 

@@ -1,9 +1,9 @@
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { stableUuid } from '../../../src/sandbox/random.ts';
 
 /** Of ten creates and rehires two are made and never answered, and one never arrives: the same ones for a seed. */
-export function losingAnswers(hris: HrisConnection, seed: number): HrisConnection {
+export function losingAnswers(hris: OwnHris, seed: number): OwnHris {
   const { create, rehire } = hris.employees;
   const attempts = new Map<string, number>();
   async function send<T>(what: string, call: () => Promise<T>): Promise<T> {
@@ -20,7 +20,9 @@ export function losingAnswers(hris: HrisConnection, seed: number): HrisConnectio
     employees: {
       ...hris.employees,
       create: (fields, reference, options) => send(reference, () => create(fields, reference, options)),
-      ...(rehire && { rehire: (id, fields, options) => send(`rehire ${id}`, () => rehire(id, fields, options)) }),
+      ...(rehire && {
+        rehire: (employee, fields, options) => send(`rehire ${employee.id}`, () => rehire(employee, fields, options)),
+      }),
     },
   };
 }

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { latestHire } from '../../../src/store/hires.ts';
+import { employeeOf, latestHire } from '../../../src/store/hires.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { type Applicant, listApplicants } from '../../harness/world-people.ts';
-import { created, employee, write } from '../profile.ts';
+import { employee, write } from '../profile.ts';
 import type { PlayedHire } from './in-rounds.ts';
 import type { OwnHris } from './kinds.ts';
 import { losingAnswers } from './losing-answers.ts';
@@ -72,7 +72,7 @@ export interface Entrance {
   jobCandidateId: number;
 }
 
-async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: HrisConnection) {
+async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: Connection['hris']) {
   const { control, partner } = fleet.sandbox;
   const { items: jobs } = await partner.readAll(contract.jobs.list);
   const applyElsewhere = async ({ jobId }: Applicant, { fields }: Human): Promise<{ jobCandidateId: number }> => {
@@ -90,10 +90,11 @@ async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: 
     async between({ story, first }: Cast): Promise<void> {
       if (first === undefined) return;
       const before = await latestHire(fleet.store, 'acme', String(first.jobCandidateId));
-      const { employee_id: id, onboarding_candidate_id: onboardingCandidateId } = before ?? {};
+      const own = before && employeeOf(before);
+      const { onboarding_candidate_id: onboardingCandidateId } = before ?? {};
       // Nobody is onboarded twice at once.
       if (onboardingCandidateId) await control.act('finishOnboarding', { onboardingCandidateId });
-      if (id && story.ends === true) await hris.employees.terminate?.(id, PAST, write);
+      if (own && story.ends === true) await hris.employees.terminate?.(own, PAST, write);
     },
     async secondAct({ story, hired }: Cast): Promise<Entrance> {
       const isSame = story.as === 'same candidate';
@@ -103,15 +104,16 @@ async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: 
   };
 }
 
-async function employBefore({ employees }: HrisConnection, stories: readonly Story[]): Promise<Map<string, Human>> {
+async function employBefore({ employees }: Connection['hris'], stories: readonly Story[]): Promise<Map<string, Human>> {
   const employed = new Map<string, Human>();
   for (const { before } of stories) {
     if (before === undefined) continue;
     const { human, former } = before;
     const fields = employee('', { ...human.fields, phone: markOf(human), startDate: '2019-03-01' });
-    const { id } = created(await employees.create(fields, `before:${human.id}`, write));
-    if (former) await employees.terminate?.(id, PAST, write);
-    employed.set(id, human);
+    const result = await employees.create(fields, `before:${human.id}`, write);
+    if (result.kind !== 'created') throw new Error('not created');
+    if (former) await employees.terminate?.(result.ref, PAST, write);
+    employed.set(result.ref.id, human);
   }
   return employed;
 }

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/person-rows.ts',
-      find: '    const where = { person_id: after.id, version: before.version };\n',
-      replace: '    const where = { person_id: after.id };\n',
+      find: '{ person_id: person.id, version: person.version }',
+      replace: '{ person_id: person.id }',
     },
   ],
   caughtBy: tests(/is changed by each of many who change them at once/, 'test/store/persons.test.ts'),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/person/change-person.ts',
-      find: '  return (hire.isOpen && hire.employee === undefined) || ((hire.isOpen || hire.isDone) && has);',
-      replace: '  return hire.isOpen || (hire.isDone && has);',
+      find: '  if (own === undefined) return isOpen;\n',
+      replace: '  if (own === undefined || isOpen) return isOpen;\n',
     },
   ],
   caughtBy: tests(/a hire that has another one takes them over, or does not/, 'test/person/link-person.test.ts'),

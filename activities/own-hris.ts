@@ -1,0 +1,100 @@
+import { ConnectorError } from '../src/errors.ts';
+import { type Employee, type FindKey, type Found, type KnownEmployee, knownIn } from '../src/hire/employee.ts';
+import type {
+  ChangedEmployees,
+  CreateResult,
+  EmployeeChanges,
+  EmployeeFiles,
+  EmployeeRecord,
+  Employees,
+  HrisConnection,
+  PendingCreates,
+} from '../src/hris/port.ts';
+
+/** What takes an employee's id takes the employee instead. */
+type ForOwn<Call> = Call extends (id: string, ...rest: infer Rest) => infer Given
+  ? (employee: Employee, ...rest: Rest) => Given
+  : never;
+
+type ById = 'update' | 'amend' | 'rehire' | 'terminate';
+export type OwnRecord = EmployeeRecord<KnownEmployee>;
+
+export interface OwnEmployees extends Pick<{ [Name in ById]: ForOwn<NonNullable<Employees[Name]>> }, 'update'> {
+  find(key: FindKey, signal: AbortSignal): Promise<Found<KnownEmployee>>;
+  create(...given: Parameters<Employees['create']>): Promise<CreateResult<KnownEmployee>>;
+  read(employee: Employee, signal: AbortSignal): Promise<OwnRecord | undefined>;
+  amend?: ForOwn<NonNullable<Employees['amend']>>;
+  rehire?: ForOwn<NonNullable<Employees['rehire']>>;
+  terminate?: ForOwn<NonNullable<Employees['terminate']>>;
+}
+
+/**
+ * A tenant's open HR system, for its own employees: an id says nothing of whose it is, so what reads or writes one
+ * takes the employee, and refuses those of another HR system before anything is asked. @throws ConnectorError
+ * EMPLOYEE_ELSEWHERE (reject)
+ */
+export interface OwnHris extends Omit<HrisConnection, 'employees' | 'changes' | 'files' | 'pending'> {
+  employees: OwnEmployees;
+  changes?: { since(...given: Parameters<EmployeeChanges['since']>): Promise<OwnChanges> };
+  files?: { deliver: ForOwn<EmployeeFiles['deliver']> };
+  pending?: { resolve(...given: Parameters<PendingCreates['resolve']>): Promise<CreateResult<KnownEmployee>> };
+}
+
+export interface OwnChanges extends Omit<ChangedEmployees, 'employees'> {
+  employees: OwnRecord[];
+}
+
+/** The HR system of this connection. */
+export function ownHris(connection: string, hris: HrisConnection): OwnHris {
+  const { employees, changes, files, pending, ...rest } = hris;
+  const { update, amend, rehire, terminate } = employees;
+  const idOf = (employee: Employee): string => {
+    if (employee.connection === connection) return employee.id;
+    throw elsewhere(employee, connection);
+  };
+  const known = <Given extends { ref: { id: string; number?: string } }>(given: Given) => ({
+    ...given,
+    ref: knownIn(connection, given.ref),
+  });
+  const made = (result: CreateResult): CreateResult<KnownEmployee> =>
+    result.kind === 'created' ? known(result) : result;
+  return {
+    ...rest,
+    employees: {
+      async find(key, signal) {
+        const found = await employees.find(key, signal);
+        if (found.kind === 'one') return known(found);
+        return found.kind === 'none' ? found : { ...found, refs: found.refs.map((ref) => knownIn(connection, ref)) };
+      },
+      create: async (...given) => made(await employees.create(...given)),
+      async read(employee, signal) {
+        const record = await employees.read(idOf(employee), signal);
+        return record && known(record);
+      },
+      update: async (employee, ...given) => update(idOf(employee), ...given),
+      ...(amend && { amend: async (employee, ...given) => amend(idOf(employee), ...given) }),
+      ...(rehire && { rehire: async (employee, ...given) => rehire(idOf(employee), ...given) }),
+      ...(terminate && { terminate: async (employee, ...given) => terminate(idOf(employee), ...given) }),
+    },
+    ...(changes && {
+      changes: {
+        async since(...given) {
+          const page = await changes.since(...given);
+          return { ...page, employees: page.employees.map(known) };
+        },
+      },
+    }),
+    ...(files && { files: { deliver: async (employee, ...given) => files.deliver(idOf(employee), ...given) } }),
+    ...(pending && { pending: { resolve: async (...given) => made(await pending.resolve(...given)) } }),
+  };
+}
+
+function elsewhere({ id, connection }: Employee, open: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_ELSEWHERE',
+    action: 'reject',
+    message:
+      `Employee ${id} is in the HR system "${connection}", and this tenant has "${open}" now, where that id may be ` +
+      'somebody else’s. Nothing was read or written.',
+  });
+}
