@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { tallyWrites } from '../../src/exchange/pair-limits.ts';
 import { TAKEN } from '../../src/exchange/plan-pair.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import type { PairCounts } from '../../src/store/exchange-runs.ts';
@@ -36,7 +35,7 @@ export async function exchangePage(
   await check(first);
   const busy = busyIn(plannedIn(first));
   if (!isSurveyed && !(await areFewWith(context, busy))) return undefined;
-  if (busy.length > 0) await assertWithinLimits(context, tallyWrites(busy));
+  if (busy.length > 0) await assertWithinLimits(context, busy);
   const missing = newlyMissing(context, first);
   const { read, written } = await writeFresh(context, first, { isListOld, check });
   const planned = plannedIn(read);

@@ -1,7 +1,7 @@
 import { amendsOnly } from '../../src/exchange/amendments.ts';
 import { sumOfTallies, type Tally } from '../../src/exchange/pair-limits.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
-import { commitPairs, forgetTallies, type PairCounts } from '../../src/store/exchange-runs.ts';
+import { commitPairs, forgetRecentWrites, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
@@ -16,7 +16,7 @@ import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { exchangePage, type PageResult } from './exchange-page.ts';
 import { openContext, scopeOf } from './open-context.ts';
-import { assertWithinLimits, beginsWithSurvey, type Survey, surveyOf, surveyPairs } from './within-limits.ts';
+import { assertSurveyed, beginsWithSurvey, type Survey, surveyOf, surveyPairs } from './within-limits.ts';
 
 /** Pairs read together. */
 export const PAGE_SIZE = 100;
@@ -116,7 +116,7 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   else await closeTenantHolds(store, tenantId, code);
   const isWhole = (run.mode ?? 'full') === 'full';
   // What a person allowed is no news for the next run.
-  if (isWhole && (await completeExchange(store, key, context.mapping.hash))) await forgetTallies(store, key);
+  if (isWhole && (await completeExchange(store, key, context.mapping.hash))) await forgetRecentWrites(store, key);
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
@@ -157,7 +157,7 @@ async function lookAtPage(
   const last = pairs.at(-1);
   const isOver = pairs.length < PAGE_SIZE || last === undefined;
   if (isOver) {
-    await assertWithinLimits(context, counts);
+    await assertSurveyed(context, counts);
     context.jobs.forget();
   }
   const cursor = isOver ? survey.from : last.pairId;
@@ -209,7 +209,7 @@ async function surveyHints(
     const pairs = await pairsOf(hints.slice(from, from + PAGE_SIZE));
     counts = sumOfTallies(counts, await surveyPairs(context, pairs, 'some'));
   }
-  await assertWithinLimits(context, counts);
+  await assertSurveyed(context, counts);
   context.jobs.forget();
 }
 

@@ -1,12 +1,14 @@
 import {
   areFew,
+  effectsOf,
   judgeTally,
   sumOfTallies,
   type Tally,
   tallyFilled,
-  tallyWrites,
+  tallyOf,
+  type WrittenPairs,
 } from '../../src/exchange/pair-limits.ts';
-import { recentTallies } from '../../src/store/exchange-runs.ts';
+import { recentWrites } from '../../src/store/exchange-runs.ts';
 import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/stream-states.ts';
@@ -38,7 +40,7 @@ export async function surveyPairs(
   of: 'all' | 'some',
 ): Promise<Tally> {
   const planned = plannedIn(await readPairs(context, pairs));
-  return sumOfTallies(of === 'all' ? tallyFilled(planned) : {}, tallyWrites(busyIn(planned)));
+  return sumOfTallies(of === 'all' ? tallyFilled(planned) : {}, tallyOf(effectsOf(busyIn(planned))));
 }
 
 /**
@@ -53,15 +55,23 @@ export async function beginsWithSurvey(context: ExchangeContext): Promise<boolea
 
 /** Whether so few pairs would be written, with those of the last hour, that nobody need know how many follow. */
 export async function areFewWith(context: ExchangeContext, busy: readonly PlannedPair[]): Promise<boolean> {
-  return busy.length === 0 || areFew(sumOfTallies(...(await earlierTallies(context)), tallyWrites(busy)));
+  return busy.length === 0 || areFew(tallyOf(...(await earlierWrites(context)), effectsOf(busy)));
 }
 
 /**
  * Holds the stream where too much would be written, in this run or within an hour.
  * @throws ConnectorError MASS_EMPTIED, MASS_CHANGE, FIRST_MEETING
  */
-export async function assertWithinLimits(context: ExchangeContext, news: Tally): Promise<void> {
-  const tally = sumOfTallies(...(await earlierTallies(context)), news);
+export async function assertWithinLimits(context: ExchangeContext, busy: readonly PlannedPair[]): Promise<void> {
+  await assertWithin(context, tallyOf(...(await earlierWrites(context)), effectsOf(busy)));
+}
+
+/** Of what a survey has counted, beside what was written before it. */
+export async function assertSurveyed(context: ExchangeContext, counts: Tally): Promise<void> {
+  await assertWithin(context, sumOfTallies(tallyOf(...(await earlierWrites(context))), counts));
+}
+
+async function assertWithin(context: ExchangeContext, tally: Tally): Promise<void> {
   if (areFew(tally)) return;
   const { deps, key } = context;
   const excesses = judgeTally(tally, await countOf(context));
@@ -73,9 +83,9 @@ export async function assertWithinLimits(context: ExchangeContext, news: Tally):
   }
 }
 
-async function earlierTallies({ deps, key }: ExchangeContext): Promise<Tally[]> {
-  const kept = await recentTallies(deps.store, key);
-  return kept.map((tally) => JSON.parse(tally) as Tally);
+async function earlierWrites({ deps, key }: ExchangeContext): Promise<WrittenPairs[]> {
+  const kept = await recentWrites(deps.store, key);
+  return kept.map((written) => JSON.parse(written) as WrittenPairs);
 }
 
 function countOf(context: ExchangeContext): Promise<number> {

@@ -1,5 +1,4 @@
 import { giversFirst } from '../../src/exchange/givers-first.ts';
-import { tallyWrites } from '../../src/exchange/pair-limits.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { assertWithinLimits } from './within-limits.ts';
@@ -34,7 +33,7 @@ export async function writeFresh(
     await check(latest());
     const some = busyIn(plannedIn(read));
     if (some.length === 0) continue;
-    await assertWithinLimits(context, tallyWrites(some));
+    await assertWithinLimits(context, some);
     written.push(...(await writePairs(context, some)));
   }
   return { read: latest(), written };

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { giversFirst } from '../../src/exchange/givers-first.ts';
 import { echoesOf, type Heard } from '../../src/exchange/hear-echoes.ts';
-import { tallyWrites } from '../../src/exchange/pair-limits.ts';
+import { effectsOf } from '../../src/exchange/pair-limits.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -14,7 +14,7 @@ import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
-import { addTally, isRunning } from '../../src/store/exchange-runs.ts';
+import { addWrites, isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
@@ -121,7 +121,7 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
       if (!(await savePair(store, key, change))) continue;
       mine.push({ ...one, state: { ...one.state, version: version + 1 } });
     }
-    if (mine.length > 0) await addTally(store, key, JSON.stringify(tallyWrites(mine)));
+    if (mine.length > 0) await addWrites(store, key, JSON.stringify(effectsOf(mine)));
     return mine;
   });
 }

@@ -5,10 +5,14 @@ import type { FieldWrite, PairPlan } from './plan-pair.ts';
 /** What a write does to the side that it goes to. met: the sides were never compared in this field before. */
 type Effect = 'emptied' | 'changed' | 'met';
 
-/** Counts by side and effect, of pairs, and by side, effect and field, of values; `filled` and a field: of pairs. */
+/** Ids of pairs by side and effect, and by side, effect and field. */
+export type WrittenPairs = Readonly<Record<string, readonly string[]>>;
+
+/** How many pairs they are; `filled` and a field: that have a value of it. */
 export type Tally = Readonly<Record<string, number>>;
 
 interface Judged {
+  pair: { pairId: string };
   plan: Pick<PairPlan, 'toHris' | 'toPartner'>;
   /** What both sides agreed on before. */
   bases: Readonly<Record<string, string>>;
@@ -39,30 +43,40 @@ export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
 const EFFECTS = Object.keys(LIMITS) as Effect[];
 const PLACES: Readonly<Record<Side, string>> = { hris: 'in the HR system', partner: 'at the hiring platform' };
 
-/** What would be written of some pairs. */
-export function tallyWrites(pairs: readonly Judged[]): Tally {
-  const counted = countIn();
-  for (const { plan, bases } of pairs) {
+/** What would be written, by what it does. */
+export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
+  const written: Record<string, string[]> = {};
+  const add = (pairId: string, ...key: string[]): void => void (written[key.join(' ')] ??= []).push(pairId);
+  for (const { pair, plan, bases } of pairs) {
     for (const [side, writes] of [['hris', plan.toHris] as const, ['partner', plan.toPartner] as const]) {
-      for (const one of writes) counted.add(side, effectOf(one, bases), one.field);
-      for (const effect of new Set(writes.map((one) => effectOf(one, bases)))) counted.add(side, effect);
+      for (const one of writes) add(pair.pairId, side, effectOf(one, bases), one.field);
+      for (const effect of new Set(writes.map((one) => effectOf(one, bases)))) add(pair.pairId, side, effect);
     }
   }
-  return counted.tally;
+  return written;
+}
+
+/** A pair counts once, however often it was written. */
+export function tallyOf(...all: readonly WrittenPairs[]): Tally {
+  const keys = new Set(all.flatMap((written) => Object.keys(written)));
+  return Object.fromEntries([...keys].map((key) => [key, new Set(all.flatMap((written) => written[key] ?? [])).size]));
 }
 
 /** How many pairs have a value of each field. */
 export function tallyFilled(pairs: readonly Judged[]): Tally {
-  const counted = countIn();
-  for (const { bases } of pairs)
-    for (const [field, form] of Object.entries(bases)) if (form !== EMPTY_FORM) counted.add('filled', field);
-  return counted.tally;
+  return sumOfTallies(
+    ...pairs.map(({ bases }) => {
+      const filled = Object.entries(bases).filter(([, form]) => form !== EMPTY_FORM);
+      return Object.fromEntries(filled.map(([field]) => [`filled ${field}`, 1]));
+    }),
+  );
 }
 
+/** Of pairs that are others in each. */
 export function sumOfTallies(...tallies: readonly Tally[]): Tally {
-  const counted = countIn();
-  for (const tally of tallies) for (const [key, count] of Object.entries(tally)) counted.by(key, count);
-  return counted.tally;
+  const sum: Record<string, number> = {};
+  for (const tally of tallies) for (const [key, count] of Object.entries(tally)) sum[key] = (sum[key] ?? 0) + count;
+  return sum;
 }
 
 /** Whether these are so few pairs that nobody need know how many others follow. */
@@ -119,12 +133,4 @@ function fieldCounts(tally: Tally, ...key: [Side, Effect]): [string, number][] {
 
 function countOf(tally: Tally, ...key: [Side, Effect] | ['filled', string]): number {
   return tally[key.join(' ')] ?? 0;
-}
-
-function countIn() {
-  const tally: Record<string, number> = {};
-  const by = (key: string, count: number): void => {
-    tally[key] = (tally[key] ?? 0) + count;
-  };
-  return { tally, by, add: (...key: string[]): void => by(key.join(' '), 1) };
 }

@@ -70,8 +70,8 @@ export async function isRunning({ kysely }: Store, key: StreamKey, runId: string
 /** Change limits look back for so long, and to the beginning of a run that lasts longer. */
 const LOOKS_BACK_MS = 3_600_000;
 
-/** Counts what is about to be written. `tally` as JSON. */
-export async function addTally(store: Store, key: StreamKey, tally: string): Promise<void> {
+/** Notes what is about to be written, as JSON. */
+export async function addWrites(store: Store, key: StreamKey, tally: string): Promise<void> {
   const { kysely, now } = store;
   await kysely
     .deleteFrom('exchange_tallies')
@@ -83,14 +83,14 @@ export async function addTally(store: Store, key: StreamKey, tally: string): Pro
 }
 
 /** What the run under way wrote, and others within the hour. */
-export async function recentTallies(store: Store, key: StreamKey): Promise<string[]> {
+export async function recentWrites(store: Store, key: StreamKey): Promise<string[]> {
   const query = store.kysely.selectFrom('exchange_tallies').select('tally').where(ofStream(key));
   const rows = await query.where('written_at', '>', lately(store, key)).execute();
   return rows.map(({ tally }) => tally);
 }
 
 /** A person allowed what was written so far: it counts no more. */
-export async function forgetTallies({ kysely }: Store, key: StreamKey): Promise<void> {
+export async function forgetRecentWrites({ kysely }: Store, key: StreamKey): Promise<void> {
   await kysely.deleteFrom('exchange_tallies').where(ofStream(key)).execute();
 }
 

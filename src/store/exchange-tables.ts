@@ -26,12 +26,12 @@ export interface ExchangePairTable {
   updated_at: number;
 }
 
-/** What an exchange was about to write, counted; kept for as long as its change limits look back. */
+/** What an exchange was about to write; kept for as long as its change limits look back. */
 export interface ExchangeTallyTable {
   tenant_id: string;
   stream: string;
   written_at: number;
-  /** JSON of Tally. */
+  /** JSON of WrittenPairs. */
   tally: string;
 }
 

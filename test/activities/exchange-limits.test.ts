@@ -235,3 +235,11 @@ test('two limits that are exceeded are asked about one after the other, and both
   await resume();
   expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: SOME } });
 });
+
+test('one person who is edited again and again is no mass', async () => {
+  const [person] = await open(12);
+  for (let n = 0; n < 22; n += 1) {
+    world.editPartner(person as Person, field('city'), n % 2 === 0 ? null : 'Bonn');
+    expect(await exchange({}, {})).toMatchObject({ state: 'done' });
+  }
+});
