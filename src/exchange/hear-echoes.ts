@@ -140,7 +140,8 @@ function hearOther(one: SeenField, { shown, other, echo }: Forms & { echo: Echo 
   const isOld = echo.over?.includes(shown) === true;
   if (isOld && (flow.owner === 'either' || flow.amends !== undefined))
     return spelled(one, { ...echo, shown, times: 1 });
-  if (other !== echo.form) return {};
+  // What it was seen to make of the write is nobody's edit, whatever was edited on the other side since.
+  if (other !== echo.form) return shown === echo.after ? spelled(one, { ...echo, shown, times: MOST_BOUNCES }) : {};
   const [value, source] = [one[echo.to], one[otherSide(echo.to)]];
   if (isAlike(value, source)) return spelled(one, { ...echo, shown, times: 0 });
   const isOwnDoing = shown === echo.after || (flow.owner === 'either' && isCut(source.value, value.value));
@@ -159,6 +160,8 @@ function hearInDoubt(
   // It may still arrive after what it came from was taken back.
   if (shown === other)
     return { agreed: shown, echo: { to, form: shown, over: [shown, ...late.over], times: 0, at: known.readAt } };
+  // It did not arrive, and its side goes on showing what it made of the write before.
+  if (known.echo?.to === to && known.echo.shown === shown) return { ...spelled(one, known.echo), late };
   const isArrived = other === form && shown !== known.base && isAlike(one[to], one[otherSide(to)]);
   return isArrived ? { ...spelled(one, { to, form: other, shown, times: 0 }), agreed: other } : { late };
 }

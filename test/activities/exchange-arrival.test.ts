@@ -5,6 +5,7 @@ import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { retryLeftOutPairs } from '../../src/store/left-out-pairs.ts';
 import { CALM } from '../convergence/calm.ts';
 import type { TwoWayField } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
 import { type RawHr, sqliteHr } from './raw-hr.ts';
@@ -68,11 +69,11 @@ async function begin(rules: string, ...statements: string[]): Promise<void> {
   changes = 0;
 }
 
-async function exchange(afterMs = 120_000) {
+async function exchange(afterMs = 120_000, conditions: Partial<Conditions> = {}) {
   world.clock.advance(afterMs);
   runs += 1;
   const partnerAt = `http://127.0.0.1:${server.port}`;
-  const { state, counts } = await world.exchange(`run ${runs}`, { ...CALM, partnerAt });
+  const { state, counts } = await world.exchange(`run ${runs}`, { ...CALM, ...conditions, partnerAt });
   return { state, ...counts };
 }
 
@@ -267,6 +268,30 @@ describe.each(EITHER)('%s, where the HR system makes another value of what was w
     await exchange();
     expect(await shown()).toEqual(['Oslo', 'Oslo']);
     expect(await said()).toEqual([]);
+  });
+
+  const ofNames = makes.filter(([what]) => what !== 'rounds');
+  test.each(ofNames)(
+    'it %s: an edit of the partner before that was seen goes to the HR system',
+    async (_what, typed, as) => {
+      await begin(rules, own(as));
+      world.editPartner(person, city, typed);
+      await exchange();
+      world.editPartner(person, city, 'Rom');
+      await exchange();
+      expect(await shown()).toEqual(['Rom', 'Rom']);
+    },
+  );
+
+  test.each(ofNames)('it %s: an edit of the partner whose write was lost is sent again', async (_what, typed, as) => {
+    await begin(rules, own(as));
+    world.editPartner(person, city, typed);
+    await exchange();
+    await exchange();
+    world.editPartner(person, city, 'Rom');
+    await exchange(120_000, { updateMishap: () => 'lost-before' });
+    await exchange();
+    expect(await shown()).toEqual(['Rom', 'Rom']);
   });
 
   test.each(makes.slice(0, 2))('it %s by night: nobody edited that, either', async (_what, typed, as, keeps) => {
