@@ -450,7 +450,16 @@ async function landingTrouble(tenant: Tenant, hris: HrisConnection, name: PullNa
   if (hris.landing === undefined || mapping === undefined) return noLanding(tenant.hris.kind, name).message;
   try {
     await hris.landing.read(name, ['0'], { tenant: tenant.tenant, signal: AbortSignal.timeout(CALL_MS) });
-    return undefined;
+    const described = (await hris.describe?.(name, AbortSignal.timeout(CALL_MS))) ?? [];
+    if (described.length === 0) return undefined;
+    const missing = mapping.fields.filter(({ target }) => described.every(({ key }) => key !== target));
+    const misfits = fitMapping(mapping, described).misfits.map(({ text }) => text);
+    if (missing.length > 0)
+      misfits.push(
+        `The landing table of ${name} lacks ${missing.map(({ def, target }) => def.place ?? target).join(', ')}. Add what ` +
+          `\`hirebridge ddl ${tenant.tenant} --stream ${name}\` prints, or set the field to null in the mapping.`,
+      );
+    return misfits.length === 0 ? undefined : misfits.join(' ');
   } catch (error) {
     if (isConnectorError(error) && error.action === 'reject') return error.message;
     throw error;

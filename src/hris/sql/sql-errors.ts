@@ -117,6 +117,9 @@ interface DriverFacts {
   errcode?: unknown;
   errno?: unknown;
   sqlState?: unknown;
+  address?: unknown;
+  hostname?: unknown;
+  port?: unknown;
   column?: unknown;
   columns?: readonly string[];
   detail?: unknown;
@@ -157,9 +160,16 @@ export function explainSqlError(error: unknown, state: SqlErrorState): Connector
   return new ConnectorError({
     code,
     action,
-    message: `${text} (${[source, ...columns].join(', ')}).${nextStep(code, facts, state.user)}`,
+    message: `${text} (${[source, ...placeOf(facts), ...columns].join(', ')}).${nextStep(code, facts, state.user)}`,
     ...(columns.length === 0 ? {} : { details: Object.fromEntries(columns.map((column) => [column, text])) }),
   });
+}
+
+/** The address that was tried, where the network says so. */
+function placeOf({ address, hostname, port }: DriverFacts): string[] {
+  const host = address ?? hostname;
+  if (typeof host !== 'string') return [];
+  return [typeof port === 'number' ? `${host}:${port}` : host];
 }
 
 /** A name of a table or column, with its schema; whatever else stands in a message is not repeated. */
