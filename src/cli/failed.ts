@@ -3,7 +3,7 @@ import { readFailed, retryFailed } from '../operator/failed.ts';
 import { EXIT } from './exit.ts';
 import { withClient, withStore } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable } from './print.ts';
+import { printJson, renderTable, say } from './print.ts';
 
 /** Longest reason in the table; --json has them whole. */
 const MOST_TEXT = 100;
@@ -25,6 +25,7 @@ export function defineRetry(command: Command): void {
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
     .argument('[stream]', 'the records of one stream alone')
+    .option('--json', 'print JSON')
     .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge retry acme', 'hirebridge retry acme candidates'))
     .action(runRetry);
@@ -46,15 +47,15 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
 async function runRetry(
   tenantId: string,
   stream: string | undefined,
-  who: { as?: string },
+  options: { json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
   const { records, deliveries } = await withClient(places, (parts) =>
-    retryFailed(parts, { tenantId, stream, by: byOf(who) }),
+    retryFailed(parts, { tenantId, stream, by: byOf(options) }),
   );
   const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);
   if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);
   const what = parts.length === 0 ? 'Nothing to retry' : parts.join(', ');
-  process.stdout.write(`${what}. What is left: hirebridge failed ${tenantId}\n`);
+  say(options, { records, deliveries }, `${what}. What is left: hirebridge failed ${tenantId}\n`);
 }

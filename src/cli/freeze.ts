@@ -1,58 +1,54 @@
 import type { Command } from 'commander';
-import type { FreezeAct } from '../operator/tenants.ts';
 import { freezeWrites, thawWrites } from '../operator/tenants.ts';
 import { withStore, withTables } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
+import { say } from './print.ts';
 
 interface FreezeOptions {
-  all?: boolean;
+  json?: boolean;
   as?: string;
 }
 
 export function defineFreeze(command: Command): void {
   whose(command)
-    .description('Stop every write to partner and HR system at once; reads and webhooks go on. Needs no Temporal.')
-    .addHelpText('after', example('hirebridge freeze acme', 'hirebridge freeze --all'))
+    .description(
+      'Stop the very next write to hiring platform and HR system, of every tenant or of one; reads and webhooks go ' +
+        'on. Needs no Temporal.',
+    )
+    .addHelpText('after', example('hirebridge freeze', 'hirebridge freeze acme'))
     .action(runFreeze);
 }
 
 export function defineThaw(command: Command): void {
   whose(command)
-    .description('Let the writes that `freeze` stopped go on.')
-    .addHelpText('after', example('hirebridge thaw acme', 'hirebridge thaw --all'))
+    .description('Let the writes go on that `freeze` stopped.')
+    .addHelpText('after', example('hirebridge thaw', 'hirebridge thaw acme'))
     .action(runThaw);
 }
 
 function whose(command: Command): Command {
-  command.argument('[tenant]', 'one tenant; the fleet with --all');
-  return asOption(command.option('--all', 'the whole fleet'));
+  return asOption(command.argument('[tenant]', 'one tenant; every tenant by default').option('--json', 'print JSON'));
 }
 
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
-  const act = actOf(tenantId, options, command);
+  const act = { by: byOf(options), ...(tenantId === undefined ? {} : { tenantId }) };
   const done = await withTables(await placesOf(command), (tables) => freezeWrites(tables, act));
-  const whose = nameOf(act);
-  process.stdout.write(
-    done
-      ? `${whose} frozen by ${act.by}: nothing is written. To let it go on: hirebridge thaw ${tenantId ?? '--all'}\n`
-      : `${whose} frozen already; see: hirebridge status\n`,
-  );
+  const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
+  const text = done
+    ? `${nameOf(tenantId)} frozen by ${act.by}: nothing is written. To let it go on: ${thaw}\n`
+    : `${nameOf(tenantId)} frozen already; see: hirebridge status\n`;
+  say(options, { frozen: tenantId ?? 'every tenant', changed: done }, text);
 }
 
 async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
-  const act = actOf(tenantId, options, command);
+  const act = { by: byOf(options), ...(tenantId === undefined ? {} : { tenantId }) };
   const done = await withStore(await placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
-  process.stdout.write(
-    done ? `${nameOf(act)} thawed by ${act.by}: writes go on within seconds.\n` : `${nameOf(act)} not frozen.\n`,
-  );
+  const text = done
+    ? `${nameOf(tenantId)} thawed by ${act.by}: writes go on within seconds.\n`
+    : `${nameOf(tenantId)} not frozen.\n`;
+  say(options, { thawed: tenantId ?? 'every tenant', changed: done }, text);
 }
 
-/** The fleet is named in so many words: a forgotten tenant must not stop everybody. */
-function actOf(tenantId: string | undefined, { all, ...who }: FreezeOptions, command: Command): FreezeAct {
-  if ((tenantId === undefined) !== (all === true)) command.error('error: name one tenant, or give --all');
-  return { by: byOf(who), ...(tenantId === undefined ? {} : { tenantId }) };
-}
-
-function nameOf({ tenantId }: FreezeAct): string {
+function nameOf(tenantId: string | undefined): string {
   return tenantId === undefined ? 'Every tenant is' : `${tenantId} is`;
 }

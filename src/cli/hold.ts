@@ -5,7 +5,7 @@ import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold 
 import { age } from '../operator/status.ts';
 import { withClient, withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { printJson, renderTable } from './print.ts';
+import { printJson, renderTable, say } from './print.ts';
 
 export function defineHold(command: Command): void {
   command.description('List, show and answer what waits for a person.');
@@ -39,6 +39,7 @@ export function defineHold(command: Command): void {
     .option('--all', 'answer every open hold of one reason')
     .option('--tenant <tenant>', 'with --all: only those of one tenant')
     .option('--as <name>', 'who answers; by default the user of this system')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       example(
@@ -133,6 +134,7 @@ function nextLines({ holdId, state, answerTexts }: HoldView): string[] {
 
 interface AnswerOptions {
   as?: string;
+  json?: boolean;
   all?: boolean;
   tenant?: string;
 }
@@ -150,10 +152,11 @@ async function runAnswer(
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is of one hold, not of --all');
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
-  const answered = await withClient(places, async (parts) => {
-    if (options.all === true) return `${await answerHolds(parts, which, { answer, by })} holds of ${hold}`;
+  const count = await withClient(places, async (parts) => {
+    if (options.all === true) return answerHolds(parts, which, { answer, by });
     await answerHold(parts, { holdId: hold, answer, arguments: args, by });
-    return hold;
+    return 1;
   });
-  process.stdout.write(answeredText(answered, answer));
+  const answered = options.all === true ? `${count} holds of ${hold}` : hold;
+  say(options, { answered: hold, answer, holds: count }, answeredText(answered, answer));
 }

@@ -10,7 +10,7 @@ import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { EXIT } from './exit.ts';
 import { example } from './options.ts';
-import { renderTable } from './print.ts';
+import { renderTable, say } from './print.ts';
 
 interface TestFlags {
   url: string;
@@ -19,6 +19,7 @@ interface TestFlags {
   only?: string;
   allowPrivateAddress?: boolean;
   numbers: boolean;
+  json?: boolean;
 }
 
 export function defineHris(command: Command): void {
@@ -35,6 +36,7 @@ export function defineHris(command: Command): void {
     .option('--scim <url>', 'address of a SCIM server')
     .option('--token <ref>', 'its bearer token: env:NAME or file:PATH')
     .option('--allow-private-address', 'the SCIM server stands in a private network')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hris init acme-hr.yaml --openapi openapi.json'))
     .action(runInit);
   command
@@ -50,6 +52,7 @@ export function defineHris(command: Command): void {
     .option('--no-numbers', 'this account gives no employee numbers')
     .option('--only <text>', 'only cases whose name has this text')
     .option('--allow-private-address', 'the HR system stands in a private network')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       example('hirebridge hris test acme-hr.yaml --url https://test.hr.example --option token=env:T'),
@@ -63,6 +66,7 @@ interface InitFlags {
   scim?: string;
   token?: string;
   allowPrivateAddress?: boolean;
+  json?: boolean;
 }
 
 async function runInit(file: string, flags: InitFlags): Promise<void> {
@@ -77,7 +81,9 @@ async function runInit(file: string, flags: InitFlags): Promise<void> {
   const { problems } = loadDefinition(path, text);
   const wrong = problems.map(({ line, column, text: what }) => `${line}:${column} ${what}\n`).join('');
   const told = notes.map((note) => `- ${note}\n`).join('');
-  process.stdout.write(
+  say(
+    flags,
+    { wrote: file, notes, problems },
     `wrote ${file}\nWhat it could not know:\n${told}${wrong}Next: hirebridge hris test ${file} --url ...\n`,
   );
 }
@@ -149,16 +155,16 @@ async function runTest(file: string, flags: TestFlags): Promise<void> {
   if (unknown.length > 0) throw invalid(`--value names no field of the definition: ${unknown.join(', ')}.`);
   const options = checkedOptions(definition, flags);
   const hris = definitionUnderTest({ definition, options, values: flags.value, noNumbers: !flags.numbers });
+  const rows: Row[] = [];
   try {
     const probed = await hris.adapter.probe(new AbortController().signal);
     if (!probed.ok) throw probed.error;
     const cells = hrisCells(hris).filter(({ name }) => flags.only === undefined || name.includes(flags.only));
-    const rows: Row[] = [];
     for (const cell of cells) rows.push(await play(hris, cell));
-    process.stdout.write(report(rows));
     process.exitCode = rows.some(({ state }) => state === 'FAILED') ? EXIT.error : EXIT.done;
   } finally {
-    process.stdout.write(cleared(await hris.clear()));
+    const remains = await hris.clear();
+    say(flags, { cases: rows, ...remains }, `${rows.length === 0 ? '' : report(rows)}${cleared(remains)}`);
     await hris.stop();
   }
 }

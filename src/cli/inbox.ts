@@ -4,7 +4,7 @@ import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } 
 import { leftStates } from '../store/inbox-tables.ts';
 import { withStore } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
-import { listedFilter, printJson, renderListed } from './print.ts';
+import { listedFilter, printJson, renderListed, say } from './print.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 
@@ -24,6 +24,7 @@ export function defineInbox(command: Command): void {
     .argument('[delivery]', 'id of the delivery, as `inbox list` shows it')
     .option('--all', 'every undeliverable delivery')
     .option('--tenant <tenant>', 'only those of one tenant')
+    .option('--json', 'print JSON')
     .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge inbox retry 3f6a0c19be42', 'hirebridge inbox retry --all --tenant acme'))
     .action(runRetry);
@@ -64,7 +65,7 @@ function renderDeliveries(found: readonly DeliveryView[]): string {
 
 async function runRetry(
   delivery: string | undefined,
-  options: { all?: boolean; tenant?: string; as?: string },
+  options: { all?: boolean; tenant?: string; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (options.all !== true)) command.error('error: name one delivery, or write --all');
@@ -78,7 +79,7 @@ async function runRetry(
     mustExist: true,
     tenantId: options.tenant,
   });
-  process.stdout.write(`${count} given to the relay again. Follow with: hirebridge inbox list\n`);
+  say(options, { relayed: count }, `${count} given to the relay again. Follow with: hirebridge inbox list\n`);
 }
 
 export function defineReplay(command: Command): void {
@@ -91,6 +92,7 @@ export function defineReplay(command: Command): void {
     .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')
     .option('--since <duration>', 'those received in the last 2h, 3d, ...')
     .option('--until <duration>', 'with --since: but not in the last 30m, ...')
+    .option('--json', 'print JSON')
     .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
     .action(runReplay);
@@ -99,13 +101,14 @@ export function defineReplay(command: Command): void {
 interface Flags {
   since?: string;
   until?: string;
+  json?: boolean;
   as?: string;
 }
 
 async function runReplay(
   tenantId: string,
   delivery: string | undefined,
-  { since, until = '0s', ...who }: Flags,
+  { since, until = '0s', ...options }: Flags,
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
@@ -116,7 +119,7 @@ async function runReplay(
   };
   const replay = {
     tenantId,
-    by: byOf(who),
+    by: byOf(options),
     ...(delivery === undefined ? {} : { delivery }),
     ...(since === undefined ? {} : { window: { sinceMs: ageOf(since), untilMs: ageOf(until) } }),
   };
@@ -124,5 +127,6 @@ async function runReplay(
     mustExist: true,
     tenantId,
   });
-  process.stdout.write(`${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`);
+  const text = `${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`;
+  say(options, { relayed: count }, text);
 }

@@ -7,7 +7,7 @@ import type { Store } from '../store/open-store.ts';
 import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
-import { renderTable } from './print.ts';
+import { renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineLink(command: Command): void {
@@ -20,26 +20,28 @@ export function defineLink(command: Command): void {
     )
     .argument('<tenant>', 'tenant whose candidates they are')
     .argument('<file>', 'CSV file')
-    .option('--yes', 'link without asking');
+    .option('--yes', 'link without asking')
+    .option('--json', 'print JSON');
   asOption(one).addHelpText('after', example('hirebridge link import acme employees.csv')).action(runImport);
 }
 
 async function runImport(
   tenantId: string,
   file: string,
-  options: { yes?: boolean; as?: string },
+  options: { yes?: boolean; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const link = async (store: Store): Promise<void> => {
     const plan = await planLinks(store, await readAppliedTenant(store, tenantId), resolve(file));
-    process.stdout.write(renderLinks(plan));
-    if (plan.fresh.length === 0) return;
+    const facts = { fresh: plan.fresh, known: plan.known };
+    (options.json === true ? process.stderr : process.stdout).write(renderLinks(plan));
+    if (plan.fresh.length === 0) return say(options, { ...facts, linked: 0 }, '');
     if (options.yes !== true && !(await isConfirmed('Link them?'))) {
       process.exitCode = EXIT.refused;
       return;
     }
     await applyLinks(store, { tenantId, by: byOf(options) }, plan);
-    process.stdout.write('Linked.\n');
+    say(options, { ...facts, linked: plan.fresh.length }, 'Linked.\n');
   };
   await withStore(await placesOf(command), link, { mustExist: true });
 }

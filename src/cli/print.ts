@@ -27,6 +27,12 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
   return table.toString();
 }
 
+/** What a command did: in words, or with --json as facts. */
+export function say({ json }: { json?: boolean | undefined }, facts: object, text: string): void {
+  if (json === true) printJson(facts);
+  else process.stdout.write(text);
+}
+
 /** So many rows are printed. */
 const MOST_LISTED = 200;
 

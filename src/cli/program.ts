@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { EXIT, exitCodeOf, printError } from './exit.ts';
@@ -91,9 +92,9 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['plan', 'show what would be written, and why', async () => (await import('./plan.ts')).definePlan],
     ['apply', 'write what a plan has, and nothing else', async () => (await import('./plan.ts')).defineApply],
     ['revert', 'plan how to put back what was written', async () => (await import('./plan.ts')).defineRevert],
-    ['pause', 'stop one stream', async () => (await import('./pause.ts')).definePause],
-    ['resume', 'let a stream go on', async () => (await import('./pause.ts')).defineResume],
-    ['freeze', 'stop every write at once', async () => (await import('./freeze.ts')).defineFreeze],
+    ['pause', 'stop a tenant, or one of its streams', async () => (await import('./pause.ts')).definePause],
+    ['resume', 'let a paused tenant or stream go on', async () => (await import('./pause.ts')).defineResume],
+    ['freeze', 'stop every write of everybody at once', async () => (await import('./freeze.ts')).defineFreeze],
     ['thaw', 'let the writes go on that freeze stopped', async () => (await import('./freeze.ts')).defineThaw],
   ],
   'Repair:': [
@@ -180,6 +181,24 @@ function endWithReader(error: NodeJS.ErrnoException): void {
   throw error;
 }
 
+/** What `hirebridge` alone says: the three commands that come next in this folder. */
+function nextSteps(hasTenants: boolean): string {
+  const steps = hasTenants
+    ? [
+        ['hirebridge check TENANT', 'asks both sides of a tenant whether they can work'],
+        ['hirebridge up', 'runs everything on this machine until Ctrl-C'],
+        ['hirebridge status', 'shows who runs, what waits and what is wrong'],
+      ]
+    : [
+        ['hirebridge demo --once', 'shows five hires from start to end on this machine'],
+        ['hirebridge sandbox', 'runs a hiring platform to try with, until Ctrl-C'],
+        ['hirebridge init acme', 'writes the files of your first tenant, and asks for what it needs'],
+      ];
+  const here = hasTenants ? 'Here are tenant files. Next:' : 'Here are no tenant files yet. Next, one of:';
+  const lines = steps.map(([command = '', does]) => `  ${command.padEnd(24)}  ${does}`);
+  return [`hirebridge ${packageFile.version}. ${here}`, ...lines, 'Every command: hirebridge --help', ''].join('\n');
+}
+
 /** `hirebridge help sync` is what `hirebridge sync --help` is. */
 function asOption([node = '', main = '', ...words]: readonly string[]): string[] {
   return [node, main, ...(words[0] === 'help' ? [...words.slice(1), '--help'] : words)];
@@ -189,7 +208,8 @@ function asOption([node = '', main = '', ...words]: readonly string[]): string[]
 export async function runProgram(): Promise<void> {
   process.stdout.on('error', endWithReader);
   try {
-    await createProgram().parseAsync(asOption(process.argv));
+    if (process.argv.length > 2) await createProgram().parseAsync(asOption(process.argv));
+    else process.stdout.write(nextSteps(existsSync(process.env['HIREBRIDGE_TENANTS'] ?? 'tenants')));
   } catch (error) {
     process.exitCode = exitOf(error);
   }

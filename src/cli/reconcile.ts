@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { reconcileNow } from '../operator/reconcile-now.ts';
 import { withClient } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
+import { say } from './print.ts';
 
 export function defineReconcile(command: Command): void {
   command
@@ -11,6 +12,7 @@ export function defineReconcile(command: Command): void {
     )
     .argument('<tenant>', 'tenant to compare')
     .option('--full', 'compare everything, as once a day, whatever seems unchanged')
+    .option('--json', 'print JSON')
     .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText(
       'after',
@@ -22,11 +24,11 @@ export function defineReconcile(command: Command): void {
 
 async function runReconcile(
   tenantId: string,
-  { full = false, ...who }: { full?: boolean; as?: string },
+  { full = false, json = false, ...who }: { full?: boolean; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
   await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }));
   const what = full ? 'Everything' : 'What seems changed';
-  process.stdout.write(`${what} is compared now. Follow with: hirebridge status\n`);
+  say({ json }, { reconciling: tenantId, full }, `${what} is compared now. Follow with: hirebridge status\n`);
 }

@@ -168,6 +168,6 @@ function shortened(lines: readonly string[]): string[] {
 
 function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string {
   const whose = tenantId ?? 'Every tenant';
-  const thaw = `hirebridge thaw ${tenantId ?? '--all'}`;
+  const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
   return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To let it go on: ${thaw}`;
 }

@@ -11,7 +11,7 @@ import { type PlannedApplication, planApplication } from '../tenants/plan-applic
 import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
-import { renderTable } from './print.ts';
+import { renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function addApply(tenant: Command): void {
@@ -29,6 +29,7 @@ export function addApply(tenant: Command): void {
         'new',
       ]),
     )
+    .option('--json', 'print JSON')
     .option('--yes', 'apply without asking, and start who was hired while a tenant only observed');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
@@ -38,6 +39,7 @@ export function addApply(tenant: Command): void {
 interface ApplyOptions {
   hris?: HrisWay;
   unchecked?: boolean;
+  json?: boolean;
   yes?: boolean;
   as?: string;
 }
@@ -48,31 +50,33 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
 
   await withStore(places, async (store) => {
     const plan = await planApplication(store, from, { secrets: 'skip' });
-    process.stdout.write(renderPlan(plan));
-    if (plan.applications.length === 0) return;
-    if (!isHrisSettled(plan, options.hris)) {
+    // With --json the words go to standard error, so that what is printed stays JSON.
+    const out = options.json === true ? process.stderr : process.stdout;
+    const facts = { applied: plan.applications.map(({ tenantId }) => tenantId), same: plan.same, absent: plan.absent };
+    out.write(renderPlan(plan));
+    if (plan.applications.length === 0) return say(options, facts, '');
+    if (!isHrisSettled(plan, options)) {
       process.exitCode = EXIT.refused;
       return;
     }
-    if (options.unchecked !== true && !(await isChecked(store, plan))) {
+    if (options.unchecked !== true && !(await isChecked(store, plan, options))) {
       process.exitCode = EXIT.refused;
       return;
     }
     const meanwhile = await hiredMeanwhile(store, plan);
-    for (const { tenantId, hires } of meanwhile)
-      process.stdout.write(`\n${tenantId} goes live:\n${renderObserved(hires)}`);
+    for (const { tenantId, hires } of meanwhile) out.write(`\n${tenantId} goes live:\n${renderObserved(hires)}`);
     if (options.yes !== true && !(await isConfirmed('Apply?'))) {
       process.exitCode = EXIT.refused;
       return;
     }
     if (!(await applyDefinitions(store, plan.applications, byOf(options), options))) throw await overtaken();
-    process.stdout.write('Applied. Running processes take it up within seconds.\n');
+    say(options, facts, 'Applied. Running processes take it up within seconds.\n');
     for (const one of meanwhile) await offerStart(store, one, options);
   });
 }
 
 /** Says what another HR connection means, where people are known in the one before. */
-function isHrisSettled({ applications }: PlannedApplication, way: HrisWay | undefined): boolean {
+function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }: ApplyOptions): boolean {
   const problems = applications.flatMap(({ tenantId, hris }) => {
     if (hris === undefined) return [];
     const { from, to, people, sharedWith } = hris;
@@ -94,17 +98,21 @@ function isHrisSettled({ applications }: PlannedApplication, way: HrisWay | unde
         '  --hris new   another HR system: nobody of the old one is touched; whoever is hired again is asked about',
     ];
   });
-  if (problems.length > 0) process.stdout.write(`${problems.join('\n')}\nNothing was applied.\n`);
+  if (problems.length > 0) say({ json }, { problems }, `${problems.join('\n')}\nNothing was applied.\n`);
   return problems.length === 0;
 }
 
 /** Says what fails; where a secret is not on this machine, nothing can be asked, and the processes will. */
-async function isChecked(store: Store, plan: PlannedApplication): Promise<boolean> {
+async function isChecked(store: Store, plan: PlannedApplication, options: ApplyOptions): Promise<boolean> {
   const { failures, unchecked } = await checkApplications(store, plan.applications);
-  for (const { tenantId, why } of unchecked) process.stdout.write(`${tenantId} is not checked from here: ${why}\n`);
-  for (const { tenantId, check, message } of failures) process.stdout.write(`fail  ${tenantId} ${check}  ${message}\n`);
+  const lines = [
+    ...unchecked.map(({ tenantId, why }) => `${tenantId} is not checked from here: ${why}\n`),
+    ...failures.map(({ tenantId, check, message }) => `fail  ${tenantId} ${check}  ${message}\n`),
+  ];
+  (options.json === true ? process.stderr : process.stdout).write(lines.join(''));
   if (failures.length === 0) return true;
-  process.stdout.write('Nothing was applied. Correct it, or apply it as it is: hirebridge tenant apply --unchecked\n');
+  const next = 'Nothing was applied. Correct it, or apply it as it is: hirebridge tenant apply --unchecked\n';
+  say(options, { failures, unchecked }, next);
   return false;
 }
 
@@ -139,7 +147,9 @@ async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options:
     options.yes === true || (await isConfirmed(`Start the ${hires.length} observed hires of ${tenantId}?`));
   if (starts) await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
   const later = `They stay recorded. To start them later: hirebridge tenant go-live ${tenantId} --since DATE\n`;
-  process.stdout.write(starts ? `A worker starts those of ${tenantId} within a minute.\n` : later);
+  (options.json === true ? process.stderr : process.stdout).write(
+    starts ? `A worker starts those of ${tenantId} within a minute.\n` : later,
+  );
 }
 
 async function overtaken(): Promise<Error> {

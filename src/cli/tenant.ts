@@ -12,30 +12,34 @@ import {
   startObservedHires,
   steerTenant,
   type TenantDetails,
-  type Verb,
 } from '../operator/tenants.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable } from './print.ts';
+import { printJson, renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 import { addApply, renderObserved } from './tenant-apply.ts';
 
 export function defineTenant(command: Command): void {
-  command.description('Apply, show, pause, resume and remove tenants.');
-  for (const add of [addApply, addGoLive, addList, addShow, addPause, addResume, addRemove]) add(command);
+  command.description('Apply, list, show and remove tenants.');
+  for (const add of [addApply, addGoLive, addList, addShow, addRemove]) add(command);
   command
     .command('confirm-company')
     .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")
     .argument('<tenant>', 'tenant that is paused')
     .option('--as <name>', 'who confirms; by default the user of this system')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge tenant confirm-company acme'))
     .action(runConfirmCompany);
 }
 
-async function runConfirmCompany(tenantId: string, options: { as?: string }, command: Command): Promise<void> {
+async function runConfirmCompany(
+  tenantId: string,
+  options: { json?: boolean; as?: string },
+  command: Command,
+): Promise<void> {
   const by = byOf(options);
   const places = await placesOf(command);
   const confirm = async (store: Store): Promise<void> => {
@@ -47,7 +51,9 @@ async function runConfirmCompany(tenantId: string, options: { as?: string }, com
     await confirmCompany(store, { tenantId, by });
   };
   await withStore(places, confirm, { mustExist: true });
-  process.stdout.write(
+  say(
+    options,
+    { confirmed: tenantId, by },
     `The company of ${tenantId} is confirmed by ${by}. The worker resumes the tenant; see: hirebridge status\n`,
   );
 }
@@ -98,49 +104,40 @@ function renderTenant(shown: TenantDetails): string {
   return `${[head, '', ...texts, '---', '', ...acts, ...seen].join('\n')}\n`;
 }
 
-function addPause(tenant: Command): void {
-  steering(tenant, 'pause', 'All work of a tenant waits; its webhooks are stored. Needs no Temporal.');
-}
-
-function addResume(tenant: Command): void {
-  steering(tenant, 'resume', 'Let a tenant go on that was paused by `tenant pause`. Needs no Temporal.');
-}
-
 function addRemove(tenant: Command): void {
-  steering(
-    tenant,
-    'remove',
-    'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal.',
+  const command = tenant
+    .command('remove')
+    .description(
+      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal.',
+    )
+    .argument('<tenant>', 'tenant that is meant')
+    .option('--json', 'print JSON');
+  asOption(command).addHelpText('after', example('hirebridge tenant remove acme')).action(runRemove);
+}
+
+async function runRemove(tenantId: string, options: { json?: boolean; as?: string }, command: Command): Promise<void> {
+  const remove = async (store: Store): Promise<Remains> => {
+    await steerTenant(store, 'remove', { tenantId, by: byOf(options) });
+    return untilEnded(store, tenantId);
+  };
+  const remains = await withStore(await placesOf(command), remove, { mustExist: true });
+  say(
+    options,
+    { removed: tenantId, ...remains },
+    `${[...endLines(tenantId, remains), ...leftLines(remains)].join('\n')}\n`,
   );
 }
-
-function steering(tenant: Command, verb: Verb, description: string): void {
-  asOption(tenant.command(verb).description(description).argument('<tenant>', 'tenant that is meant'))
-    .addHelpText('after', example(`hirebridge tenant ${verb} acme`))
-    .action(async (tenantId: string, options: { as?: string }, command: Command) => {
-      const act = async (store: Store): Promise<string> => {
-        await steerTenant(store, verb, { tenantId, by: byOf(options) });
-        return verb === 'remove' ? describeRemoval(store, tenantId) : done[verb](tenantId);
-      };
-      process.stdout.write(await withStore(await placesOf(command), act, { mustExist: true }));
-    });
-}
-
-const done = {
-  pause: (id: string) => `${id} is paused: its work waits, its webhooks are stored.\n`,
-  resume: (id: string) => `${id} goes on within seconds.\n`,
-} as const;
 
 /** How long the command waits for a worker to end what runs. */
 const WAIT_MS = 30_000;
 
-async function describeRemoval(store: Store, tenantId: string): Promise<string> {
+async function untilEnded(store: Store, tenantId: string): Promise<Remains> {
   let remains = await readRemains(store, tenantId);
   for (const end = performance.now() + WAIT_MS; !remains.ended && performance.now() < end; ) {
     await delay(500);
     remains = await readRemains(store, tenantId);
   }
-  return `${[...endLines(tenantId, remains), ...leftLines(remains)].join('\n')}\n`;
+  return remains;
 }
 
 function endLines(tenantId: string, { ended, writeUnderWay }: Remains): string[] {
@@ -170,7 +167,8 @@ function addGoLive(tenant: Command): void {
     )
     .argument('<tenant>', 'tenant that is live')
     .requiredOption('--since <date>', 'first seen on this day (UTC) or later, as 2026-01-31', day)
-    .option('--yes', 'start them without asking');
+    .option('--yes', 'start them without asking')
+    .option('--json', 'print JSON');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant go-live acme --since 2026-01-31'))
     .action(runGoLive);
@@ -184,20 +182,22 @@ function day(text: string): number {
 
 async function runGoLive(
   tenantId: string,
-  options: { since: number; yes?: boolean; as?: string },
+  options: { since: number; yes?: boolean; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const start = async (store: Store): Promise<void> => {
     await assertLive(store, tenantId);
     const hires = await listObservedHires(store, tenantId, options.since);
-    if (hires.length === 0) return void process.stdout.write('Nobody was observed since then who is not started.\n');
-    process.stdout.write(renderObserved(hires));
+    const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
+    if (hires.length === 0)
+      return say(options, { started: ids }, 'Nobody was observed since then who is not started.\n');
+    (options.json === true ? process.stderr : process.stdout).write(renderObserved(hires));
     if (options.yes !== true && !(await isConfirmed('Start these hires?'))) {
       process.exitCode = EXIT.refused;
       return;
     }
     await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
-    process.stdout.write('A worker starts them within a minute.\n');
+    say(options, { started: ids }, 'A worker starts them within a minute.\n');
   };
   await withStore(await placesOf(command), start, { mustExist: true });
 }

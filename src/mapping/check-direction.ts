@@ -1,6 +1,6 @@
 import type { FieldDef } from '../hris/port.ts';
+import { didYouMean } from '../nearest.ts';
 import { type TransformName, transforms } from '../values/transforms.ts';
-import { didYouMean } from '../yaml/explain-issues.ts';
 import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
 import { applyTransforms, undoTransforms } from './apply-transforms.ts';
 import { compileTransform } from './compile-rule.ts';

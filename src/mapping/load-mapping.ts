@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
+import { didYouMean } from '../nearest.ts';
 import { templateParts } from '../values/template.ts';
-import { didYouMean, explainIssues } from '../yaml/explain-issues.ts';
+import { explainIssues } from '../yaml/explain-issues.ts';
 import {
   type Path,
   type Problem,

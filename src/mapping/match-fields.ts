@@ -1,5 +1,5 @@
+import { didYouMean } from '../nearest.ts';
 import type { FieldDefinition } from '../store/fields.ts';
-import { didYouMean } from '../yaml/explain-issues.ts';
 import type { CustomFieldUse } from './custom-fields-in-use.ts';
 import { foldLabel } from './read-source.ts';
 

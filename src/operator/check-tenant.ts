@@ -456,8 +456,9 @@ async function landingTrouble(tenant: Tenant, hris: HrisConnection, name: PullNa
     const misfits = fitMapping(mapping, described).misfits.map(({ text }) => text);
     if (missing.length > 0)
       misfits.push(
-        `The landing table of ${name} lacks ${missing.map(({ def, target }) => def.place ?? target).join(', ')}. Add what ` +
-          `\`hirebridge ddl ${tenant.tenant} --stream ${name}\` prints, or set the field to null in the mapping.`,
+        `The landing table of ${name} lacks ${missing.map(({ def, target }) => def.place ?? target).join(', ')}. ` +
+          `Add what \`hirebridge ddl ${tenant.tenant} --stream ${name}\` prints, ` +
+          'or set the field to null in the mapping.',
       );
     return misfits.length === 0 ? undefined : misfits.join(' ');
   } catch (error) {

@@ -2,6 +2,7 @@ import type { SignalHire } from '../../activities/deps.ts';
 import { hearAnswer, sideKeptBy } from '../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
+import { nearest } from '../nearest.ts';
 import { audit } from '../store/audit.ts';
 import { hasUndecided } from '../store/field-conflicts.ts';
 import {
@@ -70,14 +71,16 @@ export async function readHold(store: Store, holdId: string): Promise<HoldView> 
 async function readHoldRow(store: Store, holdId: string): Promise<HoldRow> {
   const row = await readRow(store, holdId);
   if (row !== undefined) return row;
-  throw holdUnknown(holdId);
+  const open = (await listRows(store)).map((one) => one.hold_id);
+  throw holdUnknown(holdId, open.find((id) => holdId.length > 2 && id.startsWith(holdId)) ?? nearest(holdId, open));
 }
 
-export function holdUnknown(holdId: string): ConnectorError {
+export function holdUnknown(holdId: string, near?: string): ConnectorError {
+  const next = near === undefined ? 'List them with: hirebridge hold list --all' : `Did you mean "${near}"?`;
   return new ConnectorError({
     code: 'HOLD_UNKNOWN',
     action: 'reject',
-    message: `There is no hold ${holdId} in this store. List them with: hirebridge hold list --all`,
+    message: `There is no hold ${holdId} in this store. ${next}`,
   });
 }
 

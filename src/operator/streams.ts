@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import type { Store } from '../store/open-store.ts';
 import { pauseStream, resumeStream } from '../store/stream-states.ts';
 import { isApplied } from '../store/tenant-acts.ts';
@@ -8,10 +9,12 @@ import { tenantNotApplied } from './tenants.ts';
 /** @throws ConnectorError STREAM_UNKNOWN */
 export function assertKnownStream(name: string): asserts name is StreamName {
   if (streamNames.some((known) => known === name)) return;
+  const near = nearest(name, streamNames);
+  const meant = near === undefined ? '' : `Did you mean "${near}"? `;
   throw new ConnectorError({
     code: 'STREAM_UNKNOWN',
     action: 'reject',
-    message: `"${name}" is no stream. Name one of: ${streamNames.join(', ')}.`,
+    message: `"${name}" is no stream. ${meant}They are: ${streamNames.join(', ')}.`,
   });
 }
 

@@ -159,7 +159,7 @@ function notPaused(tenantId: string): ConnectorError {
     action: 'reject',
     message:
       `Tenant ${tenantId} is at work with its HR system of before, so nothing was applied. Pause it first, apply, ` +
-      `and resume it: hirebridge tenant pause ${tenantId}`,
+      `and resume it: hirebridge pause ${tenantId}`,
   });
 }
 

@@ -26,8 +26,8 @@ export async function assertMayWrite({ kysely }: Store, tenantId: string): Promi
     ])
     .executeTakeFirst();
   if (row === undefined) return;
-  if (row.fleet_at !== null) throw frozen('All tenants are', row.fleet_by, '--all');
-  if (row.own_at !== null) throw frozen(`Tenant ${tenantId} is`, row.own_by, tenantId);
+  if (row.fleet_at !== null) throw frozen('All tenants are', row.fleet_by);
+  if (row.own_at !== null) throw frozen(`Tenant ${tenantId} is`, row.own_by, ` ${tenantId}`);
   if (observes(row)) throw onlyObserves(tenantId);
 }
 
@@ -36,11 +36,11 @@ export function observes({ receives }: { receives: string | null }): boolean {
   return receives !== null && (JSON.parse(receives) as Receives).mode === 'observe';
 }
 
-function frozen(who: string, by: string | null, name: string): ConnectorError {
+function frozen(who: string, by: string | null, name = ''): ConnectorError {
   return new ConnectorError({
     code: 'TENANT_FROZEN',
     action: 'throttle',
-    message: `${who} frozen by ${by ?? 'unknown'}: nothing is written. To let it go on: hirebridge thaw ${name}`,
+    message: `${who} frozen by ${by ?? 'unknown'}: nothing is written. To let it go on: hirebridge thaw${name}`,
     retryAfterMs: ASK_AGAIN_MS,
   });
 }

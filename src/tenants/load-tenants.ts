@@ -8,8 +8,9 @@ import { modulePlace } from '../hris/module.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
+import { didYouMean } from '../nearest.ts';
 import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
-import { didYouMean, explainIssues } from '../yaml/explain-issues.ts';
+import { explainIssues } from '../yaml/explain-issues.ts';
 import {
   type Path,
   type Problem,

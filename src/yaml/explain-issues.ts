@@ -1,5 +1,5 @@
-import { closestMatch } from 'leven';
 import type { z } from 'zod';
+import { didYouMean } from '../nearest.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -10,17 +10,6 @@ type Issue = z.core.$ZodIssue;
  */
 export function explainIssues(source: YamlFile, schema: z.ZodType, error: z.ZodError, prefix: Path = []): Problem[] {
   return error.issues.flatMap((issue) => explain(source, schema, issue, prefix, []));
-}
-
-/** The known word that may be meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  return closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
-}
-
-/** `did you mean "x"?` where one of the known words is near, else the whole list. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const near = nearest(word, known);
-  return near === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${near}"?`;
 }
 
 function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path, above: Path): Problem[] {

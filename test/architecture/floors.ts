@@ -10,6 +10,7 @@ const ground = [
   'src/health',
   'src/within',
   'src/day-of',
+  'src/nearest',
   'package.json',
 ];
 

@@ -129,3 +129,54 @@ test('output whose reader stops early ends the command quietly', async () => {
   child.stdout?.once('data', () => child.stdout?.destroy());
   expect(await exited).toMatchObject({ code: 0, stderr: '' });
 });
+
+test('hirebridge alone names the three commands that come next, with tenants and without', async () => {
+  const empty = await runCli([], { HIREBRIDGE_TENANTS: join(await scratchDir(), 'tenants') });
+  const begun = await runCli([], { HIREBRIDGE_TENANTS: await tenantDir() });
+  const named = ({ stdout }: { stdout: string }) =>
+    [...stdout.matchAll(/^ {2}(hirebridge \w+)/gm)].map(([, name]) => name);
+  expect([empty.code, named(empty)]).toEqual([0, ['hirebridge demo', 'hirebridge sandbox', 'hirebridge init']]);
+  expect([begun.code, named(begun)]).toEqual([0, ['hirebridge check', 'hirebridge up', 'hirebridge status']]);
+});
+
+test('--help lists the commands in groups, one line of 80 columns for each', async () => {
+  const { stdout } = await runCli(['--help']);
+  const groups = stdout.match(/^[A-Z][\w ]*:$/gm) ?? [];
+  expect(groups).toEqual([
+    'Options:',
+    'Set up:',
+    'Run:',
+    'Look:',
+    'Decide:',
+    'Change:',
+    'Repair:',
+    'Build:',
+    'Examples:',
+  ]);
+  const commands = stdout.slice(stdout.indexOf('Set up:'), stdout.indexOf('Exit codes:')).split('\n');
+  expect(commands.filter((line) => line.length > 80 || /^ {6}/.test(line))).toEqual([]);
+});
+
+/** They run until they are stopped, or print a document or script. */
+const WITHOUT_JSON = new RegExp(
+  '^hirebridge (demo|up|serve|worker|console|sandbox|collection|reference|completion|init|mapping schema)\\b',
+);
+
+test('every other command has --json', async () => {
+  const { stdout } = await runCli(['reference']);
+  const [, commands = ''] = stdout.split('\n## Commands\n');
+  const sections = commands.split('\n### `').slice(1);
+  const lacking = sections.filter((section) => !WITHOUT_JSON.test(section) && !section.includes('- `--json`'));
+  expect(lacking.map((section) => section.slice(0, section.indexOf('`')))).toEqual([]);
+});
+
+test.each([
+  ['a tenant', ['pause', 'acmee'], 'No tenant'],
+  ['a stream', ['pause', 'acme', 'candidate'], 'Did you mean "candidates"?'],
+])('%s that is misspelt is refused, and the one that may be meant is named', async (_what, args, expected) => {
+  const [dir, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const places = ['--tenants', dir, '--data', data];
+  await runCli([...places, 'tenant', 'apply', '--yes', '--unchecked']);
+  const { code, stderr } = await runCli([...places, ...args]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
+});

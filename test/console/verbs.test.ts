@@ -113,11 +113,11 @@ async function rowsOf(store: Store) {
 
 describe('a button and its command leave the same row in the audit trail', () => {
   test.each<[string, string, string[], ((store: Store) => Promise<unknown>)?]>([
-    ['tenant pause', '/tenants/acme/pause', ['tenant', 'pause', 'acme']],
+    ['pause', '/tenants/acme/pause', ['pause', 'acme']],
     [
-      'tenant resume',
+      'resume',
       '/tenants/acme/resume',
-      ['tenant', 'resume', 'acme'],
+      ['resume', 'acme'],
       (store) => pauseTenant(store, 'acme', 'PAUSED_BY_PERSON', ''),
     ],
     [
@@ -127,7 +127,7 @@ describe('a button and its command leave the same row in the audit trail', () =>
       (store) => pauseTenant(store, 'acme', 'COMPANY_MISMATCH', ''),
     ],
     ['freeze', '/tenants/acme/freeze', ['freeze', 'acme']],
-    ['freeze --all', '/freeze', ['freeze', '--all']],
+    ['freeze everybody', '/freeze', ['freeze']],
     ['pause', '/streams/acme/jobs/pause', ['pause', 'acme', 'jobs']],
     ['replay', `/deliveries/acme/${DELIVERY}/replay`, ['replay', 'acme', DELIVERY], lose],
     ['inbox retry', `/deliveries/acme/${DELIVERY}/retry`, ['inbox', 'retry', DELIVERY, '--tenant', 'acme'], lose],

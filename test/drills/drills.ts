@@ -170,7 +170,7 @@ export const drills: Record<string, Drill> = {
       const end = await forgottenSession(store.url(), ...reading, 'select * from installation for update');
       await ground.replaceWorker();
       for (const command of ['freeze', 'thaw']) {
-        const { code, stderr } = await world.cli([command, '--all']);
+        const { code, stderr } = await world.cli([command]);
         if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
       }
       return end;

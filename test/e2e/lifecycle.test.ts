@@ -67,7 +67,7 @@ test('an edit is shown, applied on confirmation alone, and taken up by schedules
     const handle = client.schedule.getHandle(jobs);
     await handle.update((known) => ({ ...known, spec: { intervals: [{ every: 60_000 }] } }));
     await handle.pause('by hand');
-    await cli('tenant', 'pause', tenant);
+    await cli('pause', tenant);
     await until('the reconcile again, paused', async () => {
       const described = await client.schedule
         .getHandle(reconcile)
@@ -75,7 +75,7 @@ test('an edit is shown, applied on confirmation alone, and taken up by schedules
         .catch(() => undefined);
       return described?.state.paused;
     });
-    await cli('tenant', 'resume', tenant);
+    await cli('resume', tenant);
     await until('both as they are applied', async () => {
       const both = await Promise.all([reconcile, jobs].map((id) => client.schedule.getHandle(id).describe()));
       const every = both.map(({ spec, state }) => [spec.intervals?.[0]?.every, state.paused]);
@@ -87,14 +87,14 @@ test('an edit is shown, applied on confirmation alone, and taken up by schedules
 test('a paused tenant stores its webhooks, a frozen one writes nothing; both hire once they may', async () => {
   const tenant = await build();
   const people = await takeApplicants(world, 3);
-  await cli('tenant', 'pause', tenant);
+  await cli('pause', tenant);
   await hire(people.slice(0, 1));
   await until('the webhook in the inbox', async () => {
     const { inbox } = await readStatus(world);
     return Object.values(inbox).some((count = 0) => count > 0);
   });
   await cli('freeze', tenant, '--as', 'ada');
-  await cli('tenant', 'resume', tenant);
+  await cli('resume', tenant);
   await hire(people.slice(1));
   await until('three hires that may not enrol', async () => (await readStatus(world)).hires['open'] === 3);
   expect(await world.effects('enrolment')).toEqual([]);

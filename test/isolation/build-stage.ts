@@ -56,7 +56,7 @@ export async function buildStage(trouble: Trouble, options: StageOptions): Promi
       notified: notified.line,
       ...(hris === undefined ? {} : { hris }),
       apply: () => cli('tenant', 'apply', '--yes', '--unchecked'),
-      tenant: (verb) => cli('tenant', verb, NEIGHBOUR),
+      tenant: (verb) => cli(...(verb === 'remove' ? ['tenant', verb] : [verb]), NEIGHBOUR),
       restart: start,
     }),
     close: async () => void (await Promise.all([neighbour?.close(), hris?.line.close(), notified.close()])),

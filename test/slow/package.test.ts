@@ -52,11 +52,31 @@ test('the tarball is small, without tests, sources or paths of the machine that 
   console.log(`${packed.filename}: ${(packed.size / 1e6).toFixed(2)} MB, ${packed.files.length} files`);
   expect(packed.size).toBeLessThan(3_500_000);
   const paths = packed.files.map((file) => file.path);
-  expect(paths.filter((file) => /^(src|test|packaging)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  const isSource = (file: string) => /^(src|test|packaging)\/.*(?<!\.md)$|(?<!\.d)\.ts$/.test(file);
+  expect(paths.filter(isSource)).toEqual([]);
   expect(paths).toContain('dist/src/sandbox/page/main.js');
   const installed = path.join(project, 'node_modules/hirebridge');
   const texts = await Promise.all(paths.map((file) => readFile(path.join(installed, file), 'utf8')));
   expect(paths.filter((_, index) => texts[index]?.includes(`${root}/`))).toEqual([]);
+});
+
+test('the package may be published, and every page that a page of it links to is in it', async () => {
+  const installed = path.join(project, 'node_modules/hirebridge');
+  expect(JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'))).not.toHaveProperty('private');
+  const pages = packed.files.map((file) => file.path).filter((file) => file.endsWith('.md'));
+  expect(pages).toContain('src/hris/tryton/README.md');
+  const linked = pages.map(async (page) => {
+    const links = (await readFile(path.join(installed, page), 'utf8')).matchAll(/\]\((?!\w+:|#)([^)#]+)/g);
+    return [...links].map(([, to = '']) => path.posix.join(path.posix.dirname(page), to));
+  });
+  const there = new Set(packed.files.map((file) => file.path));
+  const missing = (await Promise.all(linked)).flat().filter((to) => !there.has(to));
+  expect(missing).toEqual([]);
+});
+
+test('`npx hirebridge` in an empty folder names the three commands that come next', async () => {
+  const { code, stdout } = await run('npx', ['hirebridge']);
+  expect([code, stdout.match(/^ {2}hirebridge \w+/gm)]).toEqual([0, expect.objectContaining({ length: 3 })]);
 });
 
 test('`npx hirebridge sandbox` answers', async () => {

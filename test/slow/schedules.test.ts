@@ -81,9 +81,9 @@ test('the server’s schedules are what is applied, after every act of a person 
 
   await apply((text) => `${text}streams:\n  jobs: { every: 2h }\n`);
   await untilListed('edit', both);
-  await cli('tenant', 'pause', 'acme');
+  await cli('pause', 'acme');
   await untilListed('pause', { [RECONCILE]: 'paused', [JOBS]: 'paused' });
-  await cli('tenant', 'resume', 'acme');
+  await cli('resume', 'acme');
   await untilListed('resume', both);
   await cli('freeze', 'acme');
   expect(await listed(client, installationId)).toEqual(both);

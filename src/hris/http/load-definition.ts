@@ -1,5 +1,6 @@
 import type { HttpMethod } from '../../http/message.ts';
-import { didYouMean, explainIssues } from '../../yaml/explain-issues.ts';
+import { didYouMean } from '../../nearest.ts';
+import { explainIssues } from '../../yaml/explain-issues.ts';
 import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import {
   type Definition,

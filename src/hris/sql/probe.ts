@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import { nearest } from '../../yaml/explain-issues.ts';
+import { nearest } from '../../nearest.ts';
 import type { SqlDatabase } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
