@@ -32,7 +32,7 @@ interface Ends {
 
 const PLACE = { city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' };
 
-export function atOnce() {
+export function atOnce(): { signal: AbortSignal; beforeSend: () => void } {
   return { signal: new AbortController().signal, beforeSend: () => undefined };
 }
 

@@ -261,7 +261,7 @@ export const LEAD_LABELS = {
 } as const;
 export type LeadStatus = keyof typeof LEAD_LABELS;
 
-interface Lead {
+export interface Lead {
   leadId: number;
   status: LeadStatus;
 }
@@ -309,7 +309,7 @@ export function renderLead({ leadId, status }: Lead): Record<string, unknown> {
 }
 
 /** Fields are not shown (SITES, assumed). */
-interface Site {
+export interface Site {
   id: number;
   name: string;
   timezone: string;

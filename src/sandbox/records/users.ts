@@ -110,7 +110,7 @@ export function setUserTeams(ctx: Context, id: string, teamIds: readonly string[
   return findUser(ctx, id);
 }
 
-interface Team {
+export interface Team {
   id: string;
   name: string;
   /** Epoch ms (U5, assumed). */

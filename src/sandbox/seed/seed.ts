@@ -27,7 +27,7 @@ export interface SeedOrder {
   hired?: number | undefined;
 }
 
-interface Seeded {
+export interface Seeded {
   jobIds: number[];
   /** Ids of at most the first 1,000 of each kind. */
   candidateIds: number[];

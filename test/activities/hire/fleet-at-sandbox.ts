@@ -100,7 +100,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
 
 const freeCalls: SharedRateLimit = { ...unlimited, ownEndpoints: () => [], close: async () => undefined };
 
-interface Signalled {
+export interface Signalled {
   tenantId: string;
   jobCandidateId: string;
   adopt: boolean | undefined;
