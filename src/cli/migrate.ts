@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 import { storeUrl } from '../config.ts';
 import { migrateStore, type PendingMigration } from '../store/migrate.ts';
 import { example, placesOf } from './options.ts';
+import { say } from './print.ts';
 
 interface MigrateOptions {
   dryRun?: boolean;
   worker?: string;
   receiver?: string;
+  json?: boolean;
 }
 
 export function defineMigrate(command: Command): void {
@@ -18,6 +20,7 @@ export function defineMigrate(command: Command): void {
     .option('--dry-run', 'say what would be changed, and whether the version before can still be started afterwards')
     .option('--worker <role>', 'Postgres role that gets the rights of a worker: every row, no table')
     .option('--receiver <role>', 'Postgres role that gets the rights of `serve`: to store webhooks')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       example('HIREBRIDGE_STORE_URL=$OWNER_URL hirebridge migrate --worker hb_worker --receiver hb_serve'),
@@ -25,10 +28,10 @@ export function defineMigrate(command: Command): void {
     .action(runMigrate);
 }
 
-async function runMigrate({ dryRun = false, ...roles }: MigrateOptions, command: Command): Promise<void> {
+async function runMigrate({ dryRun = false, json, ...roles }: MigrateOptions, command: Command): Promise<void> {
   const { dataDir } = await placesOf(command);
   const pending = await migrateStore(storeUrl(dataDir), roles, dryRun);
-  process.stdout.write(`${textOf(pending, dryRun)}\n`);
+  say({ json }, { [dryRun ? 'pending' : 'migrated']: pending }, `${textOf(pending, dryRun)}\n`);
 }
 
 function textOf(pending: readonly PendingMigration[], isDry: boolean): string {
