@@ -15,7 +15,7 @@ type PartnerSide = Pick<Connection, 'tenant' | 'partner' | 'keyFingerprint'>;
 /**
  * The known-good read: with this key, is something still there that the tenant is known to have? Another company's key
  * is valid and lists that company's people, so neither a 200 nor an empty answer proves anything by itself. Throws
- * COMPANY_MISMATCH (reauthorize). A tenant of which nothing is known yet passes.
+ * COMPANY_MISMATCH (reauthorize). A tenant without evidence of its company passes.
  */
 export async function assertKnownCompany(store: Store, connection: PartnerSide): Promise<void> {
   const known = await readCompanyJobs(store, connection.tenant.tenant, connection.keyFingerprint);

@@ -303,7 +303,7 @@ interface Holder {
   waiting: Set<() => void>;
   /** What this tenant's activities take, smoothed, ms. */
   usualMs: number;
-  /** When a slot will be free for whoever comes next. */
+  /** When the next slot will be free. */
   freeAt: number;
 }
 
@@ -320,7 +320,7 @@ const LONGEST_WAIT_MS = 60_000;
 
 /**
  * A tenant takes at most half of the slots that the others leave, so that one tenant's worst day never takes the last.
- * Whoever comes beyond its share is told when its tenant will have a slot, and does not wait in one.
+ * An activity beyond its tenant's share is told when the tenant will have a slot; it does not wait in one.
  */
 export function createTenantSlots(
   slots: number,

@@ -74,7 +74,7 @@ export function fieldsInUse({ mapping, landings, exchanges, tenant }: MappedSide
 
 /**
  * One look at the partner's custom fields, for a tenant that uses any. A partner that refuses to show them keeps
- * nothing else from being reconciled; whoever needs a field is refused then.
+ * nothing else from being reconciled; a reader of that field is refused then.
  */
 export async function watchFields(watcher: Watcher, connection: Connection): Promise<void> {
   const uses = fieldsInUse(connection);

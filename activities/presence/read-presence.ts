@@ -60,7 +60,7 @@ async function noteUnknownEvaluation(
   if (evaluationStatus === undefined || evaluationStatus === null) return;
   const value = String(evaluationStatus);
   if (evaluations.has(value.toUpperCase())) return;
-  const goesOn = 'Whoever has it counts as not rejected.';
+  const goesOn = 'Candidates with this status count as not rejected.';
   await noteUnknownValue(store, connection, { field: 'evaluationStatus', value, goesOn });
 }
 
@@ -142,7 +142,7 @@ const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
  * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the
- * partner's filter is asked first. Whoever it does not show is looked for in the whole list: a filter proves no
+ * partner's filter is asked first. A person whom it does not show is looked for in the whole list: a filter proves no
  * absence.
  */
 async function readMemberships(

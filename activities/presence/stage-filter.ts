@@ -73,7 +73,7 @@ function readStage({ items, unreadable, total }: Page<StageCandidate>): StagePag
   return { members, unreadable, ...(total === undefined ? {} : { total }) };
 }
 
-/** Whoever is rejected stays in the stage they stood in (K10), and is hired no longer. */
+/** A rejected candidate stays in their stage (K10) and counts as hired no longer. */
 export function isRejected({ evaluationStatus }: JobCandidate): boolean {
   return String(evaluationStatus).toUpperCase() === 'REJECTED';
 }

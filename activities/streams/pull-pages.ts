@@ -285,7 +285,7 @@ async function landHinted(reading: Reading, hints: readonly Hint[]): Promise<boo
   return true;
 }
 
-/** `gone`: those of which an event says so; a read that does not show them either is believed. */
+/** `gone`: records that an event says were deleted; a read that lacks them too confirms it. */
 async function landByIds(
   reading: Reading,
   ids: readonly string[],

@@ -107,7 +107,7 @@ async function assertFilled(reading: Reading, page: RawPage | undefined): Promis
   if (empty !== undefined) await stopAt(reading, empty, 0);
 }
 
-/** Lands pages of the list, of which `at` is the first. */
+/** Lands pages of the list, from page `at` on. */
 export async function landPages(reading: Reading, pages: readonly Fetched[], at: number): Promise<Settled[]> {
   const raw = pages.map(({ page }) => page);
   const opened = await openPages(reading, raw, numberOf(reading, at));

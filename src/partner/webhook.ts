@@ -62,7 +62,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The headers of a delivery (section 6), for whoever sends one in a test. */
+/** The headers of a delivery (section 6), for tests that send one. */
 export function webhookHeaders(
   event: string,
   key: string,

@@ -18,7 +18,7 @@ export interface SavedClimb {
   isGuess: boolean;
   /** The limit was met at the end of a window twice in a row: it shows only there. */
   isWindow: boolean;
-  /** Whoever comes again too early is kept away for longer. */
+  /** A client that asks again too early is banned for longer. */
   bans: boolean;
   /** How often that was seen lately, and for how long. */
   longer?: number;

@@ -49,7 +49,7 @@ function hold(rateLimit: SharedRateLimit, release: () => Promise<void>): SharedR
   };
 }
 
-/** A rate limit and those of its endpoints, for whoever sends. */
+/** A rate limit and those of its endpoints, as one keeper for the sender. */
 export interface LimitedEndpoints extends RateLimitKeeper {
   close(): Promise<void>;
 }

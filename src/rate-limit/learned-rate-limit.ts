@@ -191,7 +191,7 @@ export interface LimiterClock {
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
 const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
-/** Whoever meets a limit after a rest and fewer successes has not used up what is allowed. */
+/** After a rest, a 429 before so many successes does not show that the limit was used up. */
 const LEAST_USED = 20;
 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
@@ -313,7 +313,7 @@ export class LearnedRateLimit {
     this.#underWay.meeting = beginMeeting(first, retryAfterMs);
     const leastMs = leastWait(this.#state);
     this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);
-    // Until it is decided: whoever comes first after the pause must not come at a rate that was refused.
+    // Until it is decided: the first request after the pause must not leave at a rate that was refused.
     if (!isSpared && !isChance) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
     const isNear = limitSeen && rate <= limit * 1.05;
     if (retryAfterMs === undefined) return this.#pause(undefined, true);

@@ -25,7 +25,7 @@ import {
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 2;
-/** Clocks are known to so many ms: whoever leaves at the very end of a pause must not seem to have left within it. */
+/** Clocks are known to so many ms: a request at the very end of a pause must not look sent within it. */
 const CLOCK_MS = 5;
 /** Timers are hardly finer. */
 const LEAST_SPACE_MS = 5;
@@ -167,7 +167,7 @@ function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
   return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
 }
 
-/** Permits that were not used in time are not used in one burst: whoever was held up sends so far apart, ms. */
+/** Permits that were not used in time are not used in one burst: they are spaced by so many ms. */
 export function spaceMs(perSecond: number): number {
   const half = 500 / perSecond;
   return half < LEAST_SPACE_MS ? 0 : half;
@@ -399,13 +399,13 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Whoever found no permit asks again about so soon, and in no order. */
+/** A process that found no permit asks again after about so long, at random. */
 const POLL_MS = 80;
 /** Exchanges are so far apart at least. */
 export const LEAST_MS = 20;
 /** And where the store did not answer. */
 export const OUTAGE_MS = 1_000;
-/** Whoever ran out of permits is given so many times those that it used: how many it would have used is a guess. */
+/** A process that ran out gets so many times the permits that it used: its real need is a guess. */
 const STARVED = 2;
 
 /** When to ask for permits again, ms; `isLate`: live requests have to wait although others may send. */
@@ -422,7 +422,7 @@ interface Usage {
   /** `isLast`: of all that it had. */
   note(isLast: boolean): void;
   /**
-   * Requests that come within the next share, after so many were sent since the last exchange: whoever sends one at a
+   * Requests that come within the next share, after so many were sent since the last exchange: a sender of one at a
    * time has none waiting when permits are leased. `isStarved`: it would have sent more, had there been permits.
    */
   expected(since: { at: number; leaseMs: number; isStarved: boolean }): number;

@@ -297,7 +297,7 @@ const LEAST_MS = 900;
 /** A random 429 before a window's end looks like a ban, too: one alone says nothing of the next. */
 const TELLING = 2;
 const MOST = 3;
-/** Whoever was quiet for so long begins with a short ban again. */
+/** After so long a silence a ban begins short again. */
 const FORGIVEN_MS = 60_000;
 /** Windows end within a minute or last far longer; between are the bans that our own tries made longer. */
 const silence = { leastMs: 61_000, mostMs: 300_000 };

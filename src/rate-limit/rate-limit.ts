@@ -18,7 +18,7 @@ export interface RateLimitAnswer {
   headers?: Record<string, unknown> | undefined;
 }
 
-/** One rate limit per (tenant, upstream). Whoever sends asks here first, and reports each answer. */
+/** One rate limit per (tenant, upstream). A sender asks here first and reports each answer. */
 export interface RateLimitKeeper {
   /**
    * Resolves when one request may leave; rejects with the signal's reason, or when the keeper is closed. `endpoint`:
@@ -29,7 +29,7 @@ export interface RateLimitKeeper {
   answered(answer: RateLimitAnswer): void;
   /**
    * How long a call that asked now would wait, ms, as far as is known: the rest of a pause, and its place behind those
-   * that wait. Whoever cannot wait so long does something else meanwhile and asks again then.
+   * that wait. A caller that cannot wait so long does something else and asks again later.
    */
   waitMs(priority: Priority, endpoint?: string): number;
   /** The learned rate of everybody together; infinite where none is known. */

@@ -89,7 +89,7 @@ interface LeadWatch {
 const LOOK_MS = 25;
 /** What was seen holds for so many looks: bulk goes on meanwhile, however slow the store. */
 const LOOKS = 4;
-/** Whoever met no other process for so long does not look: most run alone, and hires may be far apart. */
+/** A process that met no other for so long does not look: most run alone, and hires may be far apart. */
 const ALONE_MS = 3_600_000;
 
 interface LeadWatchOptions {

@@ -20,9 +20,9 @@ export type Sharers = Record<string, Sharer>;
 
 /** A process leases the permits of so many ms, or one: a saturated tenant costs less than two writes a second. */
 export const SHARE_MS = 600;
-/** Whoever is alone leases so many permits, or those of so many ms. */
+/** A process that is alone leases so many permits, or those of so many ms. */
 const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
-/** What a process had counts for so long; whoever had so much more than the others leases so much less far ahead. */
+/** What a process had counts for so long; a process that had more than the others leases less far ahead by as much. */
 const EVEN = { memoryMs: 10_000, most: 1.05, reach: 0.7 };
 /** A process that did not ask for so long no longer shares; longer than any lease. */
 const SHARER_MS = 4_000;
@@ -49,7 +49,7 @@ function hadLately(known: Sharer | undefined, now: number): number {
 
 /**
  * How far ahead a process leases for bulk, ms: less far where it had more than those whose bulk waits. What it leaves
- * is theirs; otherwise whoever asks at the better moment does so again and again.
+ * is theirs; otherwise the process that asks at the better moment wins again and again.
  */
 export function reachOf(own: { at: number; had: number }, others: readonly Sharer[], leaseMs: number): number {
   const wanting = others.filter(({ at, bulk = 0 }) => bulk > 0 && at > own.at - 2 * leaseMs);
@@ -137,7 +137,7 @@ function evenShare(calls: number, ids: readonly string[], own: string, now: numb
  * or lost by it. Plain data; times are of the clock that all sharers have.
  */
 export interface SavedLeads {
-  /** By how much permits were moved back so far, in all, ms: whoever leased before moves by what was added since. */
+  /** By how much permits were moved back so far, in all, ms: earlier leases move by what was added since. */
   movedMs: number;
   /** When all leads so far would end, one after the other. */
   until: number;

@@ -5,7 +5,7 @@ import type { SandboxState } from './state.ts';
 /** Section 8: URLs of documents are time-limited; the lifetime is not shown (G24, assumed). */
 const FILE_URL_MS = 15 * 60_000;
 
-/** A document that can be downloaded: what it is, whose, and of which record. */
+/** A document that can be downloaded: its kind, its owner and its record. */
 interface FileName {
   kind: string;
   companyId: number;

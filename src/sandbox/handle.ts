@@ -154,7 +154,7 @@ function run(state: SandboxState, call: Call): Answer {
 
 function asRefusal(state: SandboxState, call: Call, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  // JSON nested thousands deep parses and then overflows the stack of whoever walks it.
+  // JSON nested thousands deep parses and then overflows the stack of the code that walks it.
   if (error instanceof RangeError) return invalidRequest('The body is nested too deeply');
   state.onDefect?.(call.operation, error);
   return serverError();

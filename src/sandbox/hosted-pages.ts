@@ -132,7 +132,7 @@ const interviewPage: HostedPage = {
   },
 };
 
-/** Begins, goes on, leaves or hands in; whoever has ended it is told so. */
+/** Begins, continues, leaves or submits an interview; a finished one says that it is finished. */
 function taken(ctx: Context, invite: Invite, step: string | null): Submission {
   const before = submissionOf(ctx, invite.id);
   if (before === undefined) return startInterview(ctx, invite);
@@ -432,10 +432,10 @@ function seeAgain(kind: string, { key, rest }: Visit): ApiResponse {
 }
 
 function gone(why: string): ApiResponse {
-  return hostedPage('This link is not active', html`<p>${why}. Ask whoever sent it for a new one.</p>`, 404);
+  return hostedPage('This link is not active', html`<p>${why}. Ask the sender for a new one.</p>`, 404);
 }
 
-/** Where the company of an address stands, by the kind of page: whoever has the address needs no API key. */
+/** Where the company of an address stands, by the kind of page: the address alone opens it, without an API key. */
 const OWNERS = {
   assessment: 'select company_id as id from assessments where id = ?',
   book: 'select company_id as id from booking_links where token = ?',

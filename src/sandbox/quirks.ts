@@ -64,7 +64,7 @@ export class Quirks {
 
   /**
    * How many rows have arrived in front of a list when one of its pages is read: one before the second page, then one
-   * every few pages, at most `most`. Never fewer than before, or rows would slip past whoever reads page after page.
+   * every few pages, at most `most`. Never fewer than before, or rows would slip past a reader of page after page.
    */
   movedRows(list: string, isFirstPage: boolean, most: number): number {
     const now = this.#clock.now();

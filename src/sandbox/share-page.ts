@@ -8,7 +8,7 @@ import { companyOfSubmission, findSubmission, inviteOfSubmission, resultOf } fro
 import { record } from './records/ledger.ts';
 import type { SandboxState } from './state.ts';
 
-/** Section 4.6: the public result page of a submission. It does not expire, and whoever has the URL may read it. */
+/** Section 4.6: the public result page of a submission. It does not expire, and anyone with the URL may read it. */
 export function sharePageUrl(state: SandboxState, submissionId: string): string {
   return `${state.publicUrl}/results/${submissionId}/${tokenOf(state, submissionId)}`;
 }

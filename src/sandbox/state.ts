@@ -36,9 +36,9 @@ export class SandboxState {
   limit: string | undefined;
   /** True once closed: what was still waiting for its time no longer happens. */
   closed = false;
-  /** Set by whoever delivers events; called after a commit that left some. */
+  /** Set by the deliverer of events; called after a commit that left some to deliver. */
   onEvents: (() => void) | undefined;
-  /** Set by whoever logs; called with what must never happen. */
+  /** Set by the logger; called with failures that must never happen. */
   onDefect: ((where: string, error: unknown) => void) | undefined;
   readonly #db: DatabaseSync;
   readonly #temporary: string | undefined;
@@ -200,7 +200,7 @@ export class SandboxState {
   }
 }
 
-/** One request as it came and what went back, for whoever debugs a client at the page. */
+/** One request as it came and what went back, for debugging a client on the dashboard. */
 interface Exchange {
   at: number;
   method: string;

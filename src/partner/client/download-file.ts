@@ -20,7 +20,7 @@ export interface DownloadOptions {
 /**
  * The file behind a time-limited URL (section 8), whole or not at all. The address is the partner's word, so neither
  * the key nor a private address is ever asked with it, and no redirect is followed. Errors show no part of it: it opens
- * the file to whoever has it, and its path may be a person's name.
+ * the file to anyone who has it, and its path may be a person's name.
  * @throws ConnectorError FILE_UNREACHABLE (retry), FILE_UNAVAILABLE (reject)
  */
 export async function downloadFile(url: string, { allowPrivate, signal }: DownloadOptions): Promise<DownloadedFile> {

@@ -114,7 +114,7 @@ function recordsAt(list: unknown, key: string): unknown[] {
   return Array.isArray(list) ? list.map((record) => valueAt(record, key)) : [];
 }
 
-/** Of numbers, of which two are needed to show an order. */
+/** Of numbers; it takes two to show an order. */
 function isRising(values: readonly unknown[]): boolean | undefined {
   if (values.length < 2 || values.some((value) => typeof value !== 'number')) return undefined;
   return values.every((value, index) => index === 0 || Number(values[index - 1]) <= Number(value));

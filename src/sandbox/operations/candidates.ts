@@ -120,7 +120,7 @@ export const candidates = {
   },
 } satisfies OperationTree['candidates'];
 
-/** Scoring is enabled for whoever is linked; without a credit for it the call is refused (section 7, C5). */
+/** Scoring is enabled for linked candidates; without a credit for it the call is refused (section 7, C5). */
 function link(ctx: Context, candidateId: number, job: Job): JobCandidate {
   if (creditsOf(ctx) < 1) throw refuse('INSUFFICIENT_CREDITS', 'Not enough credits for scoring');
   const added = addToJob(ctx, candidateId, job, 'SOURCED');

@@ -27,7 +27,7 @@ export interface ApplicationForm extends Record<string, unknown> {
 interface HostedApplication {
   jobId: number;
   candidate: Record<string, unknown> & { email: string };
-  /** Ticked on the form, of which version of the policy. */
+  /** Ticked on the form, with the version of the policy. */
   consent: boolean;
   policyVersion?: string | undefined;
   resume: boolean;
@@ -110,7 +110,7 @@ const ASKED = [
   'nationality',
 ] as const;
 
-/** 409 for whoever did not apply through the hosted page. */
+/** 409 for a candidate who did not apply through the hosted page. */
 function findForm(ctx: Context, id: number): { applied: JobCandidate; form: ApplicationForm } {
   const applied = findJobCandidate(ctx, id);
   if (applied.application === null)
@@ -118,7 +118,7 @@ function findForm(ctx: Context, id: number): { applied: JobCandidate; form: Appl
   return { applied, form: JSON.parse(applied.application) as ApplicationForm };
 }
 
-/** 409 for whoever gave none. */
+/** 409 for a candidate who gave none. */
 function findConsent(ctx: Context, id: number): Consent {
   const { consent } = findForm(ctx, id).form;
   if (consent === null) throw refuse('NO_CONSENT_RECORD', 'The application has no consent record');

@@ -252,7 +252,7 @@ export function currentInvite(ctx: Context, candidate: FlowCandidate): Invite | 
   return step === undefined ? undefined : inviteOf(ctx, step.assessmentId, candidate.email);
 }
 
-/** Whoever begins an interview has begun the flows that wait for it. */
+/** A candidate who begins an interview has begun the flows that wait for it. */
 export function flowStepStarted(ctx: Context, invite: Invite): void {
   for (const candidate of waitingFor(ctx, invite)) setStatus(ctx, candidate, 'IN_PROGRESS', candidate.step);
 }

@@ -127,7 +127,7 @@ export function cancelBooking(ctx: Context, id: string): Booking {
 
 /**
  * Moves a booking to another free slot. A candidate may only where the schedule allows it, and until its cutoff; a
- * recruiter always. Whoever has come or has failed to come is not moved any more.
+ * recruiter always. A booking that was attended or missed cannot be moved.
  */
 export function rescheduleBooking(ctx: Context, id: string, startAt: number, by: 'candidate' | 'recruiter'): Booking {
   const booking = findBooking(ctx, id);

@@ -139,7 +139,7 @@ export function updateCandidate(ctx: Context, id: number, input: Record<string, 
   return candidate;
 }
 
-/** Writes those fields of which the profile says nothing yet; nobody edited it, so there is no candidate.updated. */
+/** Fills the fields that the profile leaves empty; nobody edited it, so there is no candidate.updated. */
 export function fillCandidate(ctx: Context, id: number, given: Record<string, unknown>): void {
   const before = findCandidate(ctx, id);
   const missing = Object.entries(given).filter(([field]) => isEmpty(before[field]));

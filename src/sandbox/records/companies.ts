@@ -80,7 +80,7 @@ export function updateCompany(state: SandboxState, id: number, fields: Partial<O
   return companyById(state, id) as Company;
 }
 
-/** Whether a key was replaced by another: it stays invalid, whoever asks for it again. */
+/** Whether a key was replaced by another: it stays invalid, even if it is asked for again. */
 export function isRetiredKey(state: SandboxState, key: string): boolean {
   return state.setting(retirement(key)) !== undefined;
 }

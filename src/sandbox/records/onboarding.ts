@@ -138,7 +138,7 @@ function refuseSecond(ctx: Context, { id, flowId, email, externalRef, overallSta
     });
 }
 
-/** Completes whoever still awaits a signature. */
+/** Completes the candidates who still await a signature. */
 export function completeSigned(ctx: Context, { id }: { id: string }): void {
   const enrolment = findEnrolment(ctx, id);
   if (enrolment.overallStatus === AWAITING_SIGNATURE) writeOverallStatus(ctx, enrolment, 'completed');

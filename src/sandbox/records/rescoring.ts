@@ -147,7 +147,7 @@ export function scheduleScoring(ctx: Context, jobCandidateId: number): void {
   schedule(ctx, 'score', SCORING_MS, { jobCandidateId });
 }
 
-/** Without a credit it fails, and the candidate stays unscored. Whoever was removed meanwhile is not told of. */
+/** Without a credit it fails, and the candidate stays unscored. No event tells of candidates removed meanwhile. */
 export function scoreJobCandidate(ctx: Context, { jobCandidateId }: { jobCandidateId: number }): void {
   const jobCandidate = jobCandidateById(ctx, jobCandidateId);
   if (jobCandidate === undefined) return;
