@@ -28,11 +28,12 @@ import {
   allowCancellation,
   confirmGone,
   describeLeftAfterEmployee,
+  endEmployment,
+  handOver,
   hasEmployee,
+  judgeDeparture,
   readHire,
-} from './hire/confirm-gone.ts';
-import { handOver, judgeDeparture } from './hire/departure.ts';
-import { endEmployment } from './hire/end-employment.ts';
+} from './hire/departure.ts';
 import { enrol } from './hire/enrol.ts';
 import { finishHire } from './hire/finish-hire.ts';
 import { employAndGoOn, onboardAndGoOn } from './hire/go-on.ts';

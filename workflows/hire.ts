@@ -11,8 +11,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { HireRef, HireStep } from '../src/hire/hire.ts';
 import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
-import type { HireRef } from '../src/hire/hire-ref.ts';
 import {
   HIRE_BEHIND,
   type HintAbout,
@@ -20,7 +20,6 @@ import {
   type HireProgress,
   type HireResult,
 } from '../src/hire/hire-run.ts';
-import type { HireStep } from '../src/hire/hire-step.ts';
 import { type Held, type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { hintSignal } from './messages.ts';
 

@@ -2,8 +2,8 @@ import { isConnectorError } from '../../src/errors.ts';
 import { employeeIn } from '../../src/hire/employee.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { isShown } from '../../src/plan/judge-write-back.ts';
 import { isTold, type ToldEmployment, wantedEmployment } from '../../src/plan/plan-employment.ts';
+import { isShown } from '../../src/plan/plan-write-back.ts';
 import {
   type ConnectionKey,
   type Employment,

@@ -1,33 +1,51 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { Change } from '../../src/hire/change.ts';
-import { type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
+import {
+  type Change,
+  type Employee,
+  type EmployeeFields,
+  type KnownEmployee,
+  knownIn,
+} from '../../src/hire/employee.ts';
+import { isSameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import type { EmployedHow } from '../../src/person/person.ts';
-import { withoutDenied } from '../../src/plan/identity-ladder.ts';
-import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
+import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
+import { settleWrites } from '../../src/store/foreign-writes.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
+import { readKept } from '../../src/store/purged.ts';
+import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
 import { heldByAnother, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';
-import { createReference } from './create-reference.ts';
-import { isFormer } from './former-employee.ts';
-import { personOf } from './hire-references.ts';
-import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import type { Planned } from './plan-employee.ts';
-import { employeeHere, readEmployee } from './read-employee.ts';
-import { readFindings } from './read-findings.ts';
-import { readSources } from './read-sources.ts';
-import { isRehired, rehireEmployee } from './rehire-employee.ts';
-import { updateEmployee } from './update-employee.ts';
-import { CREATE_VERB } from './verbs.ts';
-import { type HireContext, reread } from './with-hire.ts';
 import {
+  createReference,
+  employeeHere,
+  isFormer,
+  isShownFormer,
+  latestRehire,
+  type PinnedRehire,
+  readEmployee,
+  readFindings,
+} from './read-employee.ts';
+import { readSources } from './read-sources.ts';
+import {
+  CREATE_VERB,
+  type HireContext,
+  newValues,
+  noteWrites,
+  personOf,
+  REHIRE_VERB,
+  reread,
+  sensitiveFields,
+} from './with-hire.ts';
+import {
+  type EarlierOptions,
   type Elapsed,
   type OnceOptions,
   type Seen,
@@ -338,4 +356,82 @@ function asRejected(error: ConnectorError): ConnectorError {
   if (error.action !== 'ignore') return error;
   const { code, message, details } = error;
   return new ConnectorError({ code, action: 'reject', message, ...(details && { details }), cause: error });
+}
+
+type Rehire = Extract<Change, { kind: 'rehire' }>;
+
+/** Makes a former employee an active one, by this hire's intent. What is refused is thrown. */
+async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<void> {
+  const shown = await isShownFormer(hire, change.employee);
+  const once = await writeOnce(rehireOptions(hire, change, { shown, sinceRead }));
+  if (once.kind === 'refused') throw once.error;
+}
+
+/** Whether an earlier attempt did it: settled wherever the person is by now. */
+async function isRehired(hire: HireContext, change: Rehire): Promise<boolean> {
+  if ((await latestRehire(hire)) === undefined) return false;
+  return (await settleEarlier(earlierRehire(hire, change))).kind === 'adopted';
+}
+
+function earlierRehire(hire: HireContext, { employee }: Rehire): EarlierOptions<null> {
+  const { store, connection, ref } = hire;
+  const { readLagMs } = connection.hris.capabilities;
+  return { store, key: ref, verb: REHIRE_VERB, readLagMs, look: () => lookForRehire(hire, employee) };
+}
+
+function rehireOptions(
+  hire: HireContext,
+  change: Rehire,
+  { shown, sinceRead }: { shown: boolean; sinceRead: Elapsed },
+): OnceOptions<null, PinnedRehire> {
+  const { employee, fields } = change;
+  const { id } = employee;
+  const { employees } = hire.connection.hris;
+  return {
+    ...earlierRehire(hire, change),
+    pinned: () => ({ employeeId: id, shown }),
+    giveUpMs: hire.deps.limits.giveUpMs,
+    sinceRead,
+    note: (_pinned, intent) => {
+      const [changes, sensitive] = [newValues(fields), sensitiveFields(hire)];
+      return noteWrites(hire, [{ target: 'employee', foreignId: id, kind: 'update', changes, sensitive }], intent);
+    },
+    async send(_pinned, guard) {
+      await employees.rehire?.(employee, fields, guard);
+      return null;
+    },
+  };
+}
+
+/** An active employee proves an attempt where a former one was shown before it; otherwise the same is sent again. */
+async function lookForRehire(hire: HireContext, employee: Employee): Promise<Seen<null>> {
+  const latest = await latestRehire(hire);
+  const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
+  const wasShown = pinned !== 'purged' && pinned.shown;
+  return wasShown && !(await isShownFormer(hire, employee)) ? { kind: 'found', value: null } : { kind: 'absent' };
+}
+
+const CALL_MS = 30_000;
+/** The HR system answered, and took nothing. */
+const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
+
+/** Writes these fields of an employee, and takes down what they held before. */
+export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
+  const { store, connection } = hire;
+  const { employees } = connection.hris;
+  const before = await employees.read(employee, AbortSignal.timeout(CALL_MS));
+  const held = Object.fromEntries(Object.keys(fields).map((name) => [name, before?.fields[name] ?? null]));
+  const changes = fieldChanges(held, fields);
+  const sensitive = sensitiveFields(hire);
+  const batchId = await noteWrites(hire, [
+    { target: 'employee', foreignId: employee.id, kind: 'update', changes, sensitive },
+  ]);
+  try {
+    await employees.update(employee, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
+  } catch (error) {
+    if (isConnectorError(error) && error.action !== 'unknown')
+      await settleWrites(store, batchId, REFUSALS.has(error.action) ? 'refused' : 'absent');
+    throw error;
+  }
+  await settleWrites(store, batchId, 'done');
 }

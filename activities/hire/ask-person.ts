@@ -1,8 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Employee, EmployeeFields, KnownEmployee } from '../../src/hire/employee.ts';
-import { type HireRef, isSameHire, nameHire } from '../../src/hire/hire-ref.ts';
-import { followedStates } from '../../src/hire/hire-state.ts';
+import { followedStates, type HireRef, isSameHire, nameHire } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import type { PersonEvent, Refusal } from '../../src/person/change-person.ts';
@@ -16,11 +15,8 @@ import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson, foreseePerson, type Outcome } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { isFormer } from './former-employee.ts';
-import { personOf } from './hire-references.ts';
-import { identityKeys } from './read-findings.ts';
-import { REHIRE_VERB } from './verbs.ts';
-import type { HireContext } from './with-hire.ts';
+import { identityKeys, isFormer } from './read-employee.ts';
+import { type HireContext, personOf, REHIRE_VERB } from './with-hire.ts';
 import type { Once } from './write-once.ts';
 
 /*

@@ -1,7 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { EndState, HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
-import type { EndState } from '../../src/hire/hire-state.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/plan-cancel.ts';
@@ -19,13 +18,17 @@ import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { holderBeside } from './adopt-enrolment.ts';
 import { settleForEnd } from './apply-plan.ts';
-import { findEnrolments } from './find-enrolment.ts';
-import { enrolmentReference } from './hire-references.ts';
-import { noteWrites } from './note-writes.ts';
-import { CREATE_VERB } from './verbs.ts';
-import { type HireContext, reread, withHire, withHireOrHeld } from './with-hire.ts';
+import { findEnrolments, holderBeside } from './enrol.ts';
+import {
+  CREATE_VERB,
+  enrolmentReference,
+  type HireContext,
+  noteWrites,
+  reread,
+  withHire,
+  withHireOrHeld,
+} from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 /** Ends the enrolment, releases the claim, ends the period. Each part is harmless when repeated. */

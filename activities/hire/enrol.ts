@@ -1,14 +1,16 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type HireRef, isSameHire } from '../../src/hire/hire.ts';
 import type { Enrolled } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { OnboardingCandidate } from '../../src/partner/contract/onboarding.ts';
+import { cleanEmail } from '../../src/partner/contract/shapes.ts';
 import {
   adoptable,
   type Enrolment,
   type EnrolmentRequest,
   enrolmentRequest,
+  judgeAdoption,
   judgeDuplicate,
   judgeRefusedEnrolment,
   planEnrolment,
@@ -21,21 +23,29 @@ import {
   passCreditGate,
 } from '../../src/store/credit-gate.ts';
 import { recordEnrolment } from '../../src/store/enrolments.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
 import { hiresAwaitingCredits, hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import { siblingsOf } from '../../src/store/tenant-states.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import { shareReads } from '../presence/share-reads.ts';
-import { adoptEnrolment, emailOf } from './adopt-enrolment.ts';
 import { claimPerson } from './ask-person.ts';
-import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
-import { enrolmentReference, readEnrolmentReference } from './hire-references.ts';
-import { heldOutsideScope } from './job-in-scope.ts';
-import { type HireWrite, newValues, noteWrites } from './note-writes.ts';
-import { type Seen, seePerson } from './see-person.ts';
-import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
-import { type Once, type SendGuard, writeOnce } from './write-once.ts';
+import { heldOutsideScope, type Seen, seePerson } from './read-sources.ts';
+import {
+  enrolmentReference,
+  type HireContext,
+  type HireWrite,
+  newValues,
+  noteHire,
+  noteWrites,
+  readEnrolmentReference,
+  withHireOrHeld,
+} from './with-hire.ts';
+import { type Seen as Looked, type Once, type SendGuard, writeOnce } from './write-once.ts';
 
 const AT_ONCE_MS = 1;
 
@@ -293,4 +303,146 @@ function turnBackAtGate(
       });
     },
   };
+}
+
+function enrolmentOf(candidate: OnboardingCandidate): Enrolment {
+  return { onboardingCandidateId: candidate.onboardingCandidateId, status: String(candidate.overallStatus) };
+}
+
+/**
+ * Looks for an enrolment by our reference over all statuses, terminal ones included. Each hit is compared here again:
+ * the filter's name is assumed (O6), and a partner that ignores it lists everybody, which proves absence just as
+ * well.
+ */
+export async function findEnrolments(connection: Connection, reference: string): Promise<Enrolment[]> {
+  const { items } = await connection.partner.readAll(
+    contract.onboarding.listCandidates,
+    { query: { externalRef: reference } },
+    { priority: 'live' },
+  );
+  return items.filter((item) => item.externalRef === reference).map(enrolmentOf);
+}
+
+/** The same, as a statement about one write: several hits, or a filter that cannot be trusted, prove nothing. */
+async function lookForEnrolment(connection: Connection, reference: string): Promise<Looked<Enrolment>> {
+  const hits = await findEnrolments(connection, reference);
+  const [hit] = hits;
+  if (hits.length > 1) return { kind: 'unprovable' };
+  if (hit !== undefined) return { kind: 'found', value: hit };
+  return (await isFilterTrusted(connection)) ? { kind: 'absent' } : { kind: 'unprovable' };
+}
+
+/** Filters proven by a look for an enrolment that is known to be there; per open connection. */
+const proven = new WeakMap<Connection['partner'], boolean>();
+
+async function isFilterTrusted(connection: Connection): Promise<boolean> {
+  const known = proven.get(connection.partner);
+  if (known !== undefined) return known;
+  const example = await anyReference(connection);
+  // Nobody carries a reference yet: there is nothing a filter could hide, and nothing to prove it by.
+  if (example === undefined) return true;
+  const trusted = (await findEnrolments(connection, example)).length > 0;
+  proven.set(connection.partner, trusted);
+  return trusted;
+}
+
+async function anyReference({ partner }: Connection): Promise<string | undefined> {
+  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'live' })) {
+    const example = items.find(
+      (item) => item.externalRef !== null && item.externalRef !== undefined && item.externalRef !== '',
+    );
+    if (example?.externalRef) return example.externalRef;
+  }
+  return undefined;
+}
+
+/**
+ * Takes the enrolment that a person named for the one of this hire, if it fits. Two hires may be given the same one at
+ * the same moment: whoever has it and then sees the other one there gives it back, and asks.
+ */
+async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> {
+  const { store, ref, row } = hire;
+  if (row.onboarding_candidate_id === id) return { verdict: 'enrolled' };
+  const taken = await take(hire, id);
+  if (taken.verdict === 'hold') return taken;
+  const otherHire = await holderBeside(hire, id);
+  if (otherHire === undefined) return taken;
+  const none = { onboarding_candidate_id: null, onboarding_reference: row.onboarding_reference };
+  await updateHire(store, ref, { ...none, onboarding_status: null }, { enrolment: row.enrolment });
+  const misfit = `belongs to job candidate ${otherHire}`;
+  return held('ADOPT_MISFIT', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id, misfit });
+}
+
+async function take(hire: HireContext, id: string): Promise<Enrolled> {
+  const { store, connection, ref, row, decisions } = hire;
+  const enrolment = await readEnrolment(hire, id);
+  if (enrolment === undefined) return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
+  const { onboarding } = connection.tenant.policies;
+  const presence = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
+  const person = presence.verdict === 'missing' ? undefined : presence.jobCandidate.candidate_details;
+  const judged = judgeAdoption({
+    jobCandidateId: ref.jobCandidateId,
+    onboardingCandidateId: id,
+    otherHire: await otherHireOf(hire, enrolment, id),
+    flow: { shown: textOf(enrolment.flowId), wanted: onboarding === 'skip' ? undefined : textOf(onboarding.flow) },
+    email: { shown: emailOf(enrolment.email), wanted: emailOf(person?.email) },
+    emailConfirmed: decisions.adoptAnyway === id,
+  });
+  if (judged.verdict === 'hold') return judged;
+  await updateHire(
+    store,
+    ref,
+    {
+      step: 'onboard',
+      onboarding_candidate_id: id,
+      onboarding_reference: enrolment.externalRef ?? null,
+      onboarding_status: String(enrolment.overallStatus),
+    },
+    row,
+  );
+  return { verdict: 'enrolled' };
+}
+
+async function readEnrolment({ connection }: HireContext, id: string): Promise<OnboardingCandidate | undefined> {
+  const request = { params: { onboardingCandidateId: id } };
+  try {
+    return (await connection.partner.onboarding.getCandidate(request, { priority: 'live' })).data;
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return undefined;
+  }
+}
+
+/** By our own records, and by our reference on an enrolment whose record was lost. */
+async function otherHireOf(
+  { store, ref }: HireContext,
+  { externalRef }: OnboardingCandidate,
+  id: string,
+): Promise<string | undefined> {
+  const holder = await holderBeside({ store, ref }, id);
+  if (holder !== undefined) return holder;
+  const named = readEnrolmentReference(externalRef)?.jobCandidateId;
+  return named === ref.jobCandidateId ? undefined : named;
+}
+
+/** The job candidate of another hire that has it, in whichever tenant of the company. */
+export async function holderBeside(
+  { store, ref }: Pick<HireContext, 'store' | 'ref'>,
+  id: string,
+): Promise<string | undefined> {
+  for (const tenantId of [ref.tenantId, ...(await siblingsOf(store, ref.tenantId))]) {
+    const holders = await hiresOfEnrolments(store, tenantId, [id]);
+    const holder = holders.find((one) => !isSameHire(hireOf(one), ref));
+    if (holder !== undefined) return holder.job_candidate_id;
+  }
+  return undefined;
+}
+
+function textOf(value: string | number | null | undefined): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+/** As e-mails of enrolments are compared. */
+function emailOf(value: string | null | undefined): string | undefined {
+  return value ? cleanEmail(value).toLowerCase() : undefined;
 }

@@ -1,19 +1,44 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { employeeIn } from '../../src/hire/employee.ts';
+import { type EmployeeFields, employeeIn } from '../../src/hire/employee.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type Held, held } from '../../src/hire/holds.ts';
+import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
+import { type BackValue, evaluateBack } from '../../src/mapping/evaluate-back.ts';
+import { foldLabel } from '../../src/mapping/read-source.ts';
+import type { CustomField } from '../../src/partner/contract/custom-fields.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import {
+  employeeIdToWrite,
+  isShown,
+  mappedTargets,
+  missingTargets,
+  type TargetValue,
+  targetAfterRefusal,
+  targetOf,
+} from '../../src/plan/plan-write-back.ts';
+import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
 import { changePerson, inTransaction } from '../../src/store/persons.ts';
+import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { personOf } from './hire-references.ts';
+import { encodeTargets } from '../fields/field-values.ts';
 import { readEmployee, unshownForMs } from './read-employee.ts';
-import { verify } from './verify.ts';
-import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
-import { writeBack } from './write-back.ts';
+import {
+  formerHris,
+  type HireContext,
+  type HireWrite,
+  newValues,
+  noteHire,
+  noteWrites,
+  personOf,
+  reread,
+  sensitiveFields,
+  withHireOrHeld,
+} from './with-hire.ts';
 
 type Finished = ReturnType<HireActivities['finishHire']>;
 
@@ -86,4 +111,197 @@ async function verifyAndEnd(hire: HireContext): Finished {
   });
   deps.log.info(ref, 'hire done');
   return verified;
+}
+
+type WrittenBack = { verdict: 'written' } | Held;
+
+/**
+ * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
+ * harmless. `shown`: the employee as read a moment ago.
+ */
+async function writeBack(hire: HireContext, shown?: EmployeeRecord): Promise<WrittenBack> {
+  await noteHire(hire, { step: 'write-back' });
+  const employeeId = employeeIdOf(hire);
+  const target = await writeEmployeeId(hire, employeeId);
+  if (target.verdict === 'hold') return target;
+  const values = await readMappedValues(hire, shown);
+  if (target.verdict === 'custom-field') values.push({ customFieldId: target.customField, value: employeeId });
+  if (values.length > 0) await upsertValues(hire, values);
+  return { verdict: 'written' };
+}
+
+export function employeeIdOf({ connection, row }: HireContext): string {
+  const employee = { id: row.employee_id, number: row.employee_number };
+  return employeeIdToWrite(connection.tenant.writeBack.employeeId, employee);
+}
+
+/** Writes to the enrolment, or says which custom field takes the ID instead. */
+export async function writeEmployeeId(
+  hire: HireContext,
+  employeeId: string,
+  status = hire.connection.tenant.writeBack.status,
+): Promise<{ verdict: 'written' } | { verdict: 'custom-field'; customField: string } | Held> {
+  const { tenant, partner } = hire.connection;
+  const { ref, row } = hire;
+  const { customField } = tenant.writeBack;
+  const target = targetOf({ ...ref, onboardingCandidateId: row.onboarding_candidate_id }, customField);
+  if (target.verdict !== 'enrolment') return target;
+  const { onboardingCandidateId } = target;
+  const changes = newValues({ status, employeeId });
+  const batchId = await noteWrites(hire, [
+    { target: 'external-status', foreignId: onboardingCandidateId, kind: 'update', changes, sensitive: [] },
+  ]);
+  try {
+    await partner.onboarding.setExternalStatus(
+      { params: { onboardingCandidateId }, body: { status, employeeId } },
+      { priority: 'live' },
+    );
+    return { verdict: 'written' };
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    await settleWrites(hire.store, batchId, 'refused');
+    const refused = { onboardingCandidateId, refusal: error.code, status: row.onboarding_status };
+    return targetAfterRefusal(refused, customField);
+  }
+}
+
+/** Upserts these custom field values of the candidate, each in the form of its field. */
+export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
+  const { partner } = hire.connection;
+  const entityId = hire.row.candidate_id ?? '';
+  const encoded = await encodeTargets(hire, values);
+  await noteWrites(hire, [customFieldWrite(hire, values)]);
+  const body = encoded.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
+  const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
+  const failed = outcomes.find((outcome) => !outcome.ok);
+  if (failed !== undefined && !failed.ok) throw failed.error;
+}
+
+/** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */
+export function customFieldWrite(hire: HireContext, values: readonly TargetValue[]): HireWrite {
+  const foreignId = hire.row.candidate_id ?? '';
+  const hidden = new Set(sensitiveFields(hire));
+  const { values: mapped } = hire.connection.tenant.writeBack;
+  const sensitive = mapped.filter(({ field }) => hidden.has(field)).map(({ customFieldId }) => customFieldId);
+  const changes = newValues(Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value])));
+  return { target: 'custom-fields', foreignId, kind: 'update', changes, sensitive };
+}
+
+/**
+ * The values that the tenant's files write back beside the ID, as the HR system holds them now. `shown`: the employee,
+ * where they were read a moment ago.
+ */
+export async function readMappedValues(hire: HireContext, shown?: EmployeeRecord): Promise<TargetValue[]> {
+  const { connection, ref, row } = hire;
+  const { tenant, hris, mapping } = connection;
+  const { values } = tenant.writeBack;
+  if (values.length === 0 && mapping.back.length === 0) return [];
+  const employee = employeeOf(row);
+  const record = shown ?? (employee && (await readEmployee(hris, employee)));
+  if (record !== undefined)
+    return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
+  const waitMs = await unshownForMs(hire);
+  throw waitMs > 0 ? notShownYet(row.employee_id, waitMs) : notFound(row.employee_id, ref.jobCandidateId);
+}
+
+function notShownYet(employeeId: string | null, waitMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_SHOWN_YET',
+    action: 'retry',
+    message: `The HR system does not show employee ${employeeId} yet.`,
+    retryAfterMs: waitMs + 50,
+  });
+}
+
+function notFound(employeeId: string | null, jobCandidateId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
+      `${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
+  });
+}
+
+/** What the mapping's rules to the partner give for the candidate's custom fields; without such rules, no call. */
+export async function valuesBack({ mapping, partner }: Connection, fields: EmployeeFields): Promise<TargetValue[]> {
+  if (mapping.back.length === 0) return [];
+  const { values, problems } = evaluateBack(mapping, fields);
+  if (problems.length > 0) throw notReversible(problems.map(({ code, text }) => `${text} [${code}]`).join(' '));
+  if (values.length === 0) return [];
+  const query = { entityType: 'candidate' } as const;
+  const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
+  return values.map(({ path, value }) => ({ customFieldId: customFieldOf(path, items), value }));
+}
+
+/** By its id, or by the only one of this label. */
+function customFieldOf(path: BackValue['path'], definitions: readonly CustomField[]): string {
+  const wanted = 'customField' in path ? path.customField : path.text;
+  const ofCandidates = definitions.filter(({ entityType }) => entityType === 'candidate');
+  const byId = ofCandidates.find(({ id }) => id === wanted);
+  const label = foldLabel(wanted);
+  const hits = byId ? [byId] : ofCandidates.filter(({ fieldLabel }) => foldLabel(fieldLabel) === label);
+  const [only] = hits;
+  if (only !== undefined && hits.length === 1) return only.id;
+  const found = hits.length === 0 ? 'no candidate custom field is' : `${hits.length} candidate custom fields are`;
+  throw new ConnectorError({
+    code: 'CUSTOM_FIELD_UNCLEAR',
+    action: 'reject',
+    message:
+      `The mapping writes ${path.text} at the partner, where ${found} called so. ` +
+      'Write its id in the mapping, or define the field there; then answer retry.',
+  });
+}
+
+function notReversible(reasons: string): ConnectorError {
+  return new ConnectorError({
+    code: 'VALUE_NOT_REVERSIBLE',
+    action: 'reject',
+    message:
+      `A value of the employee cannot be written back: ${reasons} ` +
+      'Then answer retry; or keep to end the hire as it is.',
+  });
+}
+
+type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
+
+/** Reads every target of the write-back again: a 200 alone has been wrong before. */
+async function verify(hire: HireContext): Promise<Verified> {
+  const employeeId = employeeIdOf(hire);
+  const onEnrolment = await isOnEnrolment(hire, employeeId);
+  const expected = await readMappedValues(hire);
+  const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
+  if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
+  const missing = missingTargets(expected, await readShown(hire, expected));
+  if (missing.length > 0) return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
+  await verifyWrites(hire.store, hire.ref);
+  return { verdict: 'verified' };
+}
+
+/** Whether the enrolment shows the status and the Employee ID. */
+export async function isOnEnrolment({ connection, row }: HireContext, employeeId: string): Promise<boolean> {
+  const id = row.onboarding_candidate_id;
+  if (id === null) return false;
+  const { data } = await connection.partner.onboarding.getCandidate(
+    { params: { onboardingCandidateId: id } },
+    { priority: 'live' },
+  );
+  return isShown(data.externalStatus, { status: connection.tenant.writeBack.status, employeeId });
+}
+
+/** The candidate's custom fields; where nothing is expected there, no call is spent. */
+export async function readShown(
+  { connection, row }: HireContext,
+  expected: readonly TargetValue[],
+): Promise<ReadonlyMap<string, unknown>> {
+  if (expected.length === 0) return new Map();
+  const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
+  const { items } = await connection.partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
+  return new Map(items.map((item) => [String(item.customFieldId), item.value]));
+}
+
+/** A partner may show a write late, so the workflow writes and reads some times more before a person is asked. */
+function notVerified({ jobCandidateId }: HireRef, fields: readonly string[]): HoldRequest {
+  const targets = fields.map((field) => field || 'external status');
+  return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets });
 }

@@ -1,6 +1,6 @@
 import { entryOf } from '../../src/hire/answers.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { hireBehind, readHireRow } from '../../src/store/hires.ts';

@@ -1,16 +1,13 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import type { Change } from '../../src/hire/change.ts';
-import { undecided } from '../../src/hire/decisions.ts';
+import { undecided } from '../../src/hire/answers.ts';
+import type { Change } from '../../src/hire/employee.ts';
+import type { HireRef, HireStep, Observed } from '../../src/hire/hire.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
-import type { HireStep } from '../../src/hire/hire-step.ts';
 import { type Held, refusalHold } from '../../src/hire/holds.ts';
-import type { Observed } from '../../src/hire/observed.ts';
-import { judgeAdmission } from '../../src/plan/judge-admission.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
-import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
+import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 import { observes } from '../../src/store/assert-may-write.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
@@ -25,12 +22,9 @@ import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol } from './enrol.ts';
-import { personOf } from './hire-references.ts';
-import { isInScope } from './job-in-scope.ts';
 import { knownPerson, observe } from './plan-employee.ts';
-import { readSources } from './read-sources.ts';
-import { keepSeen, type Seen, seePerson } from './see-person.ts';
-import type { HireContext } from './with-hire.ts';
+import { isInScope, keepSeen, readSources, type Seen, seePerson } from './read-sources.ts';
+import { type HireContext, personOf } from './with-hire.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 

@@ -1,6 +1,6 @@
 import { dayOf } from '../../src/day-of.ts';
-import type { Change } from '../../src/hire/change.ts';
 import {
+  type Change,
   type Employee,
   type EmployeeFields,
   employeeIn,
@@ -25,15 +25,9 @@ import { insertPlan } from '../../src/store/plans.ts';
 import type { Connection } from '../connections.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './ask-person.ts';
-import { createReference } from './create-reference.ts';
-import { isFormer, latestRehire } from './former-employee.ts';
-import { personOf } from './hire-references.ts';
-import { heldOutsideScope } from './job-in-scope.ts';
-import { readEmployee } from './read-employee.ts';
-import { readFindings } from './read-findings.ts';
-import { readSources, type Sources } from './read-sources.ts';
-import type { Seen } from './see-person.ts';
-import { type HireContext, noteHire } from './with-hire.ts';
+import { createReference, isFormer, latestRehire, readEmployee, readFindings } from './read-employee.ts';
+import { heldOutsideScope, readSources, type Seen, type Sources } from './read-sources.ts';
+import { type HireContext, noteHire, personOf } from './with-hire.ts';
 
 /** A saved plan and what it was made from. */
 export interface Planned {

@@ -1,9 +1,22 @@
-import { type Employee, employeeIn } from '../../src/hire/employee.ts';
+import { dayOf } from '../../src/day-of.ts';
+import {
+  type Employee,
+  type EmployeeFields,
+  employeeIn,
+  type FindKey,
+  isSameEmployee,
+} from '../../src/hire/employee.ts';
+import { followedStates, isSameHire } from '../../src/hire/hire.ts';
+import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
+import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
+import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { findPerson } from '../../src/store/persons.ts';
+import { readKept } from '../../src/store/purged.ts';
+import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
-import type { HireContext } from './with-hire.ts';
+import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';
 
 const READ_MS = 30_000;
 
@@ -26,4 +39,101 @@ export async function unshownForMs({ store, connection, row, creation }: HireCon
   const { employees } = employee === undefined ? { employees: [] } : await findPerson(store, { employee });
   const since = employees.find((one) => one.employee.id === employee?.id)?.since;
   return unreadableForMs(creation, connection.hris.capabilities.readLagMs, since);
+}
+
+/** What a rehire pins. `shown`: the HR system showed a former employee, so that an active one proves the rehire. */
+export interface PinnedRehire {
+  employeeId: string;
+  shown: boolean;
+}
+
+/** The newest attempt of this hire at making a former employee active. */
+export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | undefined> {
+  return latestIntent(store, ref, REHIRE_VERB);
+}
+
+/** The HR system says that the employment is over. */
+export async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
+  return (await readEmployee(connection.hris, employee))?.former === true;
+}
+
+/**
+ * Whether this is a former employee: by the HR system; because this hire is about to make them an active one; or
+ * because we ended the employment ourselves, with a last day that may be to come.
+ */
+export async function isFormer(hire: HireContext, employee: Employee): Promise<boolean> {
+  const rehire = await latestRehire(hire);
+  const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
+  const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
+  if (pinned !== 'purged' && pinned.employeeId === employee.id) return true;
+  return (await isShownFormer(hire, employee)) || isEndedByUs(hire, employee);
+}
+
+async function isEndedByUs({ store, ref }: HireContext, employee: Employee): Promise<boolean> {
+  const { employees } = await findPerson(store, { employee });
+  const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
+  if (before === undefined || isSameHire(before, ref)) return false;
+  const end = await latestIntent(store, before, END_VERB);
+  if (end?.outcome !== 'done') return false;
+  const pinned = readKept<{ lastDay: string }>(end.pinned);
+  // Once the last day is over, or nobody knows it any more, the HR system's own word counts.
+  if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return false;
+  return !(await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates }));
+}
+
+const emailFields = ['workEmail', 'email', 'personalEmail'];
+const LOOK_MS = 30_000;
+
+/** Asks the HR system for a person along the identity ladder. */
+export async function readFindings(
+  { hris, tenant }: Connection,
+  reference: string,
+  fields: EmployeeFields,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const key of keysOf(reference, fields)) {
+    const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
+    findings.push({ by: key.by, found });
+    // Our own reference settles it; nothing below can say otherwise.
+    if (key.by === 'reference' && found.kind === 'one') break;
+  }
+  const name = tenant.policies.identity.sameName === 'ask' ? nameOf(fields) : undefined;
+  if (name === undefined || findings.some(({ found }) => found.kind !== 'none')) return findings;
+  return [...findings, { by: name.by, found: await hris.employees.find(name, AbortSignal.timeout(LOOK_MS)) }];
+}
+
+function nameOf({ name, familyName, givenName, birthDate }: EmployeeFields): FindKey | undefined {
+  const born = typeof birthDate === 'string' ? { birthDate } : {};
+  if (typeof name === 'string') return { by: 'name', fullName: name, ...born };
+  if (typeof familyName !== 'string' || typeof givenName !== 'string') return undefined;
+  return { by: 'name', fullName: `${givenName} ${familyName}`, parts: { familyName, givenName }, ...born };
+}
+
+function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
+  return [{ by: 'reference', value: reference }, ...identityKeys(fields)];
+}
+
+/** What a human is known by, whoever hires them. */
+export function identityKeys(fields: EmployeeFields): Extract<FindKey, { by: 'email' | 'person' }>[] {
+  const keys: ReturnType<typeof identityKeys> = [];
+  const emails = emailFields.map((name) => fields[name]).filter((value) => typeof value === 'string' && value !== '');
+  for (const value of new Set(emails)) keys.push({ by: 'email', value: String(value) });
+  const { familyName, givenName, birthDate } = fields as Record<string, unknown>;
+  if (typeof familyName === 'string' && typeof givenName === 'string' && typeof birthDate === 'string')
+    keys.push({ by: 'person', familyName, givenName, birthDate });
+  return keys;
+}
+
+/**
+ * Under which reference an employee of this hire is made. A create that may have left keeps its own, so that it can be
+ * recognised. A person's further employment carries its hire, and so does one beside a former employee who has the
+ * plain reference: that was refused as taken, and a person said that the employee there is none of this hire.
+ */
+export function createReference(hire: HireContext, candidateId: string, isFurther: boolean): string {
+  const { creation, connection, decisions, ref } = hire;
+  const pinned = creation === undefined ? 'purged' : readKept<{ reference: string }>(creation.pinned);
+  if (pinned !== 'purged' && creation?.outcome !== 'refused') return pinned.reference;
+  const { code } = (JSON.parse(creation?.result ?? 'null') ?? {}) as { code?: string };
+  const isTaken = code === 'ALREADY_EXISTS' && decisions.notThese.size > 0;
+  return employeeReference(connection.tenant, candidateId, isFurther || isTaken ? ref : undefined);
 }

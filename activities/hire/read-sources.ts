@@ -1,20 +1,29 @@
+import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import type { MappingSources } from '../../src/mapping/read-source.ts';
+import { type MappingSources, readSource } from '../../src/mapping/read-source.ts';
+import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
+import { type JobScope, takesJob } from '../../src/plan/job-scope.ts';
+import type { OpenIntent } from '../../src/store/intents.ts';
+import { readJob } from '../../src/store/jobs.ts';
+import { findMappingVersions } from '../../src/store/mapping-versions.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { latestPlan } from '../../src/store/plans.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { loadMappingVersion } from '../../src/tenants/open-hris.ts';
+import type { Connection } from '../connections.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';
 import { currentRecords, withNestedValues } from '../fields/field-values.ts';
 import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
-import { pinnedMapping } from './pinned-mapping.ts';
-import { type Seen, seePerson } from './see-person.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
-import type { Elapsed } from './write-once.ts';
+import { type Elapsed, startClock } from './write-once.ts';
 
 /** Everything an employee is made of, as both sides hold it now. */
 export interface Sources {
@@ -123,4 +132,175 @@ async function readOnboardingRecord(
 
 function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Whether a person is in a hiring stage, and the time since the reading began. */
+export interface Seen {
+  presence: Presence;
+  sinceRead: Elapsed;
+}
+
+export async function seePerson(
+  store: Store,
+  connection: Connection,
+  jobCandidateId: string,
+  stages: readonly string[] = hiringStagesOf(connection.tenant),
+): Promise<Seen> {
+  const sinceRead = startClock();
+  const presence = await readPresence(store, connection, jobCandidateId, stages);
+  return { presence, sinceRead };
+}
+
+/** A reading serves the next activity of its hire for so long: much less than what is read may count before a write. */
+const KEPT_MS = 10_000;
+/** By open connection and hire: whoever was seen as their hire was opened. */
+const opened = new WeakMap<Connection, Map<string, Seen>>();
+
+/** Keeps what the opening read for the step after it, where that would read the same in the next moment. */
+export function keepSeen(connection: Connection, ref: HireRef, seen: Seen): void {
+  const { onboarding, createAt } = connection.tenant.policies;
+  const stages = hiringStagesOf(connection.tenant);
+  if (onboarding !== 'skip' || !stages.every((stage) => createAt.includes(stage))) return;
+  const kept = opened.get(connection) ?? new Map<string, Seen>();
+  opened.set(connection, kept);
+  const key = keyOf(ref);
+  kept.set(key, seen);
+  const forget = (): void => void (kept.get(key) === seen && kept.delete(key));
+  setTimeout(forget, KEPT_MS).unref();
+}
+
+/** What the opening read a moment ago, once: a further attempt reads anew. */
+export function takeSeen(connection: Connection, ref: HireRef): Seen | undefined {
+  const kept = opened.get(connection);
+  const seen = kept?.get(keyOf(ref));
+  kept?.delete(keyOf(ref));
+  return seen !== undefined && seen.sinceRead() <= KEPT_MS ? seen : undefined;
+}
+
+function keyOf({ jobCandidateId, period }: HireRef): string {
+  return `${jobCandidateId} ${period}`;
+}
+
+/**
+ * The mapping of a hire: the one of its saved plan while a create of that plan may have left, so that every attempt
+ * writes the same; otherwise the one in force. What was refused, or applied, is planned anew.
+ */
+export async function pinnedMapping({ store, connection, ref, creation }: HireContext): Promise<Mapping> {
+  const { mapping, tenant } = connection;
+  if (!mayHaveLeft(creation)) return mapping;
+  const plan = await latestPlan(store, ref);
+  if (plan === undefined || plan.mapping_hash === mapping.hash) return mapping;
+  const versions = await findMappingVersions(store, ref.tenantId, plan.mapping_hash);
+  const version = versions.find(({ subject }) => subject === 'employee');
+  const pinned = version === undefined ? undefined : await loadMappingVersion(tenant, version);
+  return pinned ?? mapping;
+}
+
+function mayHaveLeft(creation: OpenIntent | undefined): boolean {
+  return creation?.outcome === 'open' || creation?.outcome === 'absent';
+}
+
+type JobRecord = Record<string, unknown>;
+
+/** Whether the tenant takes this job, by the record given, or else as the last jobs list showed it. */
+export async function isInScope(
+  store: Store,
+  connection: Connection,
+  jobId: string | null,
+  job?: JobRecord,
+): Promise<boolean> {
+  const { scope } = connection.tenant;
+  if (scope === undefined) return true;
+  return takesJob(scope, jobId === null ? [] : await shownBy(store, connection, scope, { jobId, job }));
+}
+
+/** A hire whose job is no longer the tenant's, unless a person said that it is finished here. */
+export async function heldOutsideScope(
+  { store, connection, ref, decisions }: HireContext,
+  jobId: string | null,
+  job?: JobRecord,
+): Promise<Held | undefined> {
+  if (decisions.takeAnyway === true || (await isInScope(store, connection, jobId, job))) return undefined;
+  return held('JOB_LEFT_SCOPE', { jobCandidateId: ref.jobCandidateId, jobId: jobId ?? 'unknown' });
+}
+
+/** What the job shows for the scope's criterion. */
+async function shownBy(
+  store: Store,
+  connection: Connection,
+  scope: JobScope,
+  { jobId, job }: { jobId: string; job: JobRecord | undefined },
+): Promise<string[]> {
+  if (scope.jobs !== undefined) return [jobId];
+  if (scope.teams !== undefined) return teamsOf(connection, scope.teams, jobId);
+  const record = job ?? (await readJob(store, connection.tenant.tenant, jobId))?.record;
+  if (record === undefined) throw jobUnreadable(jobId);
+  if (scope.countries !== undefined) return listOf(record['country']);
+  return customFieldOf(record, scope.customField?.name ?? '');
+}
+
+function customFieldOf(record: Record<string, unknown>, name: string): string[] {
+  const text = `job.customFields[${name}]`;
+  const read = readSource({ source: 'job', customField: name, text }, { job: record });
+  if ('code' in read) throw new ConnectorError({ code: read.code, action: 'reject', message: read.text });
+  return listOf(read.value);
+}
+
+/** A multi-select is stored as JSON text (J13). */
+function listOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(String);
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return [];
+  const text = String(value);
+  if (!text.startsWith('[')) return [text];
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.map(String) : [text];
+  } catch {
+    return [text];
+  }
+}
+
+interface Reading {
+  jobs: Promise<ReadonlySet<string>>;
+  beganAt: number;
+}
+
+const readings = new WeakMap<Connection, Map<string, Reading>>();
+/** A job that changes its team is seen so much later. */
+const FRESH_MS = 60_000;
+
+/** A job's record does not show its team (section 2.2), so the list is asked for each team's jobs (section 4.2). */
+async function teamsOf(connection: Connection, teams: readonly string[], jobId: string): Promise<string[]> {
+  const own = await Promise.all(
+    teams.map(async (team) => ((await jobsOfTeam(connection, team)).has(jobId) ? [team] : [])),
+  );
+  return own.flat();
+}
+
+async function jobsOfTeam(connection: Connection, team: string): Promise<ReadonlySet<string>> {
+  const known = readings.get(connection) ?? new Map<string, Reading>();
+  readings.set(connection, known);
+  const reading = known.get(team);
+  if (reading !== undefined && performance.now() - reading.beganAt < FRESH_MS) return reading.jobs;
+  const jobs = readJobsOfTeam(connection, team);
+  known.set(team, { jobs, beganAt: performance.now() });
+  jobs.catch(() => known.delete(team));
+  return jobs;
+}
+
+async function readJobsOfTeam({ partner }: Connection, teamId: string): Promise<ReadonlySet<string>> {
+  const { items, unreadable } = await partner.readAll(contract.jobs.list, { query: { teamId } }, { priority: 'live' });
+  return new Set([...items.map(({ id }) => id), ...unreadable.flatMap(({ id }) => id ?? [])]);
+}
+
+/** Whose job it is cannot be told, and a wrong guess would hire somebody twice or not at all. */
+function jobUnreadable(jobId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'JOB_UNREADABLE',
+    action: 'retry',
+    message:
+      `The record of job ${jobId} cannot be read, so whether it is in the tenant's scope cannot be told. ` +
+      'Correct it with the partner; its hires go on by themselves.',
+    retryAfterMs: 60_000,
+  });
 }

@@ -1,17 +1,19 @@
-import { decide } from '../../src/hire/answers.ts';
-import type { Decisions } from '../../src/hire/decisions.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type Decisions, decide } from '../../src/hire/answers.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import type { Candidate } from '../../src/person/person.ts';
+import { BY_ITSELF, type FieldChange, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
 import { type HireChange, readHireRow, updateHire } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded, guardedOrHeld } from '../guarded.ts';
-import { CREATE_VERB } from './verbs.ts';
 
 /** One hire at work: the tenant's two ends, and what the store held of the hire when it was read. */
 export interface HireContext {
@@ -79,4 +81,76 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
     latestIntent(store, ref, CREATE_VERB),
   ]);
   return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation };
+}
+
+const PREFIX = 'hirebridge';
+
+/**
+ * The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, from the second enrolment of a period on
+ * with its number.
+ */
+export function enrolmentReference({ jobCandidateId, period }: HireRef, enrolment: number): string {
+  const base = `${PREFIX}:${jobCandidateId}:${period}`;
+  return enrolment > 1 ? `${base}:${enrolment}` : base;
+}
+
+/** Reads a reference of ours; undefined for anybody else's. */
+export function readEnrolmentReference(
+  reference: string | null | undefined,
+): { jobCandidateId: string; period: number; enrolment: number } | undefined {
+  const match = /^hirebridge:([^:]+):(\d+)(?::(\d+))?$/.exec(reference ?? '');
+  if (match === null) return undefined;
+  return { jobCandidateId: match[1] ?? '', period: Number(match[2]), enrolment: Number(match[3] ?? 1) };
+}
+
+/** The partner company as the HRIS reference and the keys of a person name it. */
+function partnerCompanyOf(tenant: Tenant): string {
+  return tenant.partner.company ?? tenant.tenant;
+}
+
+/** A candidate as a person of the tenant's HR system. */
+export function personOf(tenant: Tenant, candidateId: string): { connection: string; candidate: Candidate } {
+  return { connection: tenant.hris.connection, candidate: { company: partnerCompanyOf(tenant), candidateId } };
+}
+
+/** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */
+export function employeeReference(tenant: Tenant, candidateId: string, further?: HireRef): string {
+  const base = `${partnerCompanyOf(tenant)}:${candidateId}`;
+  return further === undefined ? base : `${base}:${further.jobCandidateId}:${further.period}`;
+}
+
+/** Intents of what happens to an employee, by their verbs. */
+export const CREATE_VERB = 'create-employee';
+export const REHIRE_VERB = 'rehire-employee';
+export const END_VERB = 'terminate-employee';
+
+/** What a hire is about to write, before it is known whose it is. */
+export type HireWrite = Omit<NewWrite, 'recordId' | 'period'>;
+
+/** The run that writes of hires are written down under, unless a person applies a plan. */
+const RUN = 'hire';
+
+/** Takes down what a hire is about to write. Returns the batch. */
+export function noteWrites(
+  { deps, connection, ref, mapping }: HireContext,
+  writes: readonly HireWrite[],
+  intent?: { verb: string; attempt: number },
+): Promise<string> {
+  const { runId, by } = deps.actor ?? { runId: RUN, by: BY_ITSELF };
+  const origin = { tenantId: ref.tenantId, runId, by, mappingHash: (mapping ?? connection.mapping).hash };
+  return recordWrites(
+    deps.store,
+    intent === undefined ? origin : { ...origin, intent },
+    writes.map((write) => ({ ...write, recordId: ref.jobCandidateId, period: ref.period })),
+  );
+}
+
+/** Fields that get a value; what they held before is not known, or is nothing where the record is new. */
+export function newValues(fields: EmployeeFields): Record<string, FieldChange> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { new: value }]));
+}
+
+/** Fields of an employee that are shown masked. */
+export function sensitiveFields({ connection, mapping = connection.mapping }: HireContext): string[] {
+  return mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
 }

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { passFailpoint } from '../../src/failpoint.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';

@@ -9,8 +9,8 @@ import { addTraces, hasTraces, readSeen, readTraces, type SeenPerson } from '../
 import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { employeeReference, personOf, readEnrolmentReference } from '../hire/hire-references.ts';
-import { isInScope } from '../hire/job-in-scope.ts';
+import { isInScope } from '../hire/read-sources.ts';
+import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
 import { onePage } from '../one-page.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import { afterPage } from './list-cursor.ts';

@@ -4,7 +4,7 @@ import { latestHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
-import { isInScope } from '../hire/job-in-scope.ts';
+import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';

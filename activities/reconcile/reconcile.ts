@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isConnectorError } from '../../src/errors.ts';
-import { followedStates, isResting, restingStates } from '../../src/hire/hire-state.ts';
+import { followedStates, isResting, restingStates } from '../../src/hire/hire.ts';
 import type { HoldCode } from '../../src/hire/holds.ts';
 import type { ReconcileCounts, Reconciled } from '../../src/hire/reconcile-activities.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -34,7 +34,7 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
-import { isInScope } from '../hire/job-in-scope.ts';
+import { isInScope } from '../hire/read-sources.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import {
   proveStageFilter,

@@ -22,7 +22,7 @@ import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readDefinitions } from '../fields/custom-fields.ts';
-import { newValues } from '../hire/note-writes.ts';
+import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';

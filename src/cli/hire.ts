@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { hireStates } from '../hire/hire-state.ts';
-import { describeObserved } from '../hire/observed.ts';
+import { describeObserved, hireStates } from '../hire/hire.ts';
 import type { HireView } from '../operator/hires.ts';
 import { listHires, readHire, startHire } from '../operator/hires.ts';
 import { withClient, withStore } from './open.ts';

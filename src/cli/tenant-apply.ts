@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ConnectorError } from '../errors.ts';
-import { creditsOf, describeObserved } from '../hire/observed.ts';
+import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { checkApplications } from '../operator/check-applications.ts';
 import { listObservedHires, type ObservedHire, startObservedHires } from '../operator/tenants.ts';
 import { applyDefinitions } from '../store/applied-tenants.ts';

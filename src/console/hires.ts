@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { html } from 'hono/html';
-import { hireStates, isResting } from '../hire/hire-state.ts';
+import { hireStates, isResting } from '../hire/hire.ts';
 import {
   type Explained,
   type ExplainedField,

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
-import { holdCatalogue } from '../hire/hold-catalogue.ts';
-import type { HoldEntry } from '../hire/hold-entry.ts';
+import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
 import { type ComparedRecords, compareIdentity, employeesAsked } from '../operator/compare-identity.ts';
 import {
   answerDoes,

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { creditsOf, describeObserved } from '../hire/observed.ts';
+import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
 import { reconcileNow } from '../operator/reconcile-now.ts';
 import { age } from '../operator/status.ts';

@@ -1,5 +1,4 @@
-import type { Change } from '../hire/change.ts';
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { Change, EmployeeFields } from '../hire/employee.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { fieldForm } from './see-fields.ts';
 

@@ -63,3 +63,11 @@ export type Found<Ref = EmployeeRef> =
   | { kind: 'none'; trusted: boolean }
   | { kind: 'one'; ref: Ref; by: FindKey['by'] }
   | { kind: 'many'; refs: Ref[]; by: FindKey['by'] };
+
+/** One write of a plan. Holds personal data: it stays in the store. */
+export type Change =
+  | { kind: 'create'; fields: EmployeeFields; reference: string }
+  | { kind: 'link'; employee: KnownEmployee }
+  /** A former employee becomes an active one. */
+  | { kind: 'rehire'; employee: KnownEmployee; fields: EmployeeFields }
+  | { kind: 'update'; employee: KnownEmployee; fields: EmployeeFields };

@@ -1,7 +1,5 @@
-import type { HireRef } from './hire-ref.ts';
+import type { EndState, HireRef, HireState, HireStep } from './hire.ts';
 import type { HirePolicy, HireResult } from './hire-run.ts';
-import type { EndState, HireState } from './hire-state.ts';
-import type { HireStep } from './hire-step.ts';
 import type { Held, HoldRequest } from './holds.ts';
 
 export type Opened =

@@ -1,6 +1,4 @@
-import type { HireState } from './hire-state.ts';
-import type { HireStep } from './hire-step.ts';
-
+import type { HireState, HireStep } from './hire.ts';
 /**
  * Why something should be read again. A hint decides what is read first, never what is true. `adopt`: a person asks for
  * a hire that rests, see HireInput.

@@ -1,8 +1,6 @@
 import type { ConnectorError } from '../errors.ts';
 import type { Answer } from './answers.ts';
-import { holdCatalogue } from './hold-catalogue.ts';
-import type { HoldEntry } from './hold-entry.ts';
-
+import { type HoldEntry, holdCatalogue } from './hold-catalogue.ts';
 export type HoldCode = keyof typeof holdCatalogue;
 
 /** What a hold's message is made of: ids, codes and field names. It is kept as the hold's details. */

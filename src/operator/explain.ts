@@ -1,8 +1,7 @@
 import type { Connection } from '../../activities/connections.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { Change } from '../hire/change.ts';
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { Change, EmployeeFields } from '../hire/employee.ts';
 import { tablesOf } from '../mapping/bind-tables.ts';
 import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
 import { evaluateField, type Step } from '../mapping/evaluate.ts';

@@ -1,7 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import { isResting } from '../hire/hire-state.ts';
-import type { HireStep } from '../hire/hire-step.ts';
-import { describeObserved, type Observed } from '../hire/observed.ts';
+import { describeObserved, type HireStep, isResting, type Observed } from '../hire/hire.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { audit } from '../store/audit.ts';
 import { type HireRecords, readHireRecords } from '../store/hire-records.ts';

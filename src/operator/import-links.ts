@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
-import { personOf } from '../../activities/hire/hire-references.ts';
+import { personOf } from '../../activities/hire/with-hire.ts';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/employee.ts';
 import type { HrisConnection } from '../hris/port.ts';

@@ -1,29 +1,29 @@
 import type { Connection } from '../../activities/connections.ts';
 import { withNestedValues } from '../../activities/fields/field-values.ts';
 import { foreseeClaim } from '../../activities/hire/ask-person.ts';
-import { enrolmentReference } from '../../activities/hire/hire-references.ts';
-import { newValues } from '../../activities/hire/note-writes.ts';
-import { pinnedMapping } from '../../activities/hire/pinned-mapping.ts';
+import {
+  customFieldWrite,
+  employeeIdOf,
+  isOnEnrolment,
+  readMappedValues,
+  readShown,
+} from '../../activities/hire/finish-hire.ts';
 import { knownPerson, observe } from '../../activities/hire/plan-employee.ts';
-import { readMappedValues } from '../../activities/hire/read-mapped-values.ts';
-import { isOnEnrolment, readShown } from '../../activities/hire/verify.ts';
-import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
-import { customFieldWrite, employeeIdOf } from '../../activities/hire/write-back.ts';
+import { pinnedMapping } from '../../activities/hire/read-sources.ts';
+import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { readJobNow } from '../../activities/presence/read-job.ts';
 import { ConnectorError } from '../errors.ts';
-import type { Change } from '../hire/change.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { Change } from '../hire/employee.ts';
+import type { HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
-import { missingTargets } from '../plan/judge-write-back.ts';
-import { planCorrections } from '../plan/plan-corrections.ts';
 import { planEmployee } from '../plan/plan-employee.ts';
 import { planEnrolment } from '../plan/plan-enrolment.ts';
-import type { TargetValue } from '../plan/plan-write-back.ts';
+import { missingTargets, planCorrections, type TargetValue } from '../plan/plan-write-back.ts';
 import { listWrites } from '../store/foreign-writes.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import { readJob } from '../store/jobs.ts';

@@ -1,4 +1,4 @@
-import type { HireState } from '../hire/hire-state.ts';
+import type { HireState } from '../hire/hire.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { listFreezes } from '../store/freezes.ts';

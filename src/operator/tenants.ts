@@ -1,6 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import type { HireState } from '../hire/hire-state.ts';
-import type { Observed } from '../hire/observed.ts';
+import type { HireState, Observed } from '../hire/hire.ts';
 import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
 import { observes } from '../store/assert-may-write.ts';
 import { audit, readAudit } from '../store/audit.ts';

@@ -1,6 +1,6 @@
-import type { Decisions } from '../hire/decisions.ts';
+import type { Decisions } from '../hire/answers.ts';
 import { type Employee, isSameEmployee } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../hire/hire.ts';
 import {
   type Candidate,
   type Creating,

@@ -1,5 +1,5 @@
 import type { Employee } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 
 /** Somebody as the partner knows them. */
 export interface Candidate {

@@ -1,3 +1,4 @@
+import type { Decisions } from '../hire/answers.ts';
 import type { FindKey, Found, KnownEmployee } from '../hire/employee.ts';
 
 export type Rung = FindKey['by'];
@@ -9,7 +10,7 @@ export interface Finding {
 }
 
 /** Evidence a person can check: which key found which records. */
-export interface Evidence {
+interface Evidence {
   by: Rung;
   refs: KnownEmployee[];
 }
@@ -19,7 +20,7 @@ export type IdentityDecision =
   | { kind: 'link'; ref: KnownEmployee; evidence: Evidence[] }
   | { kind: 'hold'; reason: IdentityHold; evidence: Evidence[] };
 
-export type IdentityHold =
+type IdentityHold =
   /** One key found several records. */
   | 'several-records'
   /** Two keys found different records. */
@@ -32,7 +33,7 @@ export type IdentityHold =
   | 'same-name';
 
 /** `unsettledCreate`: an earlier create of this hire left and its outcome is not known. */
-export interface LadderState {
+interface LadderState {
   unsettledCreate: boolean;
 }
 
@@ -125,4 +126,39 @@ function without(found: Found<KnownEmployee>, notThese: ReadonlySet<string>): Fo
   // What is left out was found and looked at: the empty rest is as good as a trusted "none".
   if (ref === undefined) return { kind: 'none', trusted: true };
   return others.length === 0 ? { kind: 'one', ref, by: found.by } : { kind: 'many', refs, by: found.by };
+}
+
+/** The newest attempt at the create. */
+interface CreateAttempt {
+  attempt: number;
+  outcome: 'open' | 'done' | 'absent' | 'refused';
+}
+
+type CreateSeen =
+  | { kind: 'found'; employee: KnownEmployee }
+  | { kind: 'absent' }
+  /** `hits`: employees that may be the one. */
+  | { kind: 'unprovable'; hits: string[] };
+
+/** A first attempt whose absence a person already vouched for needs no look: nothing of ours has left since. */
+export function mayCreateUnseen(latest: CreateAttempt | undefined, { createUnproven }: Decisions): boolean {
+  return latest === undefined && createUnproven === true;
+}
+
+/**
+ * Did an earlier attempt make the employee? Only evidence settles it, or a person's word on that very attempt; and
+ * their word only while nothing is found that they were not shown.
+ */
+export function judgeCreate(
+  findings: readonly Finding[],
+  latest: CreateAttempt | undefined,
+  decisions: Decisions,
+): CreateSeen {
+  const unsettledCreate = latest?.outcome === 'open';
+  const identity = climbIdentityLadder(withoutDenied(findings, decisions.notThese), { unsettledCreate });
+  if (identity.kind === 'link') return { kind: 'found', employee: identity.ref };
+  if (identity.kind === 'create') return { kind: 'absent' };
+  const hits = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
+  const denied = latest !== undefined && decisions.neverHappened.has(latest.attempt);
+  return denied && hits.length === 0 ? { kind: 'absent' } : { kind: 'unprovable', hits };
 }

@@ -1,7 +1,6 @@
-import type { Change } from '../hire/change.ts';
-import type { Decisions } from '../hire/decisions.ts';
-import type { EmployeeFields, KnownEmployee } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { Decisions } from '../hire/answers.ts';
+import type { Change, EmployeeFields, KnownEmployee } from '../hire/employee.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied } from './identity-ladder.ts';
 

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
-import type { Decisions } from '../hire/decisions.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { Decisions } from '../hire/answers.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 
 /** What is kept of an enrolment; the journey link is a secret and stays out. */
@@ -82,4 +82,66 @@ function textOf(value: unknown): string {
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+type Outcome = 'waiting' | 'ONBOARDING_REJECTED' | 'ONBOARDING_FAILED' | 'ONBOARDING_TERMINATED';
+
+/** What each overall status means for a hire, unless the tenant's `readyAt` names it. */
+const outcomes: Readonly<Record<string, Outcome>> = {
+  not_started: 'waiting',
+  in_progress: 'waiting',
+  partial_submission: 'waiting',
+  under_review: 'waiting',
+  final_handoff: 'waiting',
+  completed: 'waiting',
+  rejected: 'ONBOARDING_REJECTED',
+  failed: 'ONBOARDING_FAILED',
+  terminated: 'ONBOARDING_TERMINATED',
+};
+
+/** `unknown`: no verdict at all. */
+type OnboardingVerdict = { verdict: 'ready' } | { verdict: 'waiting' } | { verdict: 'unknown' } | Held;
+
+export function judgeOnboarding(
+  jobCandidateId: string,
+  status: string,
+  policy: 'skip' | { readyAt: readonly string[] },
+): OnboardingVerdict {
+  if (policy === 'skip' || policy.readyAt.includes(status)) return { verdict: 'ready' };
+  const outcome = Object.hasOwn(outcomes, status) ? outcomes[status] : undefined;
+  if (outcome === 'waiting') return { verdict: 'waiting' };
+  return outcome === undefined ? { verdict: 'unknown' } : held(outcome, { jobCandidateId, status });
+}
+
+/** An enrolment that a person named, and what it must fit. */
+export interface Adoption {
+  jobCandidateId: string;
+  onboardingCandidateId: string;
+  /** The hire that has this enrolment, or that our reference on it names, where that is another one. */
+  otherHire: string | undefined;
+  flow: { shown: string | undefined; wanted: string | undefined };
+  /** As both sides show it, cleaned; undefined where one does not. */
+  email: { shown: string | undefined; wanted: string | undefined };
+  /** A person was shown that the e-mails differ, and means this enrolment. */
+  emailConfirmed: boolean;
+}
+
+/** Adopting another person's enrolment would make an employee by their onboarding. */
+export function judgeAdoption(adoption: Adoption): { verdict: 'fits' } | Held {
+  const { jobCandidateId, onboardingCandidateId } = adoption;
+  const misfit = misfitOf(adoption);
+  if (misfit !== undefined) return held('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId, misfit });
+  if (adoption.emailConfirmed || !differs(adoption.email)) return { verdict: 'fits' };
+  return held('ADOPT_OTHER_EMAIL', { jobCandidateId, onboardingCandidateId });
+}
+
+/** What nobody can confirm. */
+function misfitOf({ otherHire, flow }: Adoption): string | undefined {
+  if (otherHire !== undefined) return `belongs to job candidate ${otherHire}`;
+  return differs(flow) ? `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}` : undefined;
+}
+
+/** What one side does not show proves nothing. */
+function differs({ shown, wanted }: { shown: string | undefined; wanted: string | undefined }): boolean {
+  return shown !== undefined && wanted !== undefined && shown !== wanted;
 }

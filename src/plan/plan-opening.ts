@@ -1,5 +1,5 @@
 import { asksToCancel } from '../hire/answers.ts';
-import { type HireState, isResting } from '../hire/hire-state.ts';
+import { type HireState, isResting } from '../hire/hire.ts';
 
 /** What the store holds of an application when somebody asks for its hire. */
 export interface KnownHire {
@@ -11,7 +11,7 @@ export interface KnownHire {
   answers: ReadonlyArray<{ answer: string }>;
 }
 
-export type Opening =
+type Opening =
   /** Nobody is hired by a stale event: a new period begins only while the person is in the stage. */
   | { kind: 'look'; period: number }
   | { kind: 'closed' }
@@ -46,4 +46,28 @@ function resumeDone(hold: { holdId: string; code: string } | undefined, watch: b
 function unheard({ lastAnswered }: KnownHire): { holdId: string; code: string } | undefined {
   if (lastAnswered === undefined || lastAnswered.isClosed) return undefined;
   return { holdId: lastAnswered.holdId, code: lastAnswered.code };
+}
+
+/** What stands against starting a hire, apart from the hire itself. */
+interface AdmissionFacts {
+  /** The tenant only observes. */
+  observes: boolean;
+  /** The tenant takes this job. */
+  inScope: boolean;
+  /** Another tenant of the same company that has a hire of this application. */
+  takenBy: string | undefined;
+}
+
+type Admission =
+  | { kind: 'start' }
+  /** To be planned and recorded. */
+  | { kind: 'observe' }
+  /** To be recorded, so that nobody starts it later by themselves. */
+  | { kind: 'pass'; why: string };
+
+/** Whoever is recorded was hired, and is never started by itself, even when their job comes into the scope. */
+export function judgeAdmission({ observes, inScope, takenBy }: AdmissionFacts): Admission {
+  if (!inScope) return { kind: 'pass', why: 'its job is not among those that this tenant takes' };
+  if (takenBy !== undefined) return { kind: 'pass', why: `tenant ${takenBy} of the same company has this hire` };
+  return { kind: observes ? 'observe' : 'start' };
 }

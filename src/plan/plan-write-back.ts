@@ -1,5 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import type { FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import { type Held, held } from '../hire/holds.ts';
 
 /** A custom field of the candidate and what it should hold. */
@@ -71,4 +71,70 @@ export function unreadableForMs(
   if (creation === undefined) return 0;
   const { decided_at: decidedAt, now } = creation;
   return Math.max(0, Math.max(decidedAt ?? now, linkedAt) + readLagMs - now);
+}
+
+/** What was written to the enrolment. */
+interface Written {
+  status: string;
+  employeeId: string;
+}
+
+/** Whether the enrolment shows what was written to it. */
+export function isShown(externalStatus: unknown, { status, employeeId }: Written): boolean {
+  const shown = (externalStatus ?? {}) as { status?: unknown; employeeId?: unknown };
+  return String(shown.employeeId) === employeeId && String(shown.status) === status;
+}
+
+/** Targets that do not show what was written, by custom field. */
+export function missingTargets(expected: readonly TargetValue[], shown: ReadonlyMap<string, unknown>): string[] {
+  return expected
+    .filter(({ customFieldId, value }) => !isSameValue(shown.get(customFieldId), value))
+    .map(({ customFieldId }) => customFieldId);
+}
+
+/**
+ * Stored forms differ from sent ones (section 2.5): a list comes back as JSON text, a number perhaps as a decimal text.
+ */
+function isSameValue(shown: unknown, sent: TargetValue['value']): boolean {
+  if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
+  if (typeof sent === 'number') return isNumeral(shown) && Number(shown) === sent;
+  // An empty field is not the name Null.
+  return ['string', 'number', 'boolean'].includes(typeof shown) && String(shown) === String(sent);
+}
+
+/** Number() takes an empty text or an empty list for zero. */
+function isNumeral(shown: unknown): boolean {
+  return typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
+}
+
+/** What a later mapping makes of an employee who is there already. */
+interface Corrections {
+  /** Fields that still hold what was written, and get another value now. */
+  fields: EmployeeFields;
+  /** Fields that would get another value, and were changed in the HR system meanwhile: they stay. */
+  kept: string[];
+}
+
+/**
+ * Compares what the mapping gives now with what was written and what the HR system holds. Only what still stands as it
+ * was written is corrected; the HR system's own edits are never overwritten.
+ */
+export function planCorrections(
+  wanted: EmployeeFields,
+  written: Readonly<Record<string, unknown>>,
+  current: EmployeeFields,
+): Corrections {
+  const fields: EmployeeFields = {};
+  const kept: string[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    const [was, now] = [written[name] ?? null, current[name] ?? null];
+    if (isEqual(value, was) || isEqual(value, now)) continue;
+    if (isEqual(was, now)) fields[name] = value;
+    else kept.push(name);
+  }
+  return { fields, kept };
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,4 +1,4 @@
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import { updateHire } from './hires.ts';
 import type { Store } from './open-store.ts';

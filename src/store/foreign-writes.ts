@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';

@@ -1,4 +1,4 @@
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 
 /** The columns by which every table names a hire; for `values`, and for `where` through `eb.and`. */
 export function hireColumns({ tenantId, jobCandidateId, period }: HireRef) {

@@ -1,4 +1,4 @@
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 import type { DocumentState, HireDocumentRow } from './document-tables.ts';
 import type { ConnectionKey } from './employments.ts';
 import { hireColumns } from './hire-columns.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Employee } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
-import type { EndState, HireState } from '../hire/hire-state.ts';
+import { type EndState, type HireRef, type HireState, isSameHire } from '../hire/hire.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import type { Store } from './open-store.ts';

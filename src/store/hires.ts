@@ -1,9 +1,8 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Employee, employeeIn } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef, HireState } from '../hire/hire.ts';
 import { HIRE_BEHIND } from '../hire/hire-run.ts';
-import type { HireState } from '../hire/hire-state.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import { type HireState, hireStates } from '../hire/hire-state.ts';
+import { type HireState, hireStates } from '../hire/hire.ts';
 import type { FieldConflictRow } from './exchange-tables.ts';
 import { IS_LEFT } from './inbox.ts';
 import type { InboxState } from './inbox-tables.ts';

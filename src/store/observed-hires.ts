@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { HireRef } from '../hire/hire-ref.ts';
-import type { Observed } from '../hire/observed.ts';
+import type { HireRef, Observed } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { addHints } from './hints.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire-ref.ts';
-import { followedStates } from '../hire/hire-state.ts';
+import { followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import type { Named } from '../person/change-person.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';

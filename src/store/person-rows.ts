@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import { type Employee, employeeIn, isSameEmployee } from '../hire/employee.ts';
-import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire-ref.ts';
+import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../hire/hire.ts';
 import {
   changePerson as decide,
   type Facts,

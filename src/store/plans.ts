@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Change } from '../hire/change.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import type { Change } from '../hire/employee.ts';
+import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { readKept } from './purged.ts';

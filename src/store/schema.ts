@@ -1,6 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { HireState } from '../hire/hire-state.ts';
-import type { HireStep } from '../hire/hire-step.ts';
+import type { HireState, HireStep } from '../hire/hire.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
 import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';

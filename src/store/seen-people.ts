@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HireState } from '../hire/hire-state.ts';
+import type { HireState } from '../hire/hire.ts';
 import type { Store } from './open-store.ts';
 import type { Seen } from './reconcile-tables.ts';
 import type { HireRow } from './schema.ts';

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, answers, asksToCancel, decide, entryOf, type Given } from '../../src/hire/answers.ts';
-import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import {
+  type Answer,
+  answers,
+  asksToCancel,
+  type Decisions,
+  decide,
+  entryOf,
+  type Given,
+  undecided,
+} from '../../src/hire/answers.ts';
 
 function given(answer: string, argument?: string, details: Record<string, unknown> = {}): Given & { answer: string } {
   return { answer, argument, details };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSameHire } from '../../src/hire/hire-ref.ts';
+import { isSameHire } from '../../src/hire/hire.ts';
 import { changePerson, type Facts, type HireFacts, type PersonEvent } from '../../src/person/change-person.ts';
 import { type Candidate, isSameCandidate, isUnknown, type Person } from '../../src/person/person.ts';
 import { hireOf, inHr, OPEN, person } from './people.ts';

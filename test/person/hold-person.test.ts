@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HireRef, isSameHire } from '../../src/hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../../src/hire/hire.ts';
 import type { HoldDecisions } from '../../src/person/change-person.ts';
 import type { Person } from '../../src/person/person.ts';
 import { ada, after, change, employed, hireOf, OPEN, person } from './people.ts';

@@ -1,5 +1,5 @@
 import { type Employee, employeeIn } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { HireRef } from '../../src/hire/hire.ts';
 import {
   type Changed,
   changePerson,

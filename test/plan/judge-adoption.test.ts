@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Adoption, judgeAdoption } from '../../src/plan/judge-adoption.ts';
+import { type Adoption, judgeAdoption } from '../../src/plan/plan-enrolment.ts';
 
 const fitting: Adoption = {
   jobCandidateId: '5012',

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Decisions, undecided } from '../../src/hire/decisions.ts';
-import type { Finding } from '../../src/plan/identity-ladder.ts';
-import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
+import { type Decisions, undecided } from '../../src/hire/answers.ts';
+import { type Finding, judgeCreate, mayCreateUnseen } from '../../src/plan/identity-ladder.ts';
 import { inHr, many, none, one, unproven } from './findings.ts';
 
 const open = { attempt: 2, outcome: 'open' } as const;

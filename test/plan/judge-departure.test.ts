@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Departure, judgeDeparture } from '../../src/plan/judge-departure.ts';
+import { type Departure, judgeDeparture } from '../../src/plan/plan-cancel.ts';
 
 const gone: Departure = {
   jobCandidateId: '5012',

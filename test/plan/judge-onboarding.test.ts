@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { overallStatuses } from '../../src/partner/contract/onboarding.ts';
-import { judgeOnboarding } from '../../src/plan/judge-onboarding.ts';
+import { judgeOnboarding } from '../../src/plan/plan-enrolment.ts';
 
 const policy = { readyAt: ['final_handoff', 'completed'] };
 

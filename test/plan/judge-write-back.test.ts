@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isShown, missingTargets } from '../../src/plan/judge-write-back.ts';
-import type { TargetValue } from '../../src/plan/plan-write-back.ts';
+import { isShown, missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 
 const written = { status: 'hired', employeeId: '000123' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planCorrections } from '../../src/plan/plan-corrections.ts';
+import { planCorrections } from '../../src/plan/plan-write-back.ts';
 
 test.each([
   ['a field that stands as it was written is corrected', 'New', 'Old', 'Old', { fields: { title: 'New' }, kept: [] }],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Decisions } from '../../src/hire/decisions.ts';
-import type { Finding } from '../../src/plan/identity-ladder.ts';
-import { judgeCreate } from '../../src/plan/judge-create.ts';
+import type { Decisions } from '../../src/hire/answers.ts';
+import { type Finding, judgeCreate } from '../../src/plan/identity-ladder.ts';
 import { everyCombination, idsIn, inHr, many, none, one, unproven } from './findings.ts';
 import { ada, inWords, linkedTo, planIn, type World } from './plan-of-hire.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { decide } from '../../src/hire/answers.ts';
-import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import type { KnownEmployee } from '../../src/hire/employee.ts';
 import { type EmployeeObservation, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
 import { inHr, many, none, one, unproven } from './findings.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../src/hire/answers.ts';
-import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import {
   adoptable,
   type Enrolment,

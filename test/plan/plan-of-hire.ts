@@ -1,6 +1,5 @@
-import { decide } from '../../src/hire/answers.ts';
-import type { Change } from '../../src/hire/change.ts';
-import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
+import type { Change } from '../../src/hire/employee.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { type KnownPerson, type LinkedPerson, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HireState } from '../../src/hire/hire-state.ts';
+import type { HireState } from '../../src/hire/hire.ts';
 import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 
 const quiet = { adopt: false, watch: false };

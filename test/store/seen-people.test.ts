@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hireStates } from '../../src/hire/hire-state.ts';
+import { hireStates } from '../../src/hire/hire.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { endReconcile, insertReconcile, saveReconcile, takeReconcile } from '../../src/store/reconciles.ts';
 import {

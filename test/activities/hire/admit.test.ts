@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
+import { employ, readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
-import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { exchangePairs } from '../../../activities/exchange/exchange-pairs.ts';
 import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
-import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
+import { readOnboarding } from '../../../activities/hire/go-on.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
-import { endEmployment } from '../../../activities/hire/end-employment.ts';
+import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bindActivities, toFailure } from '../../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { hasEmployee } from '../../../activities/hire/confirm-gone.ts';
+import { hasEmployee } from '../../../activities/hire/departure.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { createLogger } from '../../../src/log.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { employPerson, readTable } from './employed-person.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pinnedMapping } from '../../../activities/hire/pinned-mapping.ts';
+import { pinnedMapping } from '../../../activities/hire/read-sources.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
 import { keepMapping } from '../../../activities/keep-mapping.ts';
 import { insertPlan } from '../../../src/store/plans.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 /** A hire that was opened a moment ago, and which job candidates were read since. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { dayOf } from '../../../src/day-of.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
-import { endEmployment } from '../../../activities/hire/end-employment.ts';
+import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { employedRows } from '../../../src/store/people.ts';

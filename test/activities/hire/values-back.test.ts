@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { valuesBack } from '../../../activities/hire/values-back.ts';
+import { valuesBack } from '../../../activities/hire/finish-hire.ts';
 import { loadMapping } from '../../../src/mapping/load-mapping.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { textField } from '../../mapping/text-field.ts';

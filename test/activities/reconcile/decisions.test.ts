@@ -6,7 +6,7 @@ import {
   waitsForCreateStage,
   waitsForOnboarding,
 } from '../../../activities/reconcile/decisions.ts';
-import { hireStates } from '../../../src/hire/hire-state.ts';
+import { hireStates } from '../../../src/hire/hire.ts';
 
 const DAY_MS = 86_400_000;
 

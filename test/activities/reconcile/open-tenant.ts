@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
-import type { HireState } from '../../../src/hire/hire-state.ts';
+import type { HireState } from '../../../src/hire/hire.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import type { Page } from '../../../src/partner/client/types.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { latestHire } from '../../../src/store/hires.ts';

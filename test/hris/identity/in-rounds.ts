@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { employ } from '../../../activities/hire/employ.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import { latestHire } from '../../../src/store/hires.ts';

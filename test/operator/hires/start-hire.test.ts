@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { HireState } from '../../../src/hire/hire-state.ts';
+import type { HireState } from '../../../src/hire/hire.ts';
 import { startHire } from '../../../src/operator/hires.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';

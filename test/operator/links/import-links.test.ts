@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { employ } from '../../../activities/hire/employ.ts';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { applyLinks, planLinks } from '../../../src/operator/import-links.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'enrolment of another flow adopted',
   patches: [
     {
-      file: 'src/plan/judge-adoption.ts',
+      file: 'src/plan/plan-enrolment.ts',
       find: 'return differs(flow) ?',
       replace: 'return differs(flow) && flow.shown === undefined ?',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'enrolment of another hire adopted',
   patches: [
     {
-      file: 'src/plan/judge-adoption.ts',
+      file: 'src/plan/plan-enrolment.ts',
       find: '  if (otherHire !== undefined) return `belongs',
       replace: '  if (otherHire === "") return `belongs',
     },

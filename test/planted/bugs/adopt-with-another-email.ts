@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'enrolment with another e-mail adopted',
   patches: [
     {
-      file: 'src/plan/judge-adoption.ts',
+      file: 'src/plan/plan-enrolment.ts',
       find: 'if (adoption.emailConfirmed || !differs(adoption.email))',
       replace: 'if (adoption.emailConfirmed || !differs(adoption.flow))',
     },

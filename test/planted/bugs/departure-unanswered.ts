@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'departure whose question is open over once its days have passed',
   patches: [
     {
-      file: 'src/plan/judge-departure.ts',
+      file: 'src/plan/plan-cancel.ts',
       find: '  if (daysSince > noShowDays && !asked) ',
       replace: '  if (daysSince > noShowDays) ',
     },

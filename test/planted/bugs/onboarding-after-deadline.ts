@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'onboarding ready after the deadline unheard',
   patches: [
     {
-      file: 'activities/hire/read-onboarding.ts',
+      file: 'activities/hire/go-on.ts',
       find: "  return (await closeUnanswered(deps.store, given)) ? onboarding : { verdict: 'waiting' };",
       replace: "  return given.period === 0 ? onboarding : { verdict: 'waiting' };",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'period ignored',
   patches: [
     {
-      file: 'activities/hire/hire-references.ts',
+      file: 'activities/hire/with-hire.ts',
       find: '  const base = `${PREFIX}:${jobCandidateId}:${period}`;\n',
       replace: '  const base = `${PREFIX}:${jobCandidateId}:${period > 0 ? 1 : 0}`;\n',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'unknown onboarding status is a verdict',
   patches: [
     {
-      file: 'src/plan/judge-onboarding.ts',
+      file: 'src/plan/plan-enrolment.ts',
       find: "  return outcome === undefined ? { verdict: 'unknown' } : held(outcome, { jobCandidateId, status });",
       replace: "  return held(outcome ?? 'ONBOARDING_FAILED', { jobCandidateId, status });",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'write-back not verified',
   patches: [
     {
-      file: 'activities/hire/verify.ts',
+      file: 'activities/hire/finish-hire.ts',
       find: 'if (missing.length > 0)',
       replace: 'if (missing.length < 0)',
     },
