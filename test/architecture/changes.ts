@@ -6,26 +6,20 @@ export interface Change {
   lines: Array<{ file: string; after: string; add: string }>;
 }
 
-/** A stream: its file, and its line in the list. */
+/** A stream: its entry in the list. */
 export const stream: Change = {
-  files: {
-    'src/streams/campaigns.ts': `import type { ListEndpoint } from '../partner/client/types.ts';
-import { contract } from '../partner/contract/index.ts';
-import type { PullStream } from './stream.ts';
-
+  files: {},
+  lines: [
+    {
+      file: 'src/streams/index.ts',
+      after: "import { lookupTable } from './with-tables.ts';",
+      add: `
 export const campaigns: PullStream = {
   kind: 'pull',
   list: contract.campaigns.list as ListEndpoint,
   record: { name: 'campaign', fields: ['id', 'title'] },
   landing: { title: { type: 'text' } },
-};
-`,
-  },
-  lines: [
-    {
-      file: 'src/streams/index.ts',
-      after: "export { jobs } from './jobs.ts';",
-      add: "export { campaigns } from './campaigns.ts';",
+};`,
     },
   ],
 };
