@@ -5,14 +5,13 @@ import {
   assertAbsent,
   defineDateField,
   type NewFile,
-  type PartnerAccess,
+  partnerAccess,
   type SeenPartner,
   sameLabel,
   seePartner,
   tenantTexts,
   writeNewFiles,
 } from '../operator/new-tenant.ts';
-import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { example, placesOf } from './options.ts';
 import { ask, askSecret, canAsk, choose } from './prompt.ts';
 
@@ -69,7 +68,7 @@ type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean
 
 /** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
 async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<{ files: NewFile[]; notes: string[] }> {
-  const access = await accessOf(wanted);
+  const access = partnerAccess(wanted);
   const { baseUrl, environment, allowPrivate } = access;
   const hris = fromFolder(wanted.hris, tenantsDir);
   const known = { ...wanted, baseUrl, environment, allowPrivate, hris };
@@ -129,17 +128,6 @@ function fromHere(value: string): string {
 /** A database beside the tenant files moves with them. */
 function fromFolder(url: string, folder: string): string {
   return url.replace(/^sqlite:(.+)$/s, (_all, path: string) => `sqlite:${relative(folder, path)}`);
-}
-
-/** The key says its environment (section 5); an address on this machine is a sandbox's. */
-async function accessOf({ baseUrl, apiKey }: Given): Promise<PartnerAccess> {
-  const key = isSecretRef(apiKey) ? resolveSecret(apiKey) : apiKey;
-  return {
-    baseUrl,
-    apiKey: key,
-    environment: key.startsWith('sk_live_') ? 'production' : 'sandbox',
-    allowPrivate: /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(baseUrl)?.hostname ?? ''),
-  };
 }
 
 /** What is written for something that nobody may have named, and why it is that one. */

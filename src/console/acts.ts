@@ -25,6 +25,8 @@ interface Act {
   verb: string;
   path: string;
   needs: Role;
+  /** Names holds, whose tenants it asks for itself. Of the whole fleet where it is absent and no tenant is named. */
+  of?: 'holds';
 }
 
 /**
@@ -32,9 +34,9 @@ interface Act {
  * each as somebody who may not.
  */
 export const ACTS = {
-  answer: { verb: 'hold answer', path: '/holds/:id/answer', needs: 'operator' },
-  answerMany: { verb: 'hold answer', path: '/holds/answer', needs: 'operator' },
-  revealRecords: { verb: '', path: '/holds/:id/records', needs: 'viewer' },
+  answer: { verb: 'hold answer', path: '/holds/:id/answer', needs: 'operator', of: 'holds' },
+  answerMany: { verb: 'hold answer', path: '/holds/answer', needs: 'operator', of: 'holds' },
+  revealRecords: { verb: '', path: '/holds/:id/records', needs: 'viewer', of: 'holds' },
   startHire: { verb: 'hire start', path: '/hires/:tenant/:id/start', needs: 'operator' },
   revealHire: { verb: 'audit --reveal', path: '/hires/:tenant/:id', needs: 'viewer' },
   revealFields: { verb: 'explain --reveal', path: '/hires/:tenant/:id/fields', needs: 'viewer' },
@@ -60,6 +62,10 @@ export const ACTS = {
   reconcile: { verb: 'reconcile', path: '/tenants/:tenant/reconcile', needs: 'operator' },
   freeze: { verb: 'freeze', path: '/tenants/:tenant/freeze', needs: 'operator' },
   thaw: { verb: 'thaw', path: '/tenants/:tenant/thaw', needs: 'operator' },
+  setUp: { verb: 'init', path: '/setup', needs: 'admin' },
+  setUpHris: { verb: 'init', path: '/setup/:draft/hr-system', needs: 'admin' },
+  setUpFields: { verb: 'init', path: '/setup/:draft/fields', needs: 'admin' },
+  setUpWrite: { verb: 'init', path: '/setup/:draft/write', needs: 'admin' },
   freezeAll: { verb: 'freeze', path: '/freeze', needs: 'operator' },
   thawAll: { verb: 'thaw', path: '/thaw', needs: 'operator' },
 } as const satisfies Readonly<Record<string, Act>>;
@@ -108,17 +114,12 @@ export function addAct(
   name: ActName,
   does: (done: Done) => Promise<string | Response>,
 ): void {
-  const { path } = ACTS[name];
+  const { path, of }: Act = ACTS[name];
   const isOfTenant = path.includes('/:tenant');
-  const isOfFleet = !path.includes('/:');
   app.post(path, async (c) => {
     const tenantId = c.req.param('tenant') ?? '';
     if (isOfTenant) await assertShown(c, tenantId);
-    const by = isOfTenant
-      ? allow(c, name, tenantId)
-      : isOfFleet && name !== 'answerMany'
-        ? allow(c, name)
-        : c.get('viewer').by;
+    const by = of === 'holds' ? c.get('viewer').by : allow(c, name, isOfTenant ? tenantId : undefined);
     const end = await does({ c, by, form: c.get('form'), tenantId });
     log.info({ act: name, path: c.req.path, by }, 'done');
     return typeof end === 'string' ? c.redirect(end, 303) : end;

@@ -16,6 +16,7 @@ import { type ConsoleParts, refusalPage } from './layout.ts';
 import { addOverview } from './overview.ts';
 import { addRateLimits } from './rate-limits.ts';
 import { addBoundedStore } from './refresh.ts';
+import { addSetup } from './setup.ts';
 import { addStreams } from './streams.ts';
 import { addTenants } from './tenants.ts';
 
@@ -58,6 +59,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   addDeliveries(app, options);
   addChanges(app, options);
   addAudit(app, options);
+  addSetup(app, { ...options, isLocal: options.access.url === undefined });
   const sampling = addRateLimits(app, options);
   const server = createAdaptorServer({
     fetch: app.fetch,

@@ -291,6 +291,7 @@ const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
   DELIVERY_UNKNOWN: 404,
   PLAN_UNKNOWN: 404,
   PAGE_UNKNOWN: 404,
+  DRAFT_UNKNOWN: 404,
   HOLD_ANSWERED: 409,
   NOT_ALLOWED: 403,
   NO_ROLE: 403,

@@ -78,9 +78,11 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
       })}
 <section id="now" data-live aria-labelledby="now-head">${needsPart(overview)}</section>
 <section aria-labelledby="tenants-head" class="card">
-  <h2 id="tenants-head">${isOne ? 'Your tenant' : 'Tenants'}</h2>
+  <div class="cause-head"><h2 id="tenants-head">${isOne ? 'Your tenant' : 'Tenants'}</h2>${
+    mayDo(c, 'setUp') ? html`<a class="button" href="/setup">Set up a tenant</a>` : ''
+  }</div>
   ${search}
-  <div id="tenants-part" data-live>${tenantsPart(shown, figures)}
+  <div id="tenants-part" data-live>${tenantsPart(c, shown, figures)}
   <p class="hint">${foundText({ found: found.length, all: overview.tenants.length, from, shown: shown.length })} As of
   ${time(overview.at)}.</p>${waysOf(
     sameWith(c, { from: '' }),
@@ -313,11 +315,13 @@ const HEAD = [
   'rate limit used',
 ];
 
-function tenantsPart(shown: readonly TenantLine[], figures: ReadonlyMap<string, TenantFigures>): Html {
+function tenantsPart(c: Asked, shown: readonly TenantLine[], figures: ReadonlyMap<string, TenantFigures>): Html {
   const rows = shown.map((tenant) => tenantRow(tenant, figures.get(tenant.tenantId)));
   return table('Tenants', HEAD, rows, {
     id: 'tenants',
-    none: html`No tenant is here. Set one up: <code>hirebridge init ID</code>`,
+    none: mayDo(c, 'setUp')
+      ? html`No tenant is here. <a href="/setup">Set one up</a>`
+      : 'No tenant is here that you may see.',
   });
 }
 

@@ -113,6 +113,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   remove: 'It is removed: its webhooks are answered 410, and a worker ends its schedules and workflows.',
   confirm: 'The company is confirmed. The worker checks the key again and goes on.',
   'go-live': 'A worker starts them within a minute. Whoever left since costs nothing.',
+  setup: 'Its files are written and applied. A worker takes it up within seconds and records who is hired already.',
   reconcile: 'What seems changed is compared now.',
   'reconcile-full': 'Everything is compared now.',
   freeze: 'Nothing is written for it any more. Both sides are still read, webhooks are still taken.',

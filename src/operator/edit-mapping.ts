@@ -6,7 +6,7 @@ import { applyDefinitions } from '../store/applied-tenants.ts';
 import { listMappingVersions } from '../store/mapping-versions.ts';
 import type { Store } from '../store/open-store.ts';
 import { exchangeNames, isExchange, landedNames } from '../streams/streams.ts';
-import { planEdit } from '../tenants/plan-application.ts';
+import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { checkApplications } from './check-applications.ts';
 import { type MappingName, mappingNamed } from './diff-mapping.ts';
@@ -106,7 +106,8 @@ export async function applyEdit(
 ): Promise<AppliedEdit> {
   const own = await readOwnMapping(store, tenantId, subject);
   if (own.text !== before) throw overtaken(tenantId);
-  const planned = await planEdit(store, tenantId, { [own.path]: text });
+  const { file, files } = await readAppliedTenant(store, tenantId);
+  const planned = await planDefinition(store, { file, files: { ...files, [own.path]: text } });
   const { failures } = await checkApplications(store, [planned]);
   if (failures.length > 0)
     throw new ConnectorError({

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
 import { ConnectorError } from '../errors.ts';
+import { definitionOf } from '../mapping/definition-of.ts';
 import { foldLabel } from '../mapping/read-source.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
+import type { FieldDefinition } from '../store/fields.ts';
 import { readDefinition } from '../tenants/load-tenants.ts';
-import { isSecretRef } from '../tenants/secrets.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
 import { CALL_MS } from './open-tenant.ts';
@@ -19,6 +22,7 @@ export interface SeenPartner {
   flows: { id: string; name: string }[];
   /** Labels of the candidate's custom fields of type date. */
   dateFields: string[];
+  customFields: FieldDefinition[];
 }
 
 export interface PartnerAccess {
@@ -28,21 +32,33 @@ export interface PartnerAccess {
   allowPrivate: boolean;
 }
 
+/** The key says its environment (section 5); an address on this machine is a sandbox's. */
+export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): PartnerAccess {
+  const key = isSecretRef(apiKey) ? resolveSecret(apiKey) : apiKey;
+  return {
+    baseUrl,
+    apiKey: key,
+    environment: key.startsWith('sk_live_') ? 'production' : 'sandbox',
+    allowPrivate: /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(baseUrl)?.hostname ?? ''),
+  };
+}
+
 /** Asks a partner that no tenant file names yet. Reads only. */
 export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
   return withPartner(access, async (partner) => {
-    const query = { entityType: 'candidate' } as const;
     const { items: flows } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
-    const { items: fields } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
+    const { items: defined } = await partner.readAll(contract.customFields.list, {}, { priority: 'live' });
+    const customFields = defined.map(definitionOf);
     const company = await companyShown(partner);
     return {
       ...(company === undefined ? {} : { company }),
       flows: flows
         .filter(({ status }) => isActive(status))
         .map(({ flowId, name }) => ({ id: String(flowId), name: String(name) })),
-      dateFields: fields
-        .filter(({ entityType, fieldType }) => entityType === 'candidate' && fieldType === 'date')
-        .map(({ fieldLabel }) => fieldLabel),
+      dateFields: customFields
+        .filter(({ entity, type }) => entity === 'candidate' && type === 'date')
+        .map(({ label }) => label),
+      customFields,
     };
   });
 }
@@ -82,6 +98,10 @@ interface NewTenant {
   flow: string;
   /** Label of the candidate's custom field that holds it. */
   startDate: string;
+  /** Columns of the HR system that are a field of this tenant alone. */
+  columns?: Readonly<Record<string, { column: string; type: string }>>;
+  /** Where this tenant's mapping differs from the defaults, besides the start date; null leaves a field out. */
+  rules?: Readonly<Record<string, { from: string; transform?: string[]; required?: boolean } | null>>;
 }
 
 /** One file to be written; a secret is readable by this user alone. */
@@ -124,7 +144,7 @@ function hasPassword(url: string): boolean {
 }
 
 function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
-  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow } = wanted;
+  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow, columns = {} } = wanted;
   const lines = [
     '# Every key of this file: docs/tenants.md',
     `tenant: ${tenant}`,
@@ -141,6 +161,7 @@ function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
     `  connection: ${tenant}-hr`,
     `  url: ${JSON.stringify(hris)}`,
     ...(createTable ? ['  createTable: true # for demonstrations; a customer’s table belongs to the customer'] : []),
+    ...inLines('  fields', columns),
     `mapping: ${tenant}-mapping.yaml`,
     'policies:',
     `  onboarding: { flow: ${JSON.stringify(flow)} }`,
@@ -148,12 +169,22 @@ function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function mappingText({ startDate }: NewTenant): string {
-  const path = JSON.stringify(`candidate.customFields[${startDate}]`);
+/** One entry a line, under its name; nothing where there is none. */
+function inLines(name: string, entries: Readonly<Record<string, unknown>>): string[] {
+  const inner = ' '.repeat(name.length - name.trimStart().length + 2);
+  const lines = Object.entries(entries).map(([key, value]) => `${inner}${key}: ${inLine(value)}`);
+  return lines.length === 0 ? [] : [`${name}:`, ...lines];
+}
+
+function inLine(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+}
+
+function mappingText({ startDate, rules = {} }: NewTenant): string {
+  const path = `candidate.customFields[${startDate}]`;
   const lines = [
     '# Where this tenant differs from the default mapping. Every kind of rule: docs/mapping.md',
-    'fields:',
-    `  startDate: { from: ${path}, transform: [date], required: true }`,
+    ...inLines('fields', { startDate: { from: path, transform: ['date'], required: true }, ...rules }),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -56,7 +56,12 @@ export async function withTenant<T>(
   { store, places, tenantId }: { store: Store; places: Places; tenantId: string },
   use: (open: OpenTenant) => Promise<T>,
 ): Promise<T> {
-  const tenant = await findTenant(store, places.tenantsDir, tenantId);
+  return withEnds(store, await findTenant(store, places.tenantsDir, tenantId), use);
+}
+
+/** The same of a definition at hand, be it applied or not. */
+export async function withEnds<T>(store: Store, tenant: Tenant, use: (open: OpenTenant) => Promise<T>): Promise<T> {
+  const { tenant: tenantId } = tenant;
   const config = readConfig();
   const log = createLogger('command');
   const connections = createConnections(() => tenant, {

@@ -5,7 +5,7 @@ import { findHrisAdapter } from '../hris/registry.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
 import { countPeopleOf } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
-import { type Problem, parseYaml, problemAt, refuse, type Texts } from '../yaml/yaml-file.ts';
+import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, type Loaded, otherSystems, overlaps } from './clashes.ts';
 import { differencesOf, hrisSystem } from './hris-system.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
@@ -68,20 +68,19 @@ export async function planApplication(
 }
 
 /**
- * The same for one applied tenant some of whose files have another text, whatever stands in a folder.
- * @throws ConnectorError TENANT_FILE_INVALID
+ * The same for one definition by its texts, whatever stands in a folder: another text of an applied tenant's file, or a
+ * new tenant. @throws ConnectorError TENANT_FILE_INVALID
  */
-export async function planEdit(store: Store, tenantId: string, texts: Texts): Promise<PlannedTenant> {
+export async function planDefinition(store: Store, definition: Files): Promise<PlannedTenant> {
   const known = new Map((await listAppliedTenants(store)).map((one) => [one.tenantId, one]));
-  const own = known.get(tenantId);
-  if (own === undefined) throw new Error(`${tenantId} was applied a moment ago`);
-  const loaded = [await readDefinition({ file: own.file, files: { ...own.files, ...texts } })];
+  const loaded = [await readDefinition(definition)];
   const problems = loaded.flatMap((one) => one.problems);
   const [tenant] = loaded.flatMap((one) => one.tenant ?? []);
   if (tenant === undefined || problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+  const applied = known.get(tenant.tenant);
   const fleet = await fleetWith(loaded, known);
   await assertFitting(store, { loaded, known, fleet });
-  return { ...applicationOf(tenant, own), ...(await otherHris(store, tenant, own, fleet)) };
+  return { ...applicationOf(tenant, applied), ...(await otherHris(store, tenant, applied, fleet)) };
 }
 
 /** Where the HR system may be another one, and people are known in the one before. */

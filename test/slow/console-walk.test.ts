@@ -3,8 +3,8 @@ import { openWalk, type Walk, walks } from '../console/walk/walks.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { findChromium } from '../sandbox/page/open-browser.ts';
 
-/** The first ones; every walk, over every page: npm run test:console. */
-const SLICE = Object.entries(walks).slice(0, 2);
+/** A hold that is answered, and a value explained; every walk, over every page: npm run test:console. */
+const SLICE = Object.entries(walks).slice(1, 3);
 
 const executable = findChromium();
 let walk: Walk;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { takeApplicants } from '../../harness/hiring.ts';
 import { readTenant } from '../../harness/read-store.ts';
@@ -18,6 +19,8 @@ export interface Up {
   url: string;
   entry: string;
   people: Applicant[];
+  /** Another customer, with a hiring platform and an HR system of its own, whom nobody has set up yet. */
+  other: World;
   /** Changes the HR system as HR people do. */
   hr(statement: string, values?: readonly unknown[]): Promise<void>;
   output(): string;
@@ -44,7 +47,10 @@ streams:
 /** `cliPath` is Temporal's CLI where it is known; otherwise `up` finds it. */
 export async function openUp(cliPath?: string): Promise<Up> {
   // No server at this address: `up` brings its own.
-  const world = await startWorld({ temporalAddress: '', hired: 2, candidates: 24, hris: { createTable: true } });
+  const [world, other] = await Promise.all([
+    startWorld({ temporalAddress: '', hired: 2, candidates: 24, hris: { createTable: true } }),
+    startWorld({ temporalAddress: '', tenant: 'globex', hired: 1, candidates: 6 }),
+  ]);
   await appendFile(join(world.tenantsDir, 'acme.yaml'), STREAMS);
   const files = { mapping: MAPPING, employees: EMPLOYEES, candidates: CANDIDATES };
   for (const [name, text] of Object.entries(files)) await writeFile(join(world.tenantsDir, `acme-${name}.yaml`), text);
@@ -72,32 +78,33 @@ export async function openUp(cliPath?: string): Promise<Up> {
     url: new URL(entry).origin,
     entry,
     people: await takeApplicants(world, 8),
+    other,
     output: () => output,
-    async hr(statement, values = []) {
-      const { kysely, close } = openDatabase(world.hrisUrl);
-      const { sql } = await import('kysely');
-      const parts = statement.split('?');
-      const bound = parts.flatMap((part, at) => [sql.raw(part), ...(at < values.length ? [sql.val(values[at])] : [])]);
-      await sql.join(bound, sql``).execute(kysely).finally(close);
-    },
+    hr: async (statement, values = []) => void (await askDatabase(world.hrisUrl, statement, values)),
     async close() {
       child.kill('SIGINT');
       await ended;
-      await world.close();
+      await Promise.all([world.close(), other.close()]);
     },
   };
 }
 
+/** One statement in a database of a test; `?` stands for a value. */
+export async function askDatabase(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const { kysely, close } = openDatabase(url);
+  const parts = statement.split('?');
+  const bound = parts.flatMap((part, at) => [sql.raw(part), ...(at < values.length ? [sql.val(values[at])] : [])]);
+  const { rows } = await sql.join<Record<string, unknown>>(bound, sql``).execute(kysely).finally(close);
+  return rows;
+}
+
 /** Which run of a stream ended last; it changes with every run. */
 export async function readStreamRun({ storeUrl }: World, stream: string): Promise<string> {
-  const { kysely, close } = openDatabase<{ streams: { stream: string; run_id: string; ended_at: number | null } }>(
-    storeUrl,
-  );
-  try {
-    const row = await kysely.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst();
-    const endedAt = row?.ended_at ?? undefined;
-    return endedAt === undefined ? 'running' : `${row?.run_id} ${endedAt}`;
-  } finally {
-    await close();
-  }
+  const [row] = await askDatabase(storeUrl, 'select run_id, ended_at from streams where stream = ?', [stream]);
+  const endedAt = row?.['ended_at'] ?? undefined;
+  return endedAt === undefined ? 'running' : `${String(row?.['run_id'])} ${String(endedAt)}`;
 }

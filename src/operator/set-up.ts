@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConnectorError } from '../errors.ts';
+import { evaluateMapping } from '../mapping/evaluate.ts';
+import { sourceRecords } from '../mapping/source-fields.ts';
+import { writeRule } from '../mapping/write-rule.ts';
+import { contract } from '../partner/contract/index.ts';
+import { stageTypes } from '../partner/contract/pipelines.ts';
+import { applyDefinitions } from '../store/applied-tenants.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import type { Store } from '../store/open-store.ts';
+import { parseTenant } from '../tenants/load-tenants.ts';
+import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
+import { planDefinition } from '../tenants/plan-application.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { checkApplications } from './check-applications.ts';
+import { type CheckLine, checkTenant } from './check-tenant.ts';
+import {
+  assertAbsent,
+  defineDateField,
+  type NewFile,
+  partnerAccess,
+  type SeenPartner,
+  seePartner,
+  tenantTexts,
+  writeNewFiles,
+} from './new-tenant.ts';
+import { CALL_MS, type OpenTenant, patiently, withEnds } from './open-tenant.ts';
+import { readHireSources } from './plan-hire.ts';
+
+/**
+ * Setting up a tenant step by step, as `init` and `tenant apply` do it at once. Nothing is written before the last
+ * step, but the date field where it is asked for. What was given stays in memory alone, because it holds secrets.
+ */
+export interface Draft {
+  tenant: string;
+  baseUrl: string;
+  /** The key itself, or a reference to it. */
+  apiKey: string;
+  seen: SeenPartner;
+}
+
+/** A draft whose HR system was seen too. */
+export interface FullDraft extends Draft {
+  flow: string;
+  startDate: string;
+  /** Its address, with its password where it has one, or a reference to it. */
+  hris: string;
+  createTable: boolean;
+  fields: readonly HrField[];
+  /** By field: a path, or one of the two. */
+  choices: Readonly<Record<string, Choice>>;
+}
+
+/** `default`: as the default mapping has it; `none`: left out. */
+export type Choice = 'default' | 'none' | `candidate.${string}` | `job.${string}`;
+
+/** One field of an employee, and where its value may come from. */
+export interface HrField {
+  key: string;
+  /** As the HR system names it. */
+  label: string;
+  type: string;
+  required: boolean;
+  /** The default mapping's rule. */
+  rule?: string;
+  /** A column that no field of ours is. */
+  isOwn: boolean;
+  /** The HR system has it; its own mapping may name more. */
+  isThere: boolean;
+  suggested: Choice;
+  /** Every path whose type fits. */
+  paths: readonly string[];
+}
+
+const TENANT_ID = /^[a-z0-9-]{1,40}$/;
+
+/** Asks the hiring platform for what a tenant must name. @throws ConnectorError SETUP_INVALID, FILE_EXISTS */
+export async function beginDraft(tenantsDir: string, given: Omit<Draft, 'seen'>): Promise<Draft> {
+  if (!TENANT_ID.test(given.tenant))
+    throw invalid('The id of a tenant has 1 to 40 characters, a to z, 0 to 9 and -. It stays for good.');
+  if (!URL.canParse(given.baseUrl)) throw invalid('The hiring platform has an address, https://.../v1/partner.');
+  assertAbsent([join(tenantsDir, `${given.tenant}.yaml`)]);
+  const seen = await seePartner(partnerAccess(given));
+  if (seen.flows.length > 0) return { ...given, seen };
+  throw invalid('The hiring platform has no active onboarding flow. Activate one in its dashboard, then go on here.');
+}
+
+/** Defines the candidate's custom field of the first day of work, and looks again. */
+export async function defineStartDate(draft: Draft, label: string): Promise<Draft> {
+  const access = partnerAccess(draft);
+  await defineDateField(access, label);
+  return { ...draft, seen: await seePartner(access) };
+}
+
+/** What init gives, without the fields. */
+export type HrGiven = Pick<FullDraft, 'flow' | 'startDate' | 'hris' | 'createTable'>;
+
+/** Reads the fields that the HR system has, and suggests where each gets its value from: by name and type. */
+export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGiven): Promise<FullDraft> {
+  const bare: FullDraft = { ...draft, ...given, fields: [], choices: {} };
+  const { described, mapping } = await withDraft(tenantsDir, bare, async (tenant) => {
+    const hris = await openTenantHris(tenant);
+    try {
+      const fields = (await hris.describe?.('employee', AbortSignal.timeout(CALL_MS))) ?? [];
+      return { described: fields, mapping: await loadTenantMapping(tenant) };
+    } finally {
+      await hris.close();
+    }
+  });
+  const sources = sourcesOf(draft.seen.customFields);
+  const rules = new Map(mapping.fields.map((field) => [field.target, field]));
+  const there = described.map(({ key, label, isField, type, required }): HrField => {
+    const rule = rules.get(key);
+    return {
+      key: isField ? key : camel(key),
+      label,
+      type,
+      required: required || rule?.required === true,
+      ...(rule === undefined ? {} : { rule: writeRule(rule.rule) }),
+      isOwn: !isField,
+      isThere: true,
+      ...choicesFor(label, type, sources, rule !== undefined),
+    };
+  });
+  const missing = mapping.fields
+    .filter(({ target }) => !there.some(({ key }) => key === target))
+    .map(({ target, def, rule, required }): HrField => {
+      const known = described.length === 0;
+      return {
+        key: target,
+        label: def.label,
+        type: def.type,
+        required,
+        rule: writeRule(rule),
+        isOwn: false,
+        isThere: known,
+        paths: choicesFor(target, def.type, sources, true).paths,
+        suggested: known ? 'default' : 'none',
+      };
+    });
+  // It was asked for by itself.
+  const fields = [...there, ...missing].filter(({ key }) => key !== 'startDate');
+  return { ...bare, fields, choices: Object.fromEntries(fields.map(({ key, suggested }) => [key, suggested])) };
+}
+
+interface Source {
+  path: Exclude<Choice, 'default' | 'none'>;
+  name: string;
+  type: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  number: 'number',
+  date: 'date',
+  checkbox: 'boolean',
+  'multi-select': 'list',
+};
+const DATES = new Set(['dateOfBirth', 'createdAt', 'updatedAt']);
+/** Of the job that the person leaves, lists, and what no employee field is. */
+const NOT_OFFERED = new Set(
+  'currentJobTitle currentCompany skills majors languages resume coverLetter summary description'.split(' '),
+);
+/** Only ever mapped because somebody chose to. */
+const NOT_SUGGESTED = new Set(['gender', 'nationality', 'dateOfBirth', 'id', 'status', 'createdAt', 'updatedAt']);
+
+function sourcesOf(customFields: readonly FieldDefinition[]): Source[] {
+  const own = (['candidate', 'job'] as const).flatMap((entity) =>
+    sourceRecords[entity].fields
+      .filter((name) => !NOT_OFFERED.has(name))
+      .map((name): Source => ({ path: `${entity}.${name}`, name, type: DATES.has(name) ? 'date' : 'text' })),
+  );
+  const custom = customFields.flatMap(({ id, entity, label, type }): Source[] => {
+    if (entity !== 'candidate' && entity !== 'job') return [];
+    const isClear = customFields.filter((one) => one.entity === entity && one.label === label).length === 1;
+    const named = isClear && !/[[\]{}]/.test(label) ? label : id;
+    return [{ path: `${entity}.customFields[${named}]`, name: label, type: TYPES[type] ?? 'text' }];
+  });
+  return [...custom, ...own];
+}
+
+/** What fits by type, and of that what has the same name. */
+function choicesFor(
+  label: string,
+  type: string,
+  sources: readonly Source[],
+  hasRule: boolean,
+): Pick<HrField, 'suggested' | 'paths'> {
+  const fitting = sources.filter((one) => one.type === type || (one.type !== 'list' && /^(?:text|other)$/.test(type)));
+  const same = fitting.find(({ name }) => folded(name) === folded(label) && !NOT_SUGGESTED.has(name));
+  const suggested = hasRule ? 'default' : (same?.path ?? 'none');
+  return { suggested, paths: fitting.map(({ path }) => path) };
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+function camel(column: string): string {
+  return column.toLowerCase().replaceAll(/_+(\w)/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+/** The files as they will be written. */
+export function draftFiles(tenantsDir: string, draft: FullDraft): Promise<NewFile[]> {
+  return filesWith(tenantsDir, draft, draft);
+}
+
+function filesWith(
+  tenantsDir: string,
+  draft: FullDraft,
+  { apiKey, hris }: Pick<FullDraft, 'apiKey' | 'hris'>,
+): Promise<NewFile[]> {
+  const { tenant, baseUrl, seen, flow, startDate, createTable } = draft;
+  const { environment, allowPrivate } = partnerAccess(draft);
+  return tenantTexts(tenantsDir, {
+    tenant,
+    baseUrl,
+    environment,
+    allowPrivate,
+    ...(seen.company === undefined ? {} : { company: seen.company }),
+    apiKey,
+    hris,
+    createTable,
+    flow,
+    startDate,
+    ...mappedBy(draft),
+  });
+}
+
+const TRANSFORMS: Readonly<Record<string, string>> = { date: 'date', number: 'number', boolean: 'boolean' };
+
+function mappedBy({ fields, choices }: FullDraft) {
+  type Rule = { from: string; transform?: string[]; required?: boolean } | null;
+  const rules: Record<string, Rule> = {};
+  const columns: Record<string, { column: string; type: string }> = {};
+  for (const { key, label, type, required, rule, isOwn } of fields) {
+    const choice = choices[key] ?? 'none';
+    if (choice === 'default' || (choice === 'none' && rule === undefined)) continue;
+    const transform = TRANSFORMS[type];
+    rules[key] =
+      choice === 'none'
+        ? null
+        : {
+            from: choice,
+            ...(transform === undefined ? {} : { transform: [transform] }),
+            ...(required ? { required } : {}),
+          };
+    if (isOwn && choice !== 'none') columns[key] = { column: label, type: type === 'other' ? 'text' : type };
+  }
+  return { rules, columns };
+}
+
+/**
+ * The tenant as its files will say. Its secrets stand in this process's environment meanwhile, under names of their
+ * own, and nowhere on a disk.
+ */
+async function withDraft<T>(
+  tenantsDir: string,
+  draft: FullDraft,
+  use: (tenant: Tenant, texts: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const name = `HIREBRIDGE_DRAFT_${randomUUID().replaceAll('-', '')}`;
+  const secrets = { [`${name}_KEY`]: partnerAccess(draft).apiKey, [`${name}_HRIS`]: draft.hris };
+  const isSecret = !/^(?:sqlite|env|file):/.test(draft.hris);
+  Object.assign(process.env, secrets);
+  try {
+    const refs = { apiKey: `env:${name}_KEY`, hris: isSecret ? `env:${name}_HRIS` : draft.hris };
+    const files = await filesWith(tenantsDir, draft, refs);
+    const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
+    const file = join(tenantsDir, `${draft.tenant}.yaml`);
+    return await use(await parseTenant({ file, files: texts }), texts);
+  } finally {
+    for (const one of Object.keys(secrets)) delete process.env[one];
+  }
+}
+
+/** What both sides say of a draft, and what its mapping makes of real people. */
+export interface Tried {
+  checks: CheckLine[];
+  /** Who is hired already: they are recorded at go-live, and none of them is started. */
+  hired: number;
+  /** People whose records were mapped. */
+  read: number;
+  /** Of them, those with every required value. */
+  ready: number;
+  fields: { field: string; filled: number; empty: number; refused: number; example?: string }[];
+}
+
+/** Reads at most so many people. */
+const MOST_PEOPLE = 50;
+const MOST_HIRED = 1_000;
+
+/** Checks a draft as `tenant apply` does, and maps some people as a first hire would be; writes nothing. */
+export async function tryDraft(tenantsDir: string, store: Store, draft: FullDraft): Promise<Tried> {
+  return withDraft(tenantsDir, draft, async (tenant) => {
+    const checks = (await checkTenant(tenant, store)).filter(({ check }) => !PAST.has(check));
+    if (checks.some(fails)) return { checks, hired: 0, read: 0, ready: 0, fields: [] };
+    return withEnds(store, tenant, async (open) => ({ checks, ...(await mapPeople(open)) }));
+  });
+}
+
+/** Nothing happened to it yet. */
+const PAST: ReadonlySet<CheckLine['check']> = new Set(['state', 'webhooks', 'rate-limit']);
+
+export function fails({ state }: CheckLine): boolean {
+  return state === 'fail';
+}
+
+async function mapPeople({ store, connection }: OpenTenant): Promise<Omit<Tried, 'checks'>> {
+  const { partner, mapping } = connection;
+  const idsIn = async (stageType: (typeof stageTypes)[number], most: number): Promise<string[]> => {
+    const ids: string[] = [];
+    const query = { stageType };
+    for await (const { items } of partner.pages(
+      contract.jobCandidates.listByStageType,
+      { query },
+      { priority: 'bulk' },
+    )) {
+      ids.push(...items.map(({ jobCandidateDetails }) => String(jobCandidateDetails.id)));
+      if (ids.length >= most) break;
+    }
+    return ids;
+  };
+  const hired = await idsIn('HIRED', MOST_HIRED);
+  const ids = hired.slice(0, MOST_PEOPLE);
+  for (const stage of stageTypes.filter((one) => one !== 'HIRED')) {
+    if (ids.length >= MOST_PEOPLE) break;
+    ids.push(...(await idsIn(stage, MOST_PEOPLE - ids.length)).slice(0, MOST_PEOPLE - ids.length));
+  }
+  const body = { jobCandidateIds: ids };
+  const { items } =
+    ids.length === 0
+      ? { items: [] }
+      : await patiently(() => partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'bulk' }));
+  const found = await Promise.all(
+    items.map(async (item) => evaluateMapping(mapping, (await readHireSources(store, connection, null, item)).sources)),
+  );
+  const fields = mapping.fields.map(({ target }) => {
+    const refused = found.flatMap(({ problems }) => problems.filter(({ field }) => field === target));
+    const filled = found.filter((one) => one.fields[target] !== undefined).length;
+    const [first] = refused;
+    return {
+      field: target,
+      filled,
+      refused: refused.length,
+      empty: found.length - filled - refused.length,
+      ...(first === undefined ? {} : { example: first.text }),
+    };
+  });
+  const ready = found.filter(({ problems }) => problems.length === 0).length;
+  return { hired: hired.length, read: found.length, ready, fields };
+}
+
+/**
+ * Writes the files and applies them, checked once more: all of it or nothing.
+ * @throws ConnectorError FILE_EXISTS, TENANT_FILE_INVALID, CHECK_FAILED, TENANTS_CHANGED
+ */
+export async function finishDraft(tenantsDir: string, store: Store, draft: FullDraft, by: string): Promise<void> {
+  const files = await draftFiles(tenantsDir, draft);
+  const plain = files.filter(({ isSecret }) => !isSecret);
+  const definition = {
+    file: join(tenantsDir, `${draft.tenant}.yaml`),
+    files: Object.fromEntries(plain.map(({ path, text }) => [path, text])),
+  };
+  const planned = await planDefinition(store, definition);
+  await writeNewFiles(files);
+  try {
+    const { failures } = await checkApplications(store, [planned]);
+    if (failures.length > 0)
+      throw new ConnectorError({
+        code: 'CHECK_FAILED',
+        action: 'reject',
+        message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
+      });
+    if (!(await applyDefinitions(store, [planned], by)))
+      throw new ConnectorError({
+        code: 'TENANTS_CHANGED',
+        action: 'reject',
+        message: `Somebody else applied a tenant ${draft.tenant} meanwhile, and nothing was done. Choose another id.`,
+      });
+  } catch (error) {
+    // They were not there before.
+    await Promise.all(files.map(({ path }) => rm(path, { force: true })));
+    throw error;
+  }
+}
+
+function invalid(message: string): ConnectorError {
+  return new ConnectorError({ code: 'SETUP_INVALID', action: 'reject', message });
+}
