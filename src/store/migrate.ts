@@ -139,15 +139,32 @@ async function runAll<T>(url: string, database: Database<T>): Promise<void> {
   }
 }
 
+/** Of the one process that changes the tables. */
+const LOCK_ID = 6_402_715;
+/** A lock is waited for in vain, or each waits for the other's. */
+const LOCKED = ['55P03', '40P01'];
+
 /** False where somebody holds a lock that it needs. */
 async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {
+  // Not waited for within a statement: an index that is built outside transactions waits for all statements to end.
+  const taken = sql<{ taken: boolean }>`select pg_try_advisory_lock(${LOCK_ID}) as taken`;
+  const { rows } = await taken.execute(database.kysely);
+  if (rows[0]?.taken !== true) return false;
   try {
     await runPending(database);
     return true;
   } catch (error) {
-    if ((error as { code?: unknown }).code === '55P03') return false;
+    if (LOCKED.includes(String((error as { code?: unknown }).code))) return false;
     throw error;
+  } finally {
+    await sql`select pg_advisory_unlock(${LOCK_ID})`.execute(database.kysely).catch(() => undefined);
   }
+}
+
+/** One that has more to say of how it is run. */
+interface MigrationFile extends Migration {
+  /** It does what Postgres does in no transaction, and may find half of it done by a try before. */
+  OUTSIDE_TRANSACTION?: boolean;
 }
 
 /**
@@ -155,27 +172,34 @@ async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {
  * Nobody waits for the tables of an empty store, and fewer transactions take a third of the time.
  */
 async function runPending<T>(database: Database<T>): Promise<void> {
-  const { pending, isEmpty } = await compare(database);
-  const lots: Known[][] = [];
-  for (const one of pending) {
-    const last = lots.at(-1);
-    if (isEmpty && last?.[0]?.isWidening === one.isWidening) last.push(one);
-    else lots.push([one]);
+  const { isEmpty } = await compare(database);
+  for (;;) {
+    const { pending } = await compare(database);
+    if (pending.length === 0) return;
+    const next = pending.findIndex(({ isWidening }) => isWidening);
+    const most = isEmpty && next !== 0 ? next : 1;
+    try {
+      await runTogether(database, most < 0 ? pending : pending.slice(0, most));
+    } catch (error) {
+      // Another process may have come first; then what it did is looked at again.
+      if ((await compare(database)).pending.length === pending.length) throw error;
+    }
   }
-  for (const lot of lots) await runTogether(database, lot, lot[0]?.isWidening === true);
 }
 
-async function runTogether<T>(database: Database<T>, lot: readonly Known[], isWidening: boolean): Promise<void> {
-  const table = isWidening ? WIDENING_TABLE : NARROWING_TABLE;
+async function runTogether<T>(database: Database<T>, lot: readonly Known[]): Promise<void> {
+  const table = lot[0]?.isWidening === true ? WIDENING_TABLE : NARROWING_TABLE;
   const executed = (await executedOf(database, table)).map((name) => [name, { up: async () => undefined }] as const);
-  const loading = lot.map(async ({ name, url }) => [name, (await import(url)) as Migration] as const);
-  const all = Object.fromEntries([...executed, ...(await Promise.all(loading))]);
+  const loading = lot.map(async ({ name, url }) => [name, (await import(url)) as MigrationFile] as const);
+  const files = await Promise.all(loading);
+  const all: Record<string, Migration> = Object.fromEntries([...executed, ...files]);
   const migrator = new Migrator({
     db: database.kysely,
     provider: { getMigrations: async () => all },
     migrationTableName: table,
     // They are numbered by who writes them, and land in another order.
     allowUnorderedMigrations: true,
+    disableTransactions: files.some(([, { OUTSIDE_TRANSACTION }]) => OUTSIDE_TRANSACTION === true),
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { FaultProxy } from '../harness/fault-proxy.ts';
+import { forgottenSession } from '../harness/forgotten-session.ts';
 import { takeApplicants, untilBaseline } from '../harness/hiring.ts';
 import { joinWorld } from '../harness/join-world.ts';
 import { readTenant } from '../harness/read-store.ts';
@@ -18,16 +19,6 @@ import { mountDisk, startNames } from './small-disk.ts';
 const MINUTE_MS = 60_000;
 /** The words of a command whose store is away. */
 const STORE_AWAY = /STORE_UNREACHABLE|DATABASE_SILENT/;
-
-/** A session that did something and never came back. Gives what ends it. */
-async function forgottenSession(url: string, ...statements: string[]): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.query('begin');
-  for (const statement of statements) await client.query(statement);
-  return () => client.end();
-}
 
 async function tablesOf(url: string): Promise<string[]> {
   const { rows } = await asking(url, (client) =>
@@ -167,13 +158,13 @@ export const drills: Record<string, Drill> = {
     async harm(ground) {
       const { store, world } = ground;
       const reading = (await tablesOf(store.url())).map((name) => `lock table ${name} in access share mode`);
-      const end = await forgottenSession(store.url(), ...reading, 'select * from installation for update');
+      const session = await forgottenSession(store.url(), ...reading, 'select * from installation for update');
       await ground.replaceWorker();
       for (const command of ['freeze', 'thaw']) {
         const { code, stderr } = await world.cli([command]);
         if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
       }
-      return end;
+      return () => session.end();
     },
     lastsMs: MINUTE_MS,
     worker: 'ready',

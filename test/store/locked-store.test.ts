@@ -4,21 +4,18 @@ import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { forgottenSession } from '../harness/forgotten-session.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { runCli } from '../harness/run-product.ts';
 
 /** Shorter than usual, so that a test that fails ends. */
 const BOUNDS = '?lock_timeout=1500';
 
-/** A session that did something and never came back. */
-async function forgottenSession(url: string, ...statements: string[]): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('begin');
-  for (const statement of statements) await client.query(statement);
-  return client;
+/** Until the test has ended. */
+async function leaveOpen(url: string, ...statements: string[]): Promise<pg.Client> {
+  const session = await forgottenSession(url, ...statements);
+  onTestFinished(() => session.end());
+  return session;
 }
 
 async function storeWithTenant(): Promise<{ url: string; store: Store }> {
@@ -36,7 +33,7 @@ async function storeWithTenant(): Promise<{ url: string; store: Store }> {
 
 test('a store opens and is read while somebody holds every lock that ordinary work takes', async () => {
   const { url, store } = await storeWithTenant();
-  await forgottenSession(url, ...(await lockAll(url, 'exclusive')));
+  await leaveOpen(url, ...(await lockAll(url, 'exclusive')));
 
   const other = await openStore(url + BOUNDS);
   onTestFinished(() => other.close());
@@ -47,7 +44,7 @@ test('a store opens and is read while somebody holds every lock that ordinary wo
 
 test('a freeze takes effect while every other table is locked, and a thaw once none is', async () => {
   const { url, store } = await storeWithTenant();
-  const session = await forgottenSession(url, ...(await lockAll(url, 'exclusive', 'freezes')));
+  const session = await leaveOpen(url, ...(await lockAll(url, 'exclusive', 'freezes')));
 
   expect(await freeze(store, 'ada')).toBe(true);
   expect(await freeze(store, 'bob', 'acme')).toBe(true);
@@ -65,7 +62,7 @@ test('a freeze takes effect while every other table is locked, and a thaw once n
 
 test('the command freezes while nobody can even read another table', async () => {
   const { url, store } = await storeWithTenant();
-  const session = await forgottenSession(url, ...(await lockAll(url, 'access exclusive', 'freezes')));
+  const session = await leaveOpen(url, ...(await lockAll(url, 'access exclusive', 'freezes')));
   const env = { HIREBRIDGE_STORE_URL: url + BOUNDS };
   for (const whose of [['--all'], ['acme']]) {
     const { code, stderr } = await runCli(['freeze', ...whose, '--as', 'ada'], env);
@@ -86,7 +83,7 @@ test('a freeze of the version before counts, and a thaw ends it', async () => {
 
 test('the tables of a new store are made although a session holds a lock for a while', async () => {
   const { url } = await createDatabase();
-  const session = await forgottenSession(url, 'create table kysely_migration (name text primary key, timestamp text)');
+  const session = await leaveOpen(url, 'create table kysely_migration (name text primary key, timestamp text)');
   const opening = openStore(url + BOUNDS);
   await session.query('select pg_sleep(2)');
   await session.query('rollback');

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { asAdmin } from '../../src/counterparts/new-database.ts';
@@ -11,7 +12,10 @@ import { openStore } from '../../src/store/open-store.ts';
 import { keepPresence } from '../../src/store/processes.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { addWebhookRefusals } from '../../src/store/webhook-refusals.ts';
+import { forgottenSession } from '../harness/forgotten-session.ts';
 import { createDatabase } from '../harness/postgres.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { until } from '../harness/until.ts';
 
 /** A database, and roles that may log in and nothing else. */
 async function withRoles() {
@@ -72,6 +76,43 @@ test('a version that does not know a widening of the tables starts on them; a na
   await again.close();
   await note('kysely_migration');
   await expect(openStore(url)).rejects.toMatchObject({ code: 'STORE_TOO_NEW' });
+});
+
+test.each(['postgres', 'sqlite'] as const)('twelve processes bring one store up to date at once (%s)', async (kind) => {
+  const url = kind === 'postgres' ? (await createDatabase()).url : `sqlite:${join(await scratchFolder(), 'store.db')}`;
+  const stores = await Promise.all(Array.from({ length: 12 }, () => openStore(url)));
+  for (const store of stores) onTestFinished(() => store.close());
+  expect(new Set(stores.map(({ installationId }) => installationId)).size).toBe(1);
+  await expect(migrateStore(url, {}, true)).resolves.toEqual([]);
+});
+
+test('webhooks are stored while an index of theirs is built, and half an index is built again', async () => {
+  const { url } = await createDatabase();
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const index = async () => {
+    const of = sql<{ valid: boolean }>`
+      select indisvalid as valid from pg_index where indexrelid = to_regclass('inbox_left_by_time')`;
+    return (await of.execute(store.kysely)).rows;
+  };
+  await sql`drop index inbox_left_by_time`.execute(store.kysely);
+  await sql`delete from kysely_widening where name = '0106-inbox-left'`.execute(store.kysely);
+  const writer = await forgottenSession(url, 'lock table inbox in row exclusive mode');
+  onTestFinished(() => writer.end());
+  const migrating = migrateStore(url, {}, false);
+  migrating.catch(() => undefined);
+  await until('the build waits for an earlier write', async () => (await index())[0]?.valid === false);
+  expect((await insertDeliveries(store, [{ ...delivery, bodyHash: 'a' }])).size).toBe(1);
+  // Its connection dies in the middle, and the next try finds what it left.
+  await asAdmin(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where query ~ '^create index concurrently'`,
+  );
+  await expect(migrating).rejects.toMatchObject({ code: 'DATABASE_SILENT' });
+  expect(await index()).toEqual([{ valid: false }]);
+  await writer.query('rollback');
+  await migrateStore(url, {}, false);
+  expect(await index()).toEqual([{ valid: true }]);
 });
 
 test('a dry run says what would be changed, and changes nothing', async () => {

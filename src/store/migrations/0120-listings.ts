@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the console's lists are read by, a page at a time: newest hires, oldest holds, latest acts. */
+/**
+ * What the console's lists are read by, a page at a time: newest hires, oldest holds, latest acts. What reads the inbox
+ * stands in 0106, because webhooks must not wait for it.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const index = (name: string, on: string) => db.schema.createIndex(name).on(on);
   await db.schema.dropIndex('hires_by_state').execute();
@@ -10,10 +13,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index('holds_waiting', 'holds')
     .columns(['opened_at', 'hold_id'])
     .where(sql<boolean>`closed_at is null`)
-    .execute();
-  await index('inbox_left_by_time', 'inbox')
-    .columns(['received_at', 'body_hash'])
-    .where(sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`)
     .execute();
   await index('audit_by_time', 'audit').column('at').execute();
 }
