@@ -7,8 +7,8 @@ import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
 import type { Logger } from '../src/log.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
+import { noticeRestored } from '../src/store/backups.ts';
 import type { Store } from '../src/store/open-store.ts';
-import { compareAllAnew } from '../src/store/tenant-states.ts';
 import type {
   ExchangeActivities,
   ExchangeInput,
@@ -70,7 +70,7 @@ function afterRestore({ store, log }: ActivityDeps, run: RunWithBeat): RunWithBe
     } catch (error) {
       if (!isConnectorError(error, HIRE_BEHIND)) throw error;
       log.error({ reason: error.message }, 'the store was restored: everything is compared anew');
-      await compareAllAnew(store);
+      await noticeRestored(store);
       throw error;
     }
   };

@@ -4,6 +4,7 @@ import { followedStates, isResting, restingStates } from '../../src/hire/hire.ts
 import type { HoldCode } from '../../src/hire/holds.ts';
 import type { ReconcileCounts, Reconciled } from '../../src/hire/reconcile-activities.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { noticeRestored } from '../../src/store/backups.ts';
 import { addFirstHints, addHints, clearHints, clearHintsUntil, type Hint, readHints } from '../../src/store/hints.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
 import { hiresInState, latestHires } from '../../src/store/hires.ts';
@@ -21,13 +22,7 @@ import {
   readHiredOf,
   type SeenPerson,
 } from '../../src/store/seen-people.ts';
-import {
-  compareAllAnew,
-  readClock,
-  readTenantState,
-  recordReconcile,
-  startBaseline,
-} from '../../src/store/tenant-states.ts';
+import { readClock, readTenantState, recordReconcile, startBaseline } from '../../src/store/tenant-states.ts';
 import { assertMoved } from '../../src/streams/read-page.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
@@ -359,7 +354,7 @@ async function openRun(deps: ActivityDeps, connection: Connection): Promise<Run>
   const isRestored = Number(state.reconciled_at ?? 0) < (await deps.lastReconcile.read(tenantId));
   if (isRestored) {
     log.error({ tenantId }, 'the store was restored: everything is compared anew');
-    await compareAllAnew(store);
+    await noticeRestored(store);
   }
   const known = isRestored ? await readTenantState(store, tenantId) : state;
   const scope = scopeOf(known, await readClock(store));

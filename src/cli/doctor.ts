@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { type AfterRestore, examineRestore } from '../operator/after-restore.ts';
 import type { AssumptionRow, Finding } from '../operator/examine.ts';
 import { assumptionRows, examine, isOpen } from '../operator/examine.ts';
 import { EXIT } from './exit.ts';
@@ -11,13 +12,24 @@ export function defineDoctor(command: Command): void {
       'Check this installation, and list the assumptions about the partner that answers contradict or have not shown ' +
         'yet, or that tenants override.',
     )
+    .option('--after-restore', 'say what came of the last restore of the store, and what HR should look at')
     .option('--all', 'list every assumption made where the specification is silent')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge doctor', 'hirebridge doctor --all --json'))
+    .addHelpText(
+      'after',
+      example('hirebridge doctor', 'hirebridge doctor --all --json', 'hirebridge doctor --after-restore'),
+    )
     .action(runDoctor);
 }
 
-async function runDoctor(options: { all?: boolean; json?: boolean }, command: Command): Promise<void> {
+interface DoctorOptions {
+  afterRestore?: boolean;
+  all?: boolean;
+  json?: boolean;
+}
+
+async function runDoctor(options: DoctorOptions, command: Command): Promise<void> {
+  if (options.afterRestore === true) return lookAfterRestore(options, command);
   const { findings, tenants, evidence } = await examine(await placesOf(command));
   const made = assumptionRows(tenants, evidence);
   const assumptions = options.all === true ? made : made.filter(isOpen);
@@ -28,6 +40,34 @@ async function runDoctor(options: { all?: boolean; json?: boolean }, command: Co
   );
   const wrong = findings.filter(({ state }) => state === 'wrong').map(({ check }) => check);
   if (wrong.length > 0) process.exitCode = wrong.every((check) => check === 'processes') ? EXIT.partial : EXIT.refused;
+}
+
+/** Ends with 3 until every tenant was compared. */
+async function lookAfterRestore({ json = false }: DoctorOptions, command: Command): Promise<void> {
+  const restore = await examineRestore(await placesOf(command));
+  if (json) process.stdout.write(`${JSON.stringify(restore ?? null, null, 2)}\n`);
+  else process.stdout.write(restore === undefined ? 'This store was never restored.\n' : renderRestore(restore));
+  if (restore?.tenants.some(({ isCompared }) => !isCompared) === true) process.exitCode = EXIT.partial;
+}
+
+function renderRestore({ at, by, knownUntil, tenants }: AfterRestore): string {
+  const since =
+    knownUntil === 0 ? '' : `; the backup knows nothing that came after ${new Date(knownUntil).toISOString()}`;
+  const parts = tenants.map(({ tenantId, isCompared, takenUp, asked, look }) => {
+    const compared = isCompared
+      ? 'compared with both sides'
+      : `not compared yet; now: hirebridge reconcile ${tenantId} --full`;
+    const hires = takenUp.map(({ jobCandidateId, state, employeeId, how }) => {
+      const employee = employeeId === null ? 'no employee yet' : `employee ${employeeId}, ${how ?? 'not joined'}`;
+      return `  taken up  job candidate ${jobCandidateId}: ${state}, ${employee}`;
+    });
+    const holds = asked.map(({ holdId, jobCandidateId, code, isOpen }) => {
+      const whom = jobCandidateId === null ? 'the tenant' : `job candidate ${jobCandidateId}`;
+      return `  asked     ${whom}: ${code}${isOpen ? `; hirebridge hold show ${holdId}` : ', answered'}`;
+    });
+    return [`${tenantId}: ${compared}`, ...hires, ...holds, `  HR should look for ${look}`].join('\n');
+  });
+  return `${[`Restored at ${new Date(at).toISOString()} by ${by}${since}.`, ...parts].join('\n\n')}\n`;
 }
 
 const COLOURS = { good: 'green', open: 'yellow', wrong: 'red' } as const;

@@ -60,7 +60,8 @@ export async function withTables<T>(places: Places, use: (tables: StoreTables) =
   }
 }
 
-function assertExists(file: string | undefined): void {
+/** @throws ConnectorError STORE_MISSING */
+export function assertExists(file: string | undefined): void {
   if (file === undefined || existsSync(file)) return;
   throw new ConnectorError({
     code: 'STORE_MISSING',

@@ -110,6 +110,12 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./inbox.ts')).defineInbox,
     ],
     ['replay', 'work through stored webhooks once more', async () => (await import('./inbox.ts')).defineReplay],
+    [
+      'backup',
+      'copy the store of this machine while everything goes on',
+      async () => (await import('./backup.ts')).defineBackup,
+    ],
+    ['restore', 'put a backup in the place of the store', async () => (await import('./backup.ts')).defineRestore],
   ],
   'Build:': [
     [

@@ -115,18 +115,9 @@ export async function recordReconcile({ kysely, now }: Store, tenantId: string, 
   return Number(at);
 }
 
-/** The next reconcile of every tenant compares everything, as once a day. */
-export async function compareAllAnew({ kysely }: Store): Promise<void> {
-  await kysely
-    .updateTable('tenants')
-    .set({ fully_reconciled_at: null })
-    .where('fully_reconciled_at', 'is not', null)
-    .execute();
-}
-
 /**
- * The same of one tenant, by a person's word. One that was restored, and one without a baseline, compares more than
- * that already.
+ * The tenant's next reconcile compares everything, as once a day, by a person's word. One that was restored, and one
+ * without a baseline, compares more than that already.
  */
 export async function compareAnew({ kysely }: Store, tenantId: string): Promise<void> {
   await kysely

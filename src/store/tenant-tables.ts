@@ -88,6 +88,7 @@ export const auditActs = [
   'reconcile-asked',
   'sync-asked',
   'plan-applied',
+  'restored',
 ] as const;
 
 /** What people did to tenants and to the fleet. */

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { storeFile, storeUrl } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
+import { backUp, noteRestored, restore } from '../store/backups.ts';
+import { openStore } from '../store/open-store.ts';
+import { assertExists } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { isConfirmed } from './prompt.ts';
+
+export function defineBackup(command: Command): void {
+  command
+    .argument('<file>', 'where the copy is to stand; a file that is there is left as it is')
+    .description(
+      'Copy the store of this machine into a file, while everything goes on. It holds personal data. A store in ' +
+        "Postgres is backed up by Postgres' own tools.",
+    )
+    .addHelpText('after', example('hirebridge backup /backups/hirebridge-$(date +%F).db'))
+    .action(runBackup);
+}
+
+async function runBackup(target: string, _options: object, command: Command): Promise<void> {
+  const { dataDir } = await placesOf(command);
+  const file = storeFile(dataDir);
+  if (file === undefined) throw ownTools('pg_dump --format=custom');
+  assertExists(file);
+  await backUp(file, resolve(target));
+  process.stdout.write(`${resolve(target)}: the store as it is now. To put it back: hirebridge restore ${target}\n`);
+}
+
+export function defineRestore(command: Command): void {
+  asOption(command)
+    .argument('[file]', 'a copy that `hirebridge backup` made; none where Postgres was restored by its own tools')
+    .description(
+      'Put a backup in the place of the store, which is kept beside it. Everything that the backup does not know is ' +
+        'then looked for. Run it before anything is started on a restored Postgres, too.',
+    )
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('hirebridge restore /backups/hirebridge-2026-11-24.db', 'hirebridge restore --yes'))
+    .action(runRestore);
+}
+
+async function runRestore(
+  backup: string | undefined,
+  options: { as?: string; yes?: boolean },
+  command: Command,
+): Promise<void> {
+  const { dataDir } = await placesOf(command);
+  const file = storeFile(dataDir);
+  if (backup !== undefined && file === undefined) throw ownTools('pg_restore');
+  if (backup === undefined && file !== undefined)
+    throw new ConnectorError({
+      code: 'BACKUP_MISSING',
+      action: 'reject',
+      message: 'Name the file that is to be put back, as hirebridge backup made it.',
+    });
+  const question =
+    file === undefined
+      ? 'The store in Postgres was restored, and nothing runs on it yet?'
+      : `Put ${backup} in the place of ${file}?`;
+  if (options.yes !== true && !(await isConfirmed(question))) return;
+  const kept = file === undefined ? await noteOnly(dataDir, byOf(options)) : await putBack(file, backup, byOf(options));
+  process.stdout.write(
+    `${kept}The next reconcile of every tenant compares everything and looks for what the backup does not know.\n` +
+      `Start hirebridge, and then run: ${styleText('bold', 'hirebridge doctor --after-restore')}\n`,
+  );
+}
+
+async function putBack(file: string, backup: string | undefined, by: string): Promise<string> {
+  const { kept } = await restore(file, resolve(backup ?? ''), by);
+  return kept === undefined ? '' : `The store of before is kept: ${kept}\n`;
+}
+
+async function noteOnly(dataDir: string, by: string): Promise<string> {
+  const store = await openStore(storeUrl(dataDir));
+  try {
+    await noteRestored(store, by);
+    return '';
+  } finally {
+    await store.close();
+  }
+}
+
+function ownTools(tool: string): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_IN_POSTGRES',
+    action: 'reject',
+    message:
+      `The store is in Postgres (HIREBRIDGE_STORE_URL), which has tools of its own: ${tool}, or a snapshot with ` +
+      'write-ahead log. After a restore run hirebridge restore without a file. See "Backup and restore" in ' +
+      'docs/operations.md.',
+  });
+}

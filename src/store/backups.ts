@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
+import { copySqlite, isInUse, replaceSqlite, unsoundness } from '../sql/sqlite-files.ts';
+import { audit } from './audit.ts';
+import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
+
+/** Who notices a restore that nobody spoke of. */
+const NOBODY = 'hirebridge';
+/** Who was seen so lately may have left word in the restored store. */
+const LATELY_MS = 45_000;
+
+/** A store that was put back from a backup. */
+export interface Restore {
+  at: number;
+  by: string;
+  /** The last moment that the backup knows of. */
+  knownUntil: number;
+  tenants: RestoredTenant[];
+}
+
+export interface RestoredTenant {
+  tenantId: string;
+  /** The reconcile that looks for what the backup does not know has ended. */
+  isCompared: boolean;
+  /** Hires that were opened since. */
+  takenUp: { jobCandidateId: string; state: string; employeeId: string | null; how: string | null }[];
+  /** Questions asked since, closed ones as well. */
+  asked: { holdId: string; jobCandidateId: string | null; code: string; isOpen: boolean }[];
+}
+
+/** A copy of a store in a file, while everything goes on. @throws ConnectorError BACKUP_EXISTS, STORE_UNSOUND */
+export async function backUp(file: string, target: string): Promise<void> {
+  if (existsSync(target))
+    throw new ConnectorError({
+      code: 'BACKUP_EXISTS',
+      action: 'reject',
+      message: `${target} is there already and is left as it is. Name another file.`,
+    });
+  await copySqlite(file, target);
+  const unsound = unsoundness(target);
+  if (unsound !== undefined) throw storeUnsound(target, unsound);
+}
+
+/**
+ * Puts a backup in the place of the store, which stays beside it under the name that this gives.
+ * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, STORE_TOO_NEW
+ */
+export async function restore(file: string, backup: string, by: string): Promise<{ kept: string | undefined }> {
+  const unsound = existsSync(backup) ? unsoundness(backup) : 'there is no such file';
+  if (unsound !== undefined) throw storeUnsound(backup, unsound);
+  const isThere = existsSync(file);
+  if (isThere && isInUse(file))
+    throw new ConnectorError({
+      code: 'STORE_IN_USE',
+      action: 'reject',
+      message: `Another process has ${file} open. End every hirebridge on this machine, and start the restore again.`,
+    });
+  const ready = `${file}.restored`;
+  await copySqlite(backup, ready);
+  try {
+    // A file that is something else, or of a newer version, never comes to stand where the store is.
+    if (!(await isStore(ready))) throw storeUnsound(backup, 'hirebridge has no tables in it');
+    const store = await openStore(`sqlite:${ready}`);
+    await noteRestored(store, by).finally(() => store.close());
+    const kept = `${file}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    await replaceSqlite(file, ready, kept);
+    return { kept: isThere ? kept : undefined };
+  } catch (error) {
+    for (const end of ['', '-wal', '-shm']) await rm(`${ready}${end}`, { force: true });
+    throw error;
+  }
+}
+
+async function isStore(file: string): Promise<boolean> {
+  const { kysely, close } = openTables(`sqlite:${file}`);
+  try {
+    const found = sql`select 1 from sqlite_master where name = 'installation'`;
+    return (await found.execute(kysely)).rows.length > 0;
+  } finally {
+    await close();
+  }
+}
+
+/** Says that a person put this store back: the next reconcile of every tenant looks for what it does not know. */
+export async function noteRestored(store: StoreTables, by: string): Promise<void> {
+  await compareAllAnew(store);
+  await noteRestore(store, by, 0);
+}
+
+/** The same, by what hires or reconciles know and the store does not. */
+export async function noticeRestored(store: StoreTables): Promise<void> {
+  if (await compareAllAnew(store)) await noteRestore(store, NOBODY, LATELY_MS);
+}
+
+/** Each process leaves word every ten seconds, so that the last word tells when the backup was made. */
+async function noteRestore(store: StoreTables, by: string, latelyMs: number): Promise<void> {
+  const { known } = await store.kysely
+    .selectFrom('processes')
+    .select(({ fn }) => fn.max('seen_at').as('known'))
+    .where((eb) => eb('seen_at', '<', eb(store.now, '-', latelyMs)))
+    .executeTakeFirstOrThrow();
+  await audit(store, { by, act: 'restored', details: JSON.stringify({ knownUntil: known }) });
+}
+
+/** False where it was to be so already. */
+async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('tenants')
+    .set({ fully_reconciled_at: null })
+    .where('fully_reconciled_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The last restore of this store, and what has come of it; undefined where there was none. */
+export async function readRestore(store: Store): Promise<Restore | undefined> {
+  const { kysely } = store;
+  const row = await kysely
+    .selectFrom('audit')
+    .select(['at', 'by', 'details'])
+    .where('act', '=', 'restored')
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const at = Number(row.at);
+  const tenants = await kysely
+    .selectFrom('tenants')
+    .select(['tenant_id', 'fully_reconciled_at', 'baseline_done_at'])
+    .orderBy('tenant_id')
+    .execute();
+  const hires = await kysely
+    .selectFrom('hires')
+    .leftJoin('person_keys', (join) =>
+      join
+        .onRef('person_keys.tenant_id', '=', 'hires.tenant_id')
+        .onRef('person_keys.job_candidate_id', '=', 'hires.job_candidate_id')
+        .onRef('person_keys.period', '=', 'hires.period')
+        .on('person_keys.kind', '=', 'employee'),
+    )
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.state', 'hires.employee_id', 'person_keys.how'])
+    .where('hires.opened_at', '>=', at)
+    .orderBy('hires.opened_at')
+    .execute();
+  const holds = await kysely
+    .selectFrom('holds')
+    .select(['tenant_id', 'hold_id', 'job_candidate_id', 'code', 'closed_at'])
+    .where('opened_at', '>=', at)
+    .orderBy('opened_at')
+    .execute();
+  return {
+    at,
+    by: row.by,
+    knownUntil: Number((JSON.parse(row.details ?? '{}') as { knownUntil?: number | null }).knownUntil ?? 0),
+    tenants: tenants.map(({ tenant_id: tenantId, fully_reconciled_at: full, baseline_done_at: baseline }) => ({
+      tenantId,
+      isCompared: baseline !== null && full !== null,
+      takenUp: hires
+        .filter((hire) => hire.tenant_id === tenantId)
+        .map((hire) => ({
+          jobCandidateId: hire.job_candidate_id,
+          state: hire.state,
+          employeeId: hire.employee_id,
+          how: hire.how,
+        })),
+      asked: holds
+        .filter((hold) => hold.tenant_id === tenantId)
+        .map((hold) => ({
+          holdId: hold.hold_id,
+          jobCandidateId: hold.job_candidate_id,
+          code: hold.code,
+          isOpen: hold.closed_at === null,
+        })),
+    })),
+  };
+}
+
+function storeUnsound(file: string, why: string): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_UNSOUND',
+    action: 'reject',
+    message: `${file} is no sound store: ${why}. Nothing was changed. Try an earlier backup.`,
+  });
+}

@@ -1,0 +1,104 @@
+import { existsSync, statSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { insertHires } from '../../src/store/hires.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { noteProcess } from '../../src/store/processes.ts';
+import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
+import { runCli, scratchDir } from './cli-process.ts';
+
+const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
+const hire = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, period: 1, state: 'open' }) as const;
+
+/** A data directory with a tenant that was compared, and its open store. */
+async function started(): Promise<{ data: string; store: Store }> {
+  const data = await scratchDir();
+  const store = await openStore(`sqlite:${join(data, 'store.db')}`);
+  onTestFinished(() => store.close());
+  await readTenantState(store, 'acme');
+  await finishBaseline(store, 'acme');
+  await recordReconcile(store, 'acme', true);
+  return { data, store };
+}
+
+test('a backup that is made while webhooks are stored is sound, and for its owner alone', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  let [stored, ended] = [0, false];
+  const writing = (async () => {
+    for (; !ended; stored += 1) await insertDelivery(store, { ...delivery, bodyHash: `${stored}` });
+  })();
+  const { code, stderr } = await runCli(['backup', copy, '--data', data]);
+  ended = true;
+  await writing;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  const copied = await openStore(`sqlite:${copy}`);
+  onTestFinished(() => copied.close());
+  const { count } = await copied.kysely
+    .selectFrom('inbox')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  expect(count).toBeGreaterThan(0);
+  expect(count).toBeLessThanOrEqual(stored);
+  const again = await runCli(['backup', copy, '--data', data]);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('[BACKUP_EXISTS]') });
+});
+
+test('a restore waits for the store to be free, keeps it, and has everything compared', async () => {
+  const { data, store } = await started();
+  const copy = join(data, 'copy.db');
+  await noteProcess(store, { processId: 'p', role: 'worker', version: '0', host: 'h' });
+  await runCli(['backup', copy, '--data', data]);
+  await insertHires(store, [hire('7')]);
+  const restore = () => runCli(['restore', copy, '--yes', '--as', 'ada', '--data', data]);
+  expect(await restore()).toMatchObject({ code: 2, stderr: expect.stringContaining('[STORE_IN_USE]') });
+  expect(await readdir(data)).not.toContain('store.db.restored');
+  await store.close();
+  expect(await restore()).toMatchObject({ code: 0, stderr: '' });
+
+  const restored = await openStore(`sqlite:${join(data, 'store.db')}`);
+  onTestFinished(() => restored.close());
+  expect(await restored.kysely.selectFrom('hires').selectAll().execute()).toEqual([]);
+  expect(await readTenantState(restored, 'acme')).toMatchObject({ fully_reconciled_at: null });
+  const [kept = ''] = (await readdir(data)).filter((name) => name.startsWith('store.db.before-'));
+  const before = await openStore(`sqlite:${join(data, kept)}`);
+  onTestFinished(() => before.close());
+  expect(await before.kysely.selectFrom('hires').selectAll().execute()).toHaveLength(1);
+
+  const look = () => runCli(['doctor', '--after-restore', '--data', data]);
+  expect(await look()).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/by ada.*\n[^]*acme: not compared yet/),
+  });
+  await insertHires(restored, [hire('8')]);
+  await openHold(restored, { ...hire('8'), code: 'EMPLOYEE_GONE', message: 'Gone.', answers: ['keep'] });
+  await recordReconcile(restored, 'acme', true);
+  const { code, stdout } = await look();
+  expect(code).toBe(0);
+  expect(stdout).toContain('taken up  job candidate 8: open, no employee yet');
+  expect(stdout).toMatch(/asked {5}job candidate 8: EMPLOYEE_GONE; hirebridge hold show/);
+  expect(stdout).toContain('HR should look for employees made');
+});
+
+test.each([
+  ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+  ['of something else', () => Buffer.from('no database at all, only a text')],
+  ['empty', () => Buffer.alloc(0)],
+])('a file that is %s is never put in the place of the store', async (_what, spoil) => {
+  const { data, store } = await started();
+  await insertHires(store, [hire('7')]);
+  const copy = join(data, 'copy.db');
+  await runCli(['backup', copy, '--data', data]);
+  await writeFile(copy, spoil(await readFile(copy)));
+  await store.close();
+  const { code, stderr } = await runCli(['restore', copy, '--yes', '--data', data]);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('[STORE_UNSOUND]') });
+  expect(existsSync(join(data, 'store.db.restored'))).toBe(false);
+  const same = await openStore(`sqlite:${join(data, 'store.db')}`);
+  onTestFinished(() => same.close());
+  expect(await same.kysely.selectFrom('hires').selectAll().execute()).toHaveLength(1);
+});
