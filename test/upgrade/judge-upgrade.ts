@@ -1,9 +1,12 @@
 import { isExactlyOnce } from '../harness/judge-hires.ts';
 import type { Upgraded } from './upgrade.ts';
 
+/** The sender repeats after 200, 400 and 800 ms. */
+const LONGEST_STOP_MS = 250;
+
 /** What is wrong with an upgrade; nothing where every hire was made once and nobody stumbled. */
 export function faultsOf(
-  { judged, states, failures, tasks, migrations, olderSays }: Upgraded,
+  { judged, states, failures, tasks, migrations, olderSays, webhooks }: Upgraded,
   hires: number,
 ): string[] {
   const migrated = migrations.length > 0;
@@ -12,6 +15,8 @@ export function faultsOf(
     [`not every hire is done: ${JSON.stringify(states)}`]: states['done'] !== hires,
     [`replays or activities failed: ${failures.join(', ')}`]: failures.length > 0,
     [`not both versions worked: ${JSON.stringify(tasks)}`]: tasks.base === 0 || tasks.current === 0,
+    [`webhooks were refused: ${webhooks.refused} of ${webhooks.sent}`]: webhooks.refused > 0,
+    [`a webhook waited ${webhooks.lockedMs} ms for a lock`]: webhooks.lockedMs > LONGEST_STOP_MS,
     [`an older worker did not say in one line why it ends: ${olderSays}`]: migrated !== isRefusal(olderSays),
   };
   return Object.entries(wrong).flatMap(([fault, is]) => (is ? [fault] : []));

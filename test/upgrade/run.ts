@@ -1,5 +1,5 @@
 // A rolling upgrade from an earlier commit:
-// npm run test:upgrade -- [--from COMMIT] [--hires N] [--store sqlite|postgres]
+// npm run test:upgrade -- [--from COMMIT] [--hires N] [--store sqlite|postgres] [--rows OLD_DELIVERIES]
 import { parseArgs } from 'node:util';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: BASE_COMMIT },
     hires: { type: 'string', default: '200' },
     store: { type: 'string', default: 'sqlite' },
+    rows: { type: 'string', default: '0' },
   },
 });
 
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
       temporalAddress: temporal.address,
       baseMain: base.main,
       hires,
+      rows: Number(values.rows),
       ...(postgres === undefined ? {} : { storeUrl: await newDatabase(postgres.url) }),
     });
     const faults = faultsOf(upgraded, hires);

@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { readStatus, takeApplicants } from '../harness/hiring.ts';
 import { readWorkflows } from '../harness/histories.ts';
 import { gatherEvidence, type Judged } from '../harness/judge-hires.ts';
+import { sendDelivery } from '../harness/send-delivery.ts';
 import { shortWaits } from '../harness/short-waits.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
 import { openVersion, type Version } from './open-version.ts';
@@ -14,6 +16,8 @@ export interface UpgradeOptions {
   baseMain: string;
   storeUrl?: string;
   hires: number;
+  /** Old deliveries in the inbox (Postgres). */
+  rows?: number;
 }
 
 export interface Upgraded {
@@ -24,10 +28,19 @@ export interface Upgraded {
   failures: string[];
   /** Workflow tasks and activities that each version's workers ended. */
   tasks: { base: number; current: number };
-  /** Migrations that the older version does not know. */
+  /** Migrations that the older version does not know; those that it goes on with apart. */
   migrations: string[];
-  /** What an older worker prints that is started on the migrated store; undefined: it works. */
+  widenings: string[];
+  /**
+   * What an older worker prints that is started on the migrated store. Undefined: it works, and all others ended, so
+   * that it made the hires' end.
+   */
   olderSays: string | undefined;
+  /**
+   * Webhooks sent all the time; the longest that one waited for its answer, before and from the first change on; and
+   * the longest that the statement which stores them waited for a lock (Postgres), which no busy machine makes longer.
+   */
+  webhooks: { sent: number; refused: number; longestMs: { before: number; after: number }; lockedMs: number };
 }
 
 interface Versions {
@@ -40,7 +53,7 @@ interface Versions {
  * worker of each version killed; then everybody's onboarding ends, and the hires with it.
  */
 export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
-  const { temporalAddress, storeUrl, hires, baseMain } = options;
+  const { temporalAddress, storeUrl, hires, baseMain, rows = 0 } = options;
   const world = await startWorld({
     temporalAddress,
     jobs: 3,
@@ -55,10 +68,14 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
     await world.control.act('setWebhook', { url: old.webhookUrl });
     const [doomed] = await Promise.all([versions.base.worker(), versions.base.worker()]);
     await untilBaseline(world);
+    await fillInbox(world, rows);
     const before = await migrationsOf(world);
+    const sending = sendSteadily(world, old.webhookUrl);
     const traffic = startTraffic(world, await takeApplicants(world, hires), { mayFinish: () => finish.may });
     await traffic.keep(Math.ceil(hires / 4));
+    sending.mark();
     const { webhookUrl } = await versions.current.receiver();
+    sending.also(webhookUrl);
     const first = await versions.current.worker();
     // The older receiver goes on in tables that the newer version changed.
     await traffic.keep(Math.ceil(hires / 2));
@@ -66,12 +83,21 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
     await traffic.keep(hires);
     await doomed.kill();
     await first.kill();
-    await versions.current.worker();
+    const second = await versions.current.worker();
     const olderSays = await startOlder(versions.base);
+    if (olderSays === undefined) {
+      // Back to the version before, all of it.
+      await world.control.act('setWebhook', { url: (await versions.base.receiver()).webhookUrl });
+      await second.stop();
+    }
     finish.may = true;
     await untilDone(world, traffic, hires);
-    const migrations = (await migrationsOf(world)).filter((name) => !before.includes(name));
-    return { ...(await judge(world, temporalAddress, traffic, versions)), migrations, olderSays };
+    const webhooks = await sending.end();
+    const [migrations = [], widenings = []] = (await migrationsOf(world)).map((names, place) =>
+      names.filter((name) => !before[place]?.includes(name)),
+    );
+    const judged = await judge(world, temporalAddress, traffic, versions);
+    return { ...judged, migrations, widenings, olderSays, webhooks };
   } finally {
     await versions.base.close();
     await versions.current.close();
@@ -98,9 +124,72 @@ async function untilBaseline(world: World): Promise<void> {
   });
 }
 
-async function migrationsOf(world: World): Promise<string[]> {
-  const rows = await ask<{ name: string }>(world, 'select name from kysely_migration order by name');
-  return rows.map(({ name }) => name);
+/** Narrowing ones, and those that only widen. */
+async function migrationsOf(world: World): Promise<[string[], string[]]> {
+  const namesIn = async (table: string): Promise<string[]> => {
+    const rows = await ask<{ name: string }>(world, `select name from ${table} order by name`).catch(() => []);
+    return rows.map(({ name }) => name);
+  };
+  return [await namesIn('kysely_migration'), await namesIn('kysely_widening')];
+}
+
+const FILLED_AT_ONCE = 20_000;
+
+/** Deliveries of the last six days, done long ago, of fifty other tenants. */
+async function fillInbox(world: World, rows: number): Promise<void> {
+  for (let from = 1; from <= rows; from += FILLED_AT_ONCE)
+    await ask(
+      world,
+      `insert into inbox (tenant_id, body_hash, event, ids, body, state, received_at, failures, due_at, done_at)
+      select 'old-' || n % 50, md5(n::text) || md5(n::text), 'candidate.updated', '{}', rpad('{', 600, md5(n::text)),
+        'relayed', at, 0, at, at
+      from (select n, ((extract(epoch from now()) - random() * 500000) * 1000)::bigint as at
+        from generate_series(${from}, ${Math.min(rows, from + FILLED_AT_ONCE - 1)}) as n) as old`,
+    );
+}
+
+const EVERY_MS = 50;
+
+/** Twenty correct webhooks a second, each timed. */
+function sendSteadily(world: World, url: string) {
+  const locks = watchLocks(world.storeUrl);
+  const longestMs = { before: 0, after: 0 };
+  let [sent, refused, ended, when] = [0, 0, false, 'before' as keyof typeof longestMs];
+  const answers = new Set<Promise<void>>();
+  const urls = [url];
+  const send = async (n: number): Promise<void> => {
+    const body = JSON.stringify({
+      event: 'candidate.updated',
+      timestamp: new Date().toISOString(),
+      data: { candidateIds: [n] },
+    });
+    const begin = performance.now();
+    const status = await sendDelivery(urls[n % urls.length] ?? url, {
+      body,
+      key: world.webhookKey,
+      event: 'candidate.updated',
+    });
+    longestMs[when] = Math.round(Math.max(longestMs[when], performance.now() - begin));
+    if (status !== 200) refused += 1;
+  };
+  const sending = (async () => {
+    for (; !ended; await pause(EVERY_MS)) {
+      const answer = send((sent += 1)).finally(() => answers.delete(answer));
+      answers.add(answer);
+    }
+  })();
+  return {
+    /** From here on the tables may change. */
+    mark: () => void (when = 'after'),
+    /** A receiver more that takes its part of them. */
+    also: (another: string) => void urls.push(another),
+    async end() {
+      ended = true;
+      await sending;
+      await Promise.all(answers);
+      return { sent, refused, longestMs, lockedMs: await locks.end() };
+    },
+  };
 }
 
 async function ask<T>({ storeUrl }: World, statement: string): Promise<T[]> {
@@ -110,6 +199,33 @@ async function ask<T>({ storeUrl }: World, statement: string): Promise<T[]> {
   } finally {
     await close();
   }
+}
+
+const LOOK_MS = 20;
+
+/** How long the receivers' statement waits for locks of others. */
+function watchLocks(storeUrl: string): { end(): Promise<number> } {
+  if (!storeUrl.startsWith('postgres')) return { end: async () => 0 };
+  let [longest, ended] = [0, false];
+  const { kysely, close } = openDatabase<never>(storeUrl, { poolSize: 1 });
+  const watching = (async () => {
+    for (; !ended; await pause(LOOK_MS)) {
+      const { rows } = await sql<{ ms: number | null }>`
+        select max(extract(epoch from clock_timestamp() - query_start) * 1000)::float as ms from pg_stat_activity
+        where wait_event_type = 'Lock' and query ilike '%insert into inbox%' and datname = current_database()`.execute(
+        kysely,
+      );
+      longest = Math.max(longest, rows[0]?.ms ?? 0);
+    }
+  })();
+  return {
+    async end() {
+      ended = true;
+      await watching;
+      await close();
+      return Math.round(longest);
+    },
+  };
 }
 
 async function untilDone(world: World, traffic: Traffic, hires: number): Promise<void> {
