@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** A new empty database on this server; gives its URL. */
-export async function newDatabase(serverUrl: string): Promise<string> {
+/** A new database on this server, empty or a copy of `template`, to which nobody is connected; gives its URL. */
+export async function newDatabase(serverUrl: string, template = 'template1'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(serverUrl, `create database ${name}`);
+  await asAdmin(serverUrl, `create database ${name} template ${template}`);
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 

@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, onTestFinished } from 'vitest';
 import { type OpenStoreOptions, openStore, type Store } from '../../src/store/open-store.ts';
 import { createDatabase } from '../harness/postgres.ts';
 
@@ -11,7 +13,7 @@ export const kinds = ['sqlite', 'postgres'] as const;
 /** Address of a fresh, empty store that is gone after the test. */
 export async function freshStoreUrl(kind: (typeof kinds)[number]): Promise<string> {
   if (kind === 'postgres') return (await createDatabase()).url;
-  const dir = await mkdtemp(join(tmpdir(), 'hirebridge-store-'));
+  const dir = await directory();
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return `sqlite:${join(dir, 'store.db')}`;
 }
@@ -21,12 +23,81 @@ export async function freshStore(
   kind: (typeof kinds)[number],
   options: OpenStoreOptions = {},
 ): Promise<{ store: Store; other: Store }> {
-  const url = await freshStoreUrl(kind);
+  const dir = await directory();
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const opened = await openTwice(await migratedUrl(kind, dir), options);
+  onTestFinished(opened.close);
+  return opened;
+}
+
+/** To be called once in a file: gives its tests one store of each kind, empty for each test. */
+export function storesOfFile(): (kind: (typeof kinds)[number]) => Promise<{ store: Store; other: Store }> {
+  const all: { [Kind in (typeof kinds)[number]]?: ReturnType<typeof openTwice> } = {};
+  let dir: string | undefined;
+  afterAll(async () => {
+    for (const opened of Object.values(all)) await (await opened).close();
+    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+  });
+  return async (kind) => {
+    dir ??= await directory();
+    const opened = await (all[kind] ??= openTwice(await migratedUrl(kind, dir)));
+    await emptyTables(opened.store);
+    return opened;
+  };
+}
+
+async function openTwice(url: string, options: OpenStoreOptions = {}) {
   // One after the other: SQLite waits for a lock without letting this thread's other connection go on.
   const store = await openStore(url, options);
   const other = await openStore(url, options);
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await Promise.all([store.close(), other.close()]);
+  };
+  return { store, other, close };
+}
+
+async function emptyTables({ kysely }: Store): Promise<void> {
+  const tables = await kysely.introspection.getTables();
+  await kysely.transaction().execute(async (trx) => {
+    for (const { name, isView } of tables)
+      if (!isView && name !== 'installation') await sql`delete from ${sql.table(name)}`.execute(trx);
   });
-  return { store, other };
+}
+
+function directory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'hirebridge-store-'));
+}
+
+/** Address of a new store with today's tables: made once a process, and copied from then on. */
+async function migratedUrl(kind: (typeof kinds)[number], dir: string): Promise<string> {
+  const template = await (templates[kind] ??= kind === 'postgres' ? migratedDatabase() : migratedFile());
+  if (kind === 'postgres') return (await createDatabase({ template })).url;
+  const path = join(dir, 'store.db');
+  await copyFile(template, path);
+  return `sqlite:${path}`;
+}
+
+const templates: { [Kind in (typeof kinds)[number]]?: Promise<string> } = {};
+
+/** Its name. */
+async function migratedDatabase(): Promise<string> {
+  const { url } = await createDatabase();
+  await migrateOnly(url);
+  return new URL(url).pathname.slice(1);
+}
+
+/** Its path. */
+async function migratedFile(): Promise<string> {
+  const dir = await directory();
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  const path = join(dir, 'template.db');
+  await migrateOnly(`sqlite:${path}`);
+  return path;
+}
+
+async function migrateOnly(url: string): Promise<void> {
+  const store = await openStore(url);
+  // Each copy is an installation of its own.
+  await store.kysely.deleteFrom('installation').execute();
+  await store.close();
 }
