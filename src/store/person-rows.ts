@@ -30,9 +30,11 @@ export function valueOf({ company, candidateId }: Candidate): string {
 }
 
 export function isNamed(person: Person, key: Key | undefined): boolean {
-  return keysOf(person).some(
-    ({ scope, kind, value }) => scope === key?.scope && kind === key.kind && value === key.value,
-  );
+  return key !== undefined && keysOf(person).some((one) => isSameKey(one, key));
+}
+
+function isSameKey(one: Key, other: Key): boolean {
+  return one.scope === other.scope && one.kind === other.kind && one.value === other.value;
 }
 
 export async function load({ kysely }: Store, ids: readonly string[], keys: readonly Key[]): Promise<Person[]> {
@@ -187,14 +189,41 @@ export async function save(store: Store, found: readonly Person[], people: reado
   const fresh = changed.filter(({ version }) => version === 0).map((one) => ({ ...rowOf(one), version: 1 }));
   for (const rows of chunks(fresh)) await kysely.insertInto('persons').values(rows).execute();
   for (const rows of chunks(changed.filter((one) => !isUnknown(one)).flatMap(keysOf))) {
-    const insert = kysely
-      .insertInto('person_keys')
-      .values(rows)
-      .onConflict((c) => c.doNothing());
-    if ((await insert.returning('value').execute()).length < rows.length) throw new NameTaken();
+    const taken = await insertKeys(store, rows);
+    if (taken.length === 0) continue;
+    await dropNobodys(store, taken);
+    if ((await insertKeys(store, taken)).length > 0) throw new NameTaken();
   }
   await forgetTold(store, found, people);
   return true;
+}
+
+/** Gives those that somebody has already. */
+async function insertKeys({ kysely }: Store, rows: KeyRow[]): Promise<KeyRow[]> {
+  const inserted = await kysely
+    .insertInto('person_keys')
+    .values(rows)
+    .onConflict((c) => c.doNothing())
+    .returning(['scope', 'kind', 'value'])
+    .execute();
+  if (inserted.length === rows.length) return [];
+  const isNew = (row: KeyRow): boolean => inserted.some((one) => isSameKey(one, row));
+  return rows.filter((row) => !isNew(row));
+}
+
+/** Keys whose person is in no table, as somebody's repair by hand may leave them: they would be taken for ever. */
+async function dropNobodys({ kysely }: Store, keys: readonly Key[]): Promise<void> {
+  await kysely
+    .deleteFrom('person_keys')
+    .where((eb) => eb.or(keys.map(({ scope, kind, value }) => eb.and({ scope, kind, value }))))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('persons').select('persons.person_id').whereRef('persons.person_id', '=', 'person_keys.person_id'),
+        ),
+      ),
+    )
+    .execute();
 }
 
 function chunks<T>(rows: readonly T[]): T[][] {

@@ -7,18 +7,21 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { importLinks, lapseCreating, releasePeople, settleCreating } from '../../src/store/people.ts';
+import { save } from '../../src/store/person-rows.ts';
 import { changePerson, findPerson, recordPeople } from '../../src/store/persons.ts';
 import { recordEnd, removeTenant } from '../../src/store/tenant-acts.ts';
 import { employedAs, holdPerson, linkPerson, type Who, who } from './known-people.ts';
-import { freshStore, kinds } from './stores.ts';
+import { kinds, storesOfFile } from './stores.ts';
 
 const ref = (jobCandidateId: string, tenantId = 'acme'): HireRef => ({ tenantId, jobCandidateId, period: 1 });
 const [first, second, third] = [ref('5012'), ref('5013'), ref('5014')];
 const ada = who('88');
 const bob = who('99');
 
+const emptyStore = storesOfFile();
+
 async function withHires(kind: (typeof kinds)[number], hires: readonly HireRef[] = [first, second, third]) {
-  const stores = await freshStore(kind);
+  const stores = await emptyStore(kind);
   await insertHires(
     stores.store,
     hires.map((hire) => ({ ...hire, state: 'open' as const })),
@@ -49,12 +52,30 @@ describe.each(kinds)('a person, in %s', (kind) => {
     expect(await changePerson(other, ada, event)).toMatchObject({ person: { owner: second } });
   });
 
+  test('is not written by who read them before another change', async () => {
+    const { store, other } = await withHires(kind);
+    await holdPerson(store, ada, first);
+    const seen = await findPerson(store, ada);
+    await linkPerson(other, ada, first, { id: '7' });
+    const now = await findPerson(store, ada);
+    expect(await save(store, [seen], [{ ...seen, owner: second }])).toBe(false);
+    expect(await findPerson(store, ada)).toEqual(now);
+  });
+
   test('is changed by each of many who change them at once', async () => {
     const { store, other } = await withHires(kind);
     await holdPerson(store, ada, first);
     const ids = Array.from({ length: 8 }, (_, nth) => `e${nth}`);
     await Promise.all(ids.map((id, nth) => linkPerson(nth % 2 === 0 ? store : other, ada, second, { id })));
     expect((await findPerson(store, ada)).employees.map((one) => one.employee.id).toSorted()).toEqual(ids);
+  });
+
+  test('is found anew by a name whose person is in no table, as repairs by hand leave it', async () => {
+    const { store, other } = await withHires(kind);
+    await holdPerson(store, ada, first);
+    await store.kysely.deleteFrom('persons').execute();
+    expect(await holdPerson(other, ada, second)).toMatchObject({ person: { owner: second } });
+    expect(await findPerson(store, ada)).toMatchObject({ owner: second });
   });
 
   test('has an employee whom no other person gets, whoever is first', async () => {

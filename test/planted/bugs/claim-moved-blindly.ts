@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: '{ person_id: person.id }',
     },
   ],
-  caughtBy: tests(/is changed by each of many who change them at once/, 'test/store/persons.test.ts'),
+  caughtBy: tests(/is not written by who read them before another change/, 'test/store/persons.test.ts'),
 };
