@@ -23,13 +23,13 @@ export function defineCheck(command: Command): void {
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
-  else process.stdout.write(found.map(renderLine).join(''));
+  else process.stdout.write(found.map(renderCheck).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
   else if (found.some(({ check, state }) => check === 'processes' && state !== 'ok')) process.exitCode = EXIT.partial;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-function renderLine({ check, state, message }: CheckLine): string {
+export function renderCheck({ check, state, message }: CheckLine): string {
   return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(13)}  ${message}\n`;
 }

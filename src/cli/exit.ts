@@ -1,16 +1,17 @@
 import { styleText } from 'node:util';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { isDebugging } from '../log-level.ts';
 
 /**
  * What a command's exit tells a script: 0 done, 1 error, 2 rejected input or differences found, 3 done in part, or a
- * process that should run does not.
+ * process that should run does not, 130 stopped by Ctrl-C.
  */
-export const EXIT = { done: 0, error: 1, refused: 2, partial: 3 } as const;
+export const EXIT = { done: 0, error: 1, refused: 2, partial: 3, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Rejected files and answers are 2; whatever is unreachable or went wrong is 1. */
 export function exitCodeOf(error: unknown): ExitCode {
+  if (isConnectorError(error, 'INTERRUPTED')) return EXIT.interrupted;
   return error instanceof ConnectorError && error.action === 'reject' ? EXIT.refused : EXIT.error;
 }
 

@@ -1,43 +1,74 @@
+import { readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type OwnTable, readOwnTables } from '../hris/sql/tables.ts';
+import { checkTenant } from '../operator/check-tenant.ts';
 import {
   assertAbsent,
   defineDateField,
   type NewFile,
+  type PartnerAccess,
   partnerAccess,
   type SeenPartner,
   sameLabel,
   seePartner,
+  seeSources,
   tenantTexts,
   writeNewFiles,
 } from '../operator/new-tenant.ts';
+import { type Rehearsal, rehearseLastHire } from '../operator/rehearse-hire.ts';
+import {
+  chosenLine,
+  constantLine,
+  emptyLine,
+  isFilled,
+  type Line,
+  likeness,
+  newTenantTable,
+  type Source,
+  type Suggestion,
+  suggestMapping,
+  withOwnNames,
+} from '../operator/suggest-mapping.ts';
+import { loadTenants } from '../tenants/load-tenants.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { renderCheck } from './check.ts';
+import { EXIT } from './exit.ts';
 import { example, placesOf } from './options.ts';
-import { ask, askSecret, canAsk, choose } from './prompt.ts';
+import { renderTable } from './print.ts';
+import { ask, askSecret, canAsk, choose, search, tell, tellWrong } from './prompt.ts';
 
 interface Flags {
   partner?: string;
   apiKey?: string;
   hris?: string;
+  table?: string;
   createTable?: boolean;
   flow?: string;
   startDate?: string;
   define?: boolean;
+  yes?: boolean;
 }
 
 export function defineInit(command: Command): void {
   command
     .description(
-      'Write the files of a new tenant. On a terminal it asks for what is not given; it looks the rest up at the ' +
-        'hiring platform, checks what it writes, and overwrites nothing.',
+      'Write the files of a new tenant. On a terminal it asks for what is not given: it offers the tables of the HR ' +
+        'database, suggests a mapping, and ends with a check and with what the last real hire would become. It ' +
+        'overwrites nothing, and Ctrl-C leaves nothing behind.',
     )
     .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
     .option('--partner <url>', 'address of the hiring platform, https://.../v1/partner')
-    .option('--api-key <key>', 'its key, put into a file of its own; or where it is: env:NAME or file:PATH')
+    .option(
+      '--api-key <key>',
+      'where its key is, env:NAME or file:PATH; a key of a sandbox may be given itself, and is put into a file',
+    )
     .option(
       '--hris <url>',
       'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
     )
+    .option('--table <name>', 'table of employees that is there; a mapping of its columns is suggested')
     .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
     .option('--flow <id>', 'onboarding flow; by default the only active one')
     .option(
@@ -45,6 +76,7 @@ export function defineInit(command: Command): void {
       "candidate's custom field of the first day of work; by default the one that is called Start date",
     )
     .option('--define', 'define that custom field where the hiring platform has none')
+    .option('--yes', 'take the suggested mapping without asking')
     .addHelpText('after', example('hirebridge init acme', `hirebridge init acme ${SANDBOX_FLAGS}`))
     .action(runInit);
 }
@@ -55,69 +87,138 @@ const SANDBOX_FLAGS =
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
   const { tenantsDir } = await placesOf(command);
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
-  const given = await complete(flags);
-  const wanted = { tenant, tenantsDir, ...given, createTable: flags.createTable === true };
-  const { files, notes } = await settle(wanted, flags);
-  await writeNewFiles(files);
-  const shown = files.map(({ path }) => `wrote ${relative(process.cwd(), path)}\n`).join('');
-  const chosen = notes.map((note) => `${note}\n`).join('');
-  process.stdout.write(`${shown}${chosen}Next: hirebridge up, or where it runs already: hirebridge tenant apply\n`);
-}
-
-type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean };
-
-/** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
-async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<{ files: NewFile[]; notes: string[] }> {
-  const access = partnerAccess(wanted);
-  const { baseUrl, environment, allowPrivate } = access;
-  const hris = fromFolder(wanted.hris, tenantsDir);
-  const known = { ...wanted, baseUrl, environment, allowPrivate, hris };
-  await tenantTexts(tenantsDir, { ...known, flow: 'not known yet', startDate: 'not known yet' });
-  const { company, ...seen } = await seePartner(access);
+  assertAnswered(flags);
+  const { access, seen, apiKey } = await settlePartner(flags);
+  const hris = await settleDatabase(flags);
   const flow = await settleFlow(seen, flags.flow);
   const start = await settleStartDate(seen, flags);
-  const told = company === undefined ? known : { ...known, company };
-  const files = await tenantTexts(tenantsDir, { ...told, flow: flow.value, startDate: start.value });
+  const own = hris.table === undefined ? undefined : await settleMapping(hris.table, { access, seen, start, flags });
+  const { company } = seen;
+  const files = await tenantTexts(tenantsDir, {
+    tenant,
+    apiKey,
+    flow: flow.value,
+    startDate: start.value,
+    createTable: hris.createTable,
+    baseUrl: access.baseUrl,
+    environment: access.environment,
+    allowPrivate: access.allowPrivate,
+    hris: fromFolder(hris.url, tenantsDir),
+    ...(company === undefined ? {} : { company }),
+    ...(own === undefined ? {} : await newTenantTable(own.table, own)),
+  });
+  // Nothing was changed anywhere until here, so that Ctrl-C leaves no trace.
   if (start.isNew) await defineDateField(access, start.value);
-  return {
-    files,
-    notes: [
-      `onboarding flow ${flow.value}: ${flow.why}`,
-      `start date candidate.customFields[${start.value}]: ${start.why}`,
-    ],
-  };
+  await writeNewFiles(files);
+  process.stdout.write(
+    [
+      ...files.map(({ path }: NewFile) => `wrote ${relative(process.cwd(), path)}\n`),
+      `onboarding flow ${flow.value}: ${flow.why}\n`,
+      `start date candidate.customFields[${start.value}]: ${start.why}\n`,
+    ].join(''),
+  );
+  const works = own === undefined && !canAsk() ? true : await tryOut(tenant, tenantsDir);
+  const next = works
+    ? 'Next: hirebridge up, or where it runs already: hirebridge tenant apply'
+    : `Correct what fails, then ask again: hirebridge check ${tenant}`;
+  process.stdout.write(`${next}\n`);
+  if (!works) process.exitCode = EXIT.refused;
 }
 
-interface Given {
-  baseUrl: string;
-  apiKey: string;
-  hris: string;
-}
-
-/** Asks for what the flags leave out; where nobody can answer, names every flag that is missing. */
-async function complete({ partner, apiKey, hris }: Flags): Promise<Given> {
+/** Where nobody can answer, every flag that is missing is named at once. */
+function assertAnswered({ partner, apiKey, hris, table, yes }: Flags): void {
+  if (canAsk()) return;
   const missing = Object.entries({ '--partner': partner, '--api-key': apiKey, '--hris': hris })
     .filter(([, value]) => value === undefined)
     .map(([flag]) => flag);
-  if (missing.length > 0 && !canAsk())
-    throw new ConnectorError({
-      code: 'FLAG_MISSING',
-      action: 'reject',
-      message: `Nobody is here to be asked. Give ${missing.join(', ')} as well.`,
-    });
+  if (table !== undefined && yes !== true) missing.push('--yes (to take the suggested mapping)');
+  if (missing.length === 0) return;
+  throw new ConnectorError({
+    code: 'FLAG_MISSING',
+    action: 'reject',
+    message: `Nobody is here to be asked. Give ${missing.join(', ')} as well.`,
+  });
+}
+
+interface SettledPartner {
+  access: PartnerAccess;
+  seen: SeenPartner;
+  /** As it was given: the key itself, or where it is. */
+  apiKey: string;
+}
+
+/** Address and key, tried together: whichever is wrong is asked for again. */
+async function settlePartner(flags: Flags): Promise<SettledPartner> {
   const isUrl = (text: string): string | undefined =>
-    URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
-  const isDatabase = (text: string): string | undefined =>
-    /^(sqlite|postgres(ql)?|mariadb|env|file):./.test(text)
-      ? undefined
-      : 'Expected sqlite:PATH, postgres://... or mariadb://...';
-  return {
-    baseUrl: partner ?? (await ask('Address of the hiring platform', isUrl)),
-    apiKey: fromHere(apiKey ?? (await askSecret('Its API key (not shown)'))),
-    hris: fromHere(
-      hris ?? (await ask('Database of the HR system, sqlite:PATH, postgres://... or mariadb://...', isDatabase)),
-    ),
-  };
+    /^https?:\/\/./.test(text) && URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
+  let { partner, apiKey } = flags;
+  let before: string | undefined;
+  for (;;) {
+    const baseUrl = partner ?? (await ask('Address of the hiring platform', isUrl, before));
+    const key = fromHere(apiKey ?? (await askSecret('Its API key (not shown), or where it is: env:NAME, file:PATH')));
+    try {
+      const access = partnerAccess({ baseUrl, apiKey: key });
+      return { access, seen: await seePartner(access), apiKey: key };
+    } catch (error) {
+      if (!canAsk() || !isConnectorError(error)) throw error;
+      await tellWrong(error.message);
+      const isKey = error.action === 'reauthorize' || error.code === 'SECRET_MISSING';
+      before = baseUrl;
+      [partner, apiKey] = isKey ? [baseUrl, undefined] : [undefined, key];
+    }
+  }
+}
+
+interface SettledDatabase {
+  /** As it was given: the address itself, or where it is. */
+  url: string;
+  /** The table of employees that is there; undefined where ours is used. */
+  table?: OwnTable;
+  createTable: boolean;
+}
+
+/** The database, and on a terminal the table that a person picks of it. */
+async function settleDatabase({ hris, table, createTable = false }: Flags): Promise<SettledDatabase> {
+  if (createTable || (table === undefined && !canAsk())) return { url: fromHere(hris ?? ''), createTable };
+  let url = hris;
+  let before: string | undefined = databasesHere()[0];
+  for (;;) {
+    const typed = url ?? (await ask('Database of the HR system', wrongDatabase, before));
+    const given = fromHere(typed);
+    try {
+      const tables = await readOwnTables(isSecretRef(given) ? resolveSecret(given) : given, table);
+      const picked = table === undefined ? await pickTable(tables) : tables[0];
+      return { url: given, createTable: picked === undefined, ...(picked === undefined ? {} : { table: picked }) };
+    } catch (error) {
+      if (!canAsk() || table !== undefined || !isConnectorError(error) || error.code === 'INTERRUPTED') throw error;
+      await tellWrong(error.message);
+      [url, before] = [undefined, typed];
+    }
+  }
+}
+
+function wrongDatabase(text: string): string | undefined {
+  if (/^(sqlite|postgres(ql)?|mariadb|env|file):./.test(text)) return undefined;
+  const here = databasesHere();
+  const found = here.length === 0 ? '' : ` Here are: ${here.join(', ')}.`;
+  return `Expected sqlite:PATH, postgres://USER@HOST/NAME, mariadb://USER@HOST/NAME, env:NAME or file:PATH.${found}`;
+}
+
+function databasesHere(): string[] {
+  const files = readdirSync('.').filter((name) => /\.(db|sqlite3?)$/.test(name));
+  return files.toSorted().map((name) => `sqlite:${name}`);
+}
+
+async function pickTable(tables: readonly OwnTable[]): Promise<OwnTable | undefined> {
+  const sorted = tables.toSorted((a, b) => likeness(b) - likeness(a));
+  const options = sorted.map((one) => ({
+    value: one.name,
+    label: one.name,
+    hint: `${one.columns.length} columns, ${likeness(one)} that employees have`,
+  }));
+  const none = { value: '', label: 'none of them', hint: 'hirebridge makes a table of its own, for a demonstration' };
+  const picked = await choose('Table of employees', [...options, none]);
+  return sorted.find(({ name }) => name === picked);
 }
 
 /** A path on the command line is meant from this directory. */
@@ -143,11 +244,8 @@ async function settleFlow({ flows }: SeenPartner, wanted: string | undefined): P
   if (only !== undefined && flows.length === 1)
     return { value: only.id, why: `"${only.name}", the only one that is active` };
   if (only !== undefined && canAsk()) {
-    const picked = await choose(
-      'Onboarding flow',
-      flows.map(({ id, name }) => `${name} (${id})`),
-    );
-    return { value: flows[picked]?.id ?? only.id, why: 'as you chose' };
+    const options = flows.map(({ id, name }) => ({ value: id, label: name, hint: id }));
+    return { value: await choose('Onboarding flow', options), why: 'as you chose' };
   }
   const listed = flows.map(({ id, name }) => `${id} (${name})`).join(', ');
   throw unsettled(
@@ -170,19 +268,18 @@ interface StartDate extends Settled {
  */
 async function settleStartDate(
   { dateFields }: SeenPartner,
-  { startDate, define }: { startDate?: string; define?: boolean },
+  { startDate, define }: Pick<Flags, 'startDate' | 'define'>,
 ): Promise<StartDate> {
   const label = startDate ?? START_DATE;
   const known = sameLabel(dateFields, label);
   if (known !== undefined)
     return { value: known, why: startDate === undefined ? 'by its name' : 'as given', isNew: false };
-  if (define === true || (dateFields.length === 0 && (await isConfirmed(label))))
-    return { value: label, why: 'defined there just now', isNew: true };
-  if (startDate === undefined && dateFields.length > 0 && canAsk()) {
-    const define = `none of them: define "${label}"`;
-    const picked = await choose('Custom field that holds the first day of work', [...dateFields, define]);
-    const chosen = dateFields[picked];
-    if (chosen === undefined) return { value: label, why: 'defined there just now', isNew: true };
+  if (define === true) return { value: label, why: 'defined there just now', isNew: true };
+  if (startDate === undefined && canAsk()) {
+    const own = dateFields.map((one) => ({ value: one, label: one }));
+    const another = { value: '', label: `define "${label}" there`, hint: 'once the files are written' };
+    const chosen = await choose('Custom field that holds the first day of work', [...own, another]);
+    if (chosen === '') return { value: label, why: 'defined there just now', isNew: true };
     return { value: chosen, why: 'as you chose', isNew: false };
   }
   const there = dateFields.length === 0 ? 'no candidate custom field of type date' : dateFields.join(', ');
@@ -192,13 +289,119 @@ async function settleStartDate(
   );
 }
 
-async function isConfirmed(label: string): Promise<boolean> {
-  if (!canAsk()) return false;
-  const question = `The hiring platform has no date field for the start date. Define "${label}" there? [y/n]`;
-  const expected = 'Expected y or n.';
-  return (await ask(question, (answer) => (/^[yn]$/i.test(answer) ? undefined : expected))).toLowerCase() === 'y';
-}
-
 function unsettled(message: string): ConnectorError {
   return new ConnectorError({ code: 'INIT_UNCLEAR', action: 'reject', message });
+}
+
+interface MappingParts {
+  access: PartnerAccess;
+  seen: SeenPartner;
+  start: StartDate;
+  flags: Flags;
+}
+
+/** A line for each column, shown with what the last hire would get, and changed until a person takes them. */
+async function settleMapping(
+  table: OwnTable,
+  { access, seen, start, flags }: MappingParts,
+): Promise<Suggestion & { table: string }> {
+  const startPath = `candidate.customFields[${start.value}]`;
+  const known = await seeSources(access, seen);
+  const sources = known.some(({ path }) => path === startPath)
+    ? known
+    : [...known, { path: startPath, meaning: 'startDate', type: 'date' as const, options: [], samples: [] }];
+  const { roles, lines } = suggestMapping(table, sources, startPath);
+  if (flags.yes === true) {
+    process.stdout.write(`${renderLines(lines, canAsk())}\n`);
+    return { table: table.name, roles, lines };
+  }
+  let taken = lines;
+  for (;;) {
+    await tell(`${renderLines(taken, true)}\n${rolesText(roles)}`);
+    const filled = taken.filter(isFilled).length;
+    const lacking = taken.filter((line) => line.column.required && !isFilled(line)).map(({ column }) => column.name);
+    const take = { value: 'take', label: 'take it', hint: `${filled} of ${taken.length} columns are filled` };
+    const change = { value: 'change', label: 'change one line', hint: '' };
+    const next =
+      lacking.length === 0
+        ? await choose('This mapping', [take, change])
+        : await choose(`The table requires ${lacking.join(', ')}, and nothing fills it yet`, [change, take]);
+    if (next === 'take') return { table: table.name, roles, lines: taken };
+    taken = withOwnNames(await changeLine(taken, sources));
+  }
+}
+
+async function changeLine(lines: readonly Line[], sources: readonly Source[]): Promise<Line[]> {
+  const byName = lines.map(({ column, from }) => ({ value: column.name, label: column.name, hint: from ?? '' }));
+  const name = await search('Which column', byName);
+  const options = sources.map(({ path, samples }) => ({ value: path, label: path, hint: short(samples[0] ?? '') }));
+  const from = await search(`What fills ${name}`, [
+    { value: 'none', label: 'nothing', hint: 'it stays as the HR system fills it' },
+    { value: 'constant', label: 'the same for everybody' },
+    ...options,
+  ]);
+  const constant =
+    from === 'constant' ? await ask('Which value', (text) => (text ? undefined : 'Expected a value.')) : '';
+  return lines.map((line) => {
+    if (line.column.name !== name) return line;
+    if (constant !== '') return constantLine(line.column, constant);
+    const source = sources.find(({ path }) => path === from);
+    return source === undefined ? emptyLine(line.column) : chosenLine(line.column, source);
+  });
+}
+
+function renderLines(lines: readonly Line[], withSamples: boolean): string {
+  const rows = lines.map(({ column, from, constant, sample, why }) => [
+    column.name,
+    from ?? (constant === undefined ? '-' : `"${constant}"`),
+    ...(withSamples ? [short(sample ?? '')] : []),
+    why,
+  ]);
+  return renderTable(['column', 'from', ...(withSamples ? ['last hire'] : []), 'why'], rows);
+}
+
+function rolesText({ idColumn, numberColumn, referenceColumn, endColumn }: Suggestion['roles']): string {
+  const reference =
+    referenceColumn === 'none'
+      ? 'no column keeps our reference, so a lost answer is settled by e-mail'
+      : `our reference in ${referenceColumn}`;
+  const end = endColumn === undefined ? '' : `, last day in ${endColumn}`;
+  return `Employee ID in ${idColumn}, employee number in ${numberColumn}${end}; ${reference}.`;
+}
+
+const MOST_SHOWN = 24;
+
+function short(value: unknown): string {
+  const text = String(value);
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 3)}...`;
+}
+
+/** Asks both sides whether the new files can work, and says what the last real hire would become. Writes nothing. */
+async function tryOut(tenantId: string, tenantsDir: string): Promise<boolean> {
+  const [tenant] = (await loadTenants(tenantsDir, { secrets: 'skip' })).filter((one) => one.tenant === tenantId);
+  if (tenant === undefined) throw new Error(`${tenantId} was written a moment ago`);
+  const found = await checkTenant(tenant, undefined);
+  // What runs is asked once something should.
+  const lines = found.filter(({ check }) => check !== 'processes' && check !== 'state');
+  process.stdout.write(`\n${lines.map(renderCheck).join('')}`);
+  if (lines.some(({ state }) => state === 'fail')) return false;
+  process.stdout.write(renderRehearsal(await rehearseLastHire(tenant)));
+  return true;
+}
+
+function renderRehearsal(rehearsal: Rehearsal | undefined): string {
+  if (rehearsal === undefined) return '\nNobody applied there yet, so no hire could be tried.\n';
+  const { jobCandidateId, isThere, fields } = rehearsal;
+  const rows = fields.map(({ place, from, value, problem }) => [
+    place,
+    from,
+    problem ?? (value === undefined ? '-' : canAsk() ? short(value) : 'has a value'),
+  ]);
+  const there = isThere === true ? ' Somebody with this e-mail is in the HR system already.' : '';
+  const problems = fields.filter(({ problem }) => problem !== undefined).length;
+  const verdict = problems === 0 ? 'can be made' : `cannot be made yet: ${problems} of ${fields.length} fields`;
+  return (
+    `\nThe last hire, job candidate ${jobCandidateId}, as an employee (nothing is written):\n` +
+    `${renderTable(['column', 'from', 'gives'], rows)}\nThis employee ${verdict}.${there}\n\n`
+  );
 }

@@ -156,7 +156,7 @@ function createProgram(): Command {
     .showHelpAfterError('(add --help for what this command takes)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part.\n' +
+      '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part, 130 stopped.\n' +
         example('hirebridge demo --once', 'hirebridge up --tenants ./tenants'),
     )
     .helpCommand(false)

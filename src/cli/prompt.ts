@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { ConnectorError } from '../errors.ts';
 
 /** Whether somebody is there to answer. */
@@ -8,57 +5,69 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks until the answer is one; questions go to standard error, so that output can be piped. */
-export async function ask(question: string, wrong: (answer: string) => string | undefined): Promise<string> {
-  for (;;) {
-    const answer = await readAnswer(question, process.stderr);
-    const why = wrong(answer);
-    if (why === undefined) return answer;
-    process.stderr.write(`  ${why}\n`);
-  }
+/** Loaded with the first question: most commands ask none. */
+const clack = () => import('@clack/prompts');
+
+/** Questions go to standard error, so that output can be piped. */
+const output = process.stderr;
+
+type Wrong = (answer: string) => string | undefined;
+
+/** Asks until the answer is one. */
+export async function ask(message: string, wrong: Wrong, initialValue?: string): Promise<string> {
+  const { text } = await clack();
+  const validate = (answer: string | undefined): string | undefined => wrong((answer ?? '').trim());
+  return answered(
+    await text({ message, validate, output, ...(initialValue === undefined ? {} : { initialValue }) }),
+  ).trim();
 }
 
 /** The same without showing what is typed. */
-export async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await readAnswer('', nowhere);
-  process.stderr.write('\n');
-  return answer === '' ? askSecret(question) : answer;
+export async function askSecret(message: string): Promise<string> {
+  const { password } = await clack();
+  const validate = (answer: string | undefined): string | undefined => (answer?.trim() ? undefined : 'Expected a key.');
+  return answered(await password({ message, validate, output })).trim();
 }
 
-/** One of a numbered list. */
-export async function choose(question: string, choices: readonly string[]): Promise<number> {
-  process.stderr.write(`${question}:\n${choices.map((one, at) => `  ${at + 1}  ${one}`).join('\n')}\n`);
-  const isChoice = (answer: string): boolean => choices[Number(answer) - 1] !== undefined;
-  const expected = `Expected a number from 1 to ${choices.length}.`;
-  return Number(await ask('Number', (answer) => (isChoice(answer) ? undefined : expected))) - 1;
+/** One of a list, with the keys of arrows and Enter. */
+export async function choose<Value extends string>(
+  message: string,
+  options: readonly { value: Value; label: string; hint?: string }[],
+): Promise<Value> {
+  const { select } = await clack();
+  return answered(await select<string>({ message, options: [...options], output })) as Value;
 }
 
-async function readAnswer(question: string, output: NodeJS.WritableStream): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  const ended = once(terminal, 'close').then(() => Promise.reject(unanswered()));
-  ended.catch(() => undefined);
-  try {
-    const answer = await Promise.race([terminal.question(question === '' ? '' : `${question}: `), ended]);
-    return answer.trim();
-  } finally {
-    terminal.close();
-  }
+/** One of a long list, by typing a part of it. */
+export async function search<Value extends string>(
+  message: string,
+  options: readonly { value: Value; label: string; hint?: string }[],
+): Promise<Value> {
+  const { autocomplete } = await clack();
+  return answered(await autocomplete<string>({ message, options: [...options], maxItems: 10, output })) as Value;
 }
 
-function unanswered(): ConnectorError {
-  return new ConnectorError({ code: 'UNANSWERED', action: 'reject', message: 'Not answered, so nothing was done.' });
+/** A line between two questions. */
+export async function tell(text: string): Promise<void> {
+  (await clack()).log.message(text, { output });
+}
+
+/** What was asked for and could not be; the question comes again. */
+export async function tellWrong(text: string): Promise<void> {
+  (await clack()).log.error(text, { output });
 }
 
 /** Asks whoever sits at the terminal; without one it is a no, said aloud. */
-export async function isConfirmed(question: string): Promise<boolean> {
-  if (process.stdin.isTTY !== true) {
-    process.stderr.write(`${question} Nobody is here to confirm, so no. Add --yes.\n`);
+export async function isConfirmed(message: string): Promise<boolean> {
+  if (!canAsk()) {
+    process.stderr.write(`${message} Nobody is here to confirm, so no. Add --yes.\n`);
     return false;
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`${question} [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return answered(await (await clack()).confirm({ message, initialValue: false, output }));
+}
+
+/** Ctrl-C and Escape end the command. @throws ConnectorError INTERRUPTED */
+function answered<Value>(answer: Value): Exclude<Value, symbol> {
+  if (typeof answer !== 'symbol') return answer as Exclude<Value, symbol>;
+  throw new ConnectorError({ code: 'INTERRUPTED', action: 'reject', message: 'Stopped, and nothing was done.' });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { ConnectorError } from '../errors.ts';
 import { definitionOf } from '../mapping/definition-of.ts';
@@ -13,6 +13,7 @@ import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
 import { CALL_MS } from './open-tenant.ts';
+import { type NewRule, readSources, type Source } from './suggest-mapping.ts';
 
 /** What a new tenant's files must name, as its partner has it. */
 export interface SeenPartner {
@@ -63,6 +64,11 @@ export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
   });
 }
 
+/** What a mapping may read there, with samples of those who were hired last. */
+export async function seeSources(access: PartnerAccess, { customFields }: SeenPartner): Promise<Source[]> {
+  return withPartner(access, (partner) => readSources(partner, customFields));
+}
+
 /** Defines a custom field of type date for candidates. */
 export async function defineDateField(access: PartnerAccess, fieldLabel: string): Promise<void> {
   const body = { entityType: 'candidate', fieldLabel, fieldType: 'date', parentSection: 'Miscellaneous' } as const;
@@ -98,10 +104,14 @@ interface NewTenant {
   flow: string;
   /** Label of the candidate's custom field that holds it. */
   startDate: string;
-  /** Columns of the HR system that are a field of this tenant alone. */
-  columns?: Readonly<Record<string, { column: string; type: string }>>;
-  /** Where this tenant's mapping differs from the defaults, besides the start date; null leaves a field out. */
-  rules?: Readonly<Record<string, { from: string; transform?: string[]; required?: boolean } | null>>;
+  /** Keys of `hris` that name a table of the customer's and its columns that hold no value of the person. */
+  table?: Readonly<Record<string, string>>;
+  /** Columns of the HR system under names of this tenant alone. */
+  columns?: Readonly<Record<string, { column: string; type?: string }>>;
+  /** Where this tenant's mapping differs from the defaults; null leaves a field out. */
+  rules?: Readonly<Record<string, NewRule | null>>;
+  /** A comment for the mapping file. */
+  note?: string;
 }
 
 /** One file to be written; a secret is readable by this user alone. */
@@ -144,9 +154,9 @@ function hasPassword(url: string): boolean {
 }
 
 function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
-  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow, columns = {} } = wanted;
+  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow, table = {}, columns = {} } = wanted;
   const lines = [
-    '# Every key of this file: docs/tenants.md',
+    `# Every key of this file: ${pageOf('tenants.md')}`,
     `tenant: ${tenant}`,
     'partner:',
     `  baseUrl: ${baseUrl}`,
@@ -161,6 +171,7 @@ function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
     `  connection: ${tenant}-hr`,
     `  url: ${JSON.stringify(hris)}`,
     ...(createTable ? ['  createTable: true # for demonstrations; a customer’s table belongs to the customer'] : []),
+    ...Object.entries(table).map(([key, name]) => `  ${key}: ${inLine(name)}`),
     ...inLines('  fields', columns),
     `mapping: ${tenant}-mapping.yaml`,
     'policies:',
@@ -180,10 +191,18 @@ function inLine(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }
 
-function mappingText({ startDate, rules = {} }: NewTenant): string {
+/** Where a page of this package stands, as it is opened from here. */
+function pageOf(name: string): string {
+  const docs = ['../../docs', '../../../docs'].map((path) => resolve(import.meta.dirname, path)).find(existsSync);
+  const page = relative(process.cwd(), join(docs ?? 'docs', name));
+  return page.startsWith('..') ? `docs/${name} of the package hirebridge` : page;
+}
+
+function mappingText({ startDate, rules = {}, note }: NewTenant): string {
   const path = `candidate.customFields[${startDate}]`;
   const lines = [
-    '# Where this tenant differs from the default mapping. Every kind of rule: docs/mapping.md',
+    `# Where this tenant differs from the default mapping. Every kind of rule: ${pageOf('mapping.md')}`,
+    ...(note === undefined ? [] : [`# ${note}`]),
     ...inLines('fields', { startDate: { from: path, transform: ['date'], required: true }, ...rules }),
   ];
   return `${lines.join('\n')}\n`;

@@ -1,11 +1,12 @@
 import { access, constants } from 'node:fs/promises';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import { nearest } from '../../nearest.ts';
 import type { SqlDatabase } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 import { grant } from './sql-errors.ts';
+import { tableNames } from './tables.ts';
 
 /** Checks that table, view and columns are there and that we may insert. Reads no row and writes nothing. */
 export async function probeEmployees(database: SqlDatabase, options: SqlOptions): Promise<void> {
@@ -96,8 +97,7 @@ async function explained(
 }
 
 async function missingTable(database: SqlDatabase, table: string): Promise<ConnectorError | undefined> {
-  const { rows } = await TABLES[database.dialect].execute(database.kysely);
-  const names = rows.map(({ name }) => name);
+  const names = await tableNames(database);
   if (names.includes(table)) return undefined;
   return new ConnectorError({
     code: 'HRIS_MISCONFIGURED',
@@ -109,15 +109,6 @@ async function missingTable(database: SqlDatabase, table: string): Promise<Conne
     details: { table },
   });
 }
-
-const TABLES: Record<SqlDatabase['dialect'], RawBuilder<{ name: string }>> = {
-  postgres: sql`select case when n.nspname = any (current_schemas(false)) then c.relname
-      else n.nspname || '.' || c.relname end as name
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema')`,
-  mariadb: sql`select table_name as name from information_schema.tables where table_schema = database()`,
-  sqlite: sql`select name from sqlite_master where type in ('table', 'view')`,
-};
 
 /** The one of these names that may be meant. */
 function near(name: string, among: readonly string[]): string[] {

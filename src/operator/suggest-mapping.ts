@@ -1,0 +1,432 @@
+import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
+import { defaultColumns, fieldDefs } from '../hris/columns.ts';
+import type { OwnColumn, OwnTable } from '../hris/sql/tables.ts';
+import { loadMapping } from '../mapping/load-mapping.ts';
+import { type MappingSources, readSource } from '../mapping/read-source.ts';
+import { parseSourcePath, type SourcePath, sourceRecords } from '../mapping/source-fields.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { stageTypes } from '../partner/contract/pipelines.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import { type Transformed, type TransformName, transforms, type Value } from '../values/transforms.ts';
+
+/** What a rule may read, with what it gives for people who were hired lately. */
+export interface Source {
+  path: string;
+  /** What its name means, where a column may mean the same. */
+  meaning: string;
+  type: 'text' | 'number' | 'date';
+  /** Values that a select field may have. */
+  options: readonly string[];
+  /** Of the latest hires, the last one first; personal data. */
+  samples: Value[];
+}
+
+/** One column of the HR table and where its value would come from. */
+export interface Line {
+  column: OwnColumn;
+  /** The mapping's name of it. */
+  field: string;
+  /** Absent where nothing is suggested, and the column stays as it is. */
+  from?: string;
+  constant?: string;
+  transform: TransformName[];
+  /** What the last hire would get; absent where they have no such value. */
+  sample?: string;
+  why: string;
+}
+
+/** The columns that hold no value of the person, by what they are for. */
+export interface TableRoles {
+  idColumn: string;
+  numberColumn: string;
+  /** `none` where the table has no room for it. */
+  referenceColumn: string;
+  endColumn?: string;
+}
+
+export interface Suggestion {
+  roles: TableRoles;
+  lines: Line[];
+}
+
+/**
+ * What a name means, in the words that HR tables use for it; a name of the hiring platform that means the same is in
+ * the same row. The first word is the mapping's own name of the field where it has one.
+ */
+const WORDS = [
+  'givenName firstname givenname forename fname vorname rufname prenom nombre primernombre voornaam',
+  'familyName lastname familyname surname lname nachname zuname nom nomdefamille apellido apellidos achternaam',
+  'email mail emailaddress privateemail personalemail emailprivat correo courriel mailprivat',
+  'phone phonenumber mobile mobilephone tel telephone telefon telefonnummer handy telefono movil cell',
+  'city town ort stadt wohnort ville ciudad plaats',
+  'country countrycode nation land pays pais',
+  'title jobtitle position positiontitle designation stelle funktion stellenbezeichnung poste puesto cargo functie',
+  'department dept abteilung service departement departamento orgunit afdeling',
+  'location site office workplace worklocation standort arbeitsort lieu sede',
+  'employmentType contracttype typeofemployment vertragsart beschaeftigungsart typecontrat tipocontrato',
+  'startDate hiredate dateofhire datehired entrydate joiningdate dateofjoining firstday eintritt eintrittsdatum ' +
+    'dateentree datedebut fechainicio fechaingreso',
+  'birthDate dob dateofbirth birthday geburtsdatum geburtstag datenaissance fechanacimiento geboortedatum',
+  'gender sex geschlecht sexe genero',
+  'nationality citizenship staatsangehoerigkeit nationalite nacionalidad',
+  'costCentre costcenter kostenstelle centredecout centrodecosto',
+  'salary annualsalary basesalary gehalt jahresgehalt salaire salario',
+  'manager managername supervisor lineManager vorgesetzter',
+  'number employeenumber employeeno empno empnumber personnelnumber personnelno personalnummer pnr staffnumber ' +
+    'staffid badge matricule',
+  'reference externalref externref extref externalid externalreference hirebridgeref sourceref sourceid',
+  'end enddate lastday terminationdate leavedate dateleft austritt austrittsdatum datesortie fechabaja',
+];
+
+const MEANINGS: ReadonlyMap<string, string> = new Map(
+  WORDS.flatMap((row) => {
+    const [meaning = '', ...words] = row.split(' ');
+    return [meaning, ...words].map((word) => [folded(word), meaning] as const);
+  }),
+);
+
+/** Words before or after a name that say whose it is, and not what it is. */
+const WHOSE = /^(employee|emp|person|personal|staff|worker|hr|candidate|private|home|work|job)(?=.{3})/;
+
+function folded(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/ä/g, 'ae')
+    .replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** `emp_first_name`, `FirstName` and `First name` mean the same. */
+function meaningOf(name: string): string {
+  const word = folded(name);
+  return MEANINGS.get(word) ?? MEANINGS.get(word.replace(WHOSE, '')) ?? word;
+}
+
+/** Fields of the partner's records whose names are no names of ours; the others go by their own. */
+const OWN_MEANINGS: Readonly<Record<string, string>> = {
+  'candidate.firstName': 'givenName',
+  'candidate.lastName': 'familyName',
+  'candidate.dateOfBirth': 'birthDate',
+  'candidate.id': 'candidateid',
+  'job.id': 'jobid',
+  'job.city': 'location',
+  'job.country': 'jobcountry',
+  'job.state': 'jobstate',
+  'jobCandidate.id': 'jobcandidateid',
+};
+
+/** They belong to the job that the person is leaving, or are no facts about a person at all. */
+const NEVER = [
+  /^candidate\.(current\w+|resume|updatedAt|createdAt|majors|summary|coverLetter)$/,
+  /^job\.(description|pipelineId)$/,
+  /^onboarding\./,
+  /^jobCandidate\.(jobId|candidateId|aiSummary|profileMatchScore|evaluationStatus|recommend\w+)$/,
+];
+
+const SAMPLES = 20;
+/** A company that hired thousands is not read whole for a few samples. */
+const MOST_LISTED = 1_000;
+
+/** Everything that a mapping of employees may read, with samples of those who were hired last. Reads only. */
+export async function readSources(partner: PartnerClient, defined: readonly FieldDefinition[]): Promise<Source[]> {
+  const people = await readLatest(partner, SAMPLES);
+  const own = Object.entries(sourceRecords).flatMap(([record, { fields }]) =>
+    fields.map((name) => ({ path: `${record}.${name}`, name, type: 'text', options: [] as readonly string[] })),
+  );
+  const custom = defined
+    .filter(({ entity }) => entity === 'candidate' || entity === 'job')
+    .map(({ entity, label, type, options }) => ({
+      path: `${entity}.customFields[${label}]`,
+      name: label,
+      type,
+      options: options ?? [],
+    }));
+  return [...own, ...custom]
+    .filter(({ path }) => NEVER.every((pattern) => !pattern.test(path)))
+    .map(({ path, name, type, options }) => {
+      const samples = people.flatMap((sources) => valueOf(path, sources) ?? []);
+      const isDate = type === 'date' || (samples.length > 0 && samples.every((one) => fits('date', one)));
+      const isNumber = type === 'number' || (samples.length > 0 && samples.every((one) => typeof one === 'number'));
+      return {
+        path,
+        meaning: OWN_MEANINGS[path] ?? meaningOf(name),
+        type: isDate ? ('date' as const) : isNumber ? ('number' as const) : ('text' as const),
+        options,
+        samples,
+      };
+    });
+}
+
+function valueOf(path: string, sources: MappingSources): [Value] | undefined {
+  const parsed = parseSourcePath(path);
+  if (!isPath(parsed)) return undefined;
+  const read = readSource(parsed, sources);
+  return 'code' in read || read.value === undefined || read.value === '' ? undefined : [read.value];
+}
+
+function isPath(parsed: ReturnType<typeof parseSourcePath>): parsed is SourcePath {
+  return !('wrong' in parsed);
+}
+
+/**
+ * The records of those who were hired last, the last one first; where nobody was hired yet, of those who are nearest to
+ * it.
+ */
+export async function readLatest(partner: PartnerClient, most: number): Promise<MappingSources[]> {
+  for (const stageType of stageTypes.toReversed()) {
+    const ids: string[] = [];
+    const pages = partner.pages(contract.jobCandidates.listByStageType, { query: { stageType } }, { priority: 'live' });
+    for await (const { items } of pages) {
+      ids.push(...items.map(({ jobCandidateDetails }) => jobCandidateDetails.id));
+      if (ids.length >= MOST_LISTED) break;
+    }
+    if (ids.length === 0) continue;
+    // Ids grow, and no record says when somebody was hired.
+    const latest = ids.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })).slice(0, most);
+    const fetched = await fetchJobCandidates({ partner }, latest);
+    const { items: jobs } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
+    return fetched.flatMap(({ jobCandidate }) =>
+      jobCandidate === undefined
+        ? []
+        : [
+            {
+              candidate: jobCandidate.candidate_details ?? undefined,
+              job: jobs.find(({ id }) => id === jobCandidate.jobId),
+              jobCandidate,
+              onboarding: undefined,
+            },
+          ],
+    );
+  }
+  return [];
+}
+
+/** How much a table looks like one of employees: columns whose names mean something that employees have. */
+export function likeness({ columns }: OwnTable): number {
+  return columns.filter(({ name }) => Object.hasOwn(defaultColumns, meaningOf(name))).length;
+}
+
+/** A source for each column where its name, type and values speak for one; each source once. Pure. */
+export function suggestMapping({ columns }: OwnTable, sources: readonly Source[], startDate: string): Suggestion {
+  const roles = rolesOf(columns);
+  const taken = new Set<string>(Object.values(roles));
+  const free = columns.filter(({ name }) => !taken.has(name));
+  const used = new Set<string>();
+  const found = new Map<string, Line>();
+  const judges: readonly Judge[] = [byName(startDate), byOptions, bySamples];
+  for (const judge of judges)
+    for (const column of free) {
+      if (found.has(column.name) || isMachinery(column.name)) continue;
+      const hit = judge(
+        column,
+        sources.filter(({ path }) => !used.has(path)),
+      );
+      if (hit === undefined) continue;
+      const line = lineOf(column, hit.source, hit.why);
+      if (line === undefined) continue;
+      found.set(column.name, line);
+      used.add(hit.source.path);
+    }
+  return { roles, lines: withOwnNames(free.map((column) => found.get(column.name) ?? emptyLine(column))) };
+}
+
+/** A name of its own for each line; where two columns mean the same, the one that is filled has the mapping's name. */
+export function withOwnNames(lines: readonly Line[]): Line[] {
+  const names = new Map<string, string>();
+  const filledFirst = lines.toSorted((a, b) => Number(isFilled(b)) - Number(isFilled(a)));
+  for (const { column } of filledFirst) {
+    const own = ownName(column.name);
+    let name = [fieldOf(column.name), own].find((one) => !names.has(one));
+    for (let count = 2; name === undefined; count += 1)
+      name = names.has(`${own}${count}`) ? undefined : `${own}${count}`;
+    names.set(name, column.name);
+  }
+  const fields = new Map([...names].map(([field, column]) => [column, field]));
+  return lines.map((line) => ({ ...line, field: fields.get(line.column.name) ?? line.field }));
+}
+
+/** Stamps and states that the HR system keeps for itself. */
+function isMachinery(name: string): boolean {
+  return MACHINERY.some((pattern) => pattern.test(folded(name)));
+}
+
+const MACHINERY = [
+  /^(created|updated|changed|modified|inserted|deleted)(at|on|by|date|time)?$/,
+  /^(status|active|isactive|version|notes?)$/,
+];
+
+type Judge = (column: OwnColumn, sources: readonly Source[]) => { source: Source; why: string } | undefined;
+
+function byName(startDate: string): Judge {
+  return ({ name }, sources) => {
+    const meaning = meaningOf(name);
+    const hits = sources.filter((one) => (one.path === startDate ? 'startDate' : one.meaning) === meaning);
+    // The partner's own field before a custom field, the person before the job.
+    const [source] = hits.toSorted((a, b) => rank(a) - rank(b));
+    return source === undefined ? undefined : { source, why: 'by its name' };
+  };
+}
+
+function rank({ path, samples }: Source): number {
+  return (samples.length === 0 ? 4 : 0) + (path.includes('customFields') ? 1 : 0) + (path.startsWith('job.') ? 2 : 0);
+}
+
+/** A field whose values are those that stand in the column, or that the column allows. */
+const byOptions: Judge = ({ options = [], samples }, sources) => {
+  const there = new Set([...options, ...samples].map(folded));
+  if (there.size === 0) return undefined;
+  const hits = sources.filter(({ options: own }) => {
+    const known = own.filter((one) => there.has(folded(one)));
+    return own.length > 1 && known.length * 2 >= Math.min(own.length, there.size);
+  });
+  const [source] = hits;
+  return source === undefined || hits.length > 1 ? undefined : { source, why: 'by its values' };
+};
+
+/** Forms that tell what a value is, whatever its column is called. */
+const FORMS: readonly [RegExp, string][] = [
+  [/^\S+@\S+\.\S+$/, 'email'],
+  [/^\+\d[\d ()-]{6,}$/, 'phone'],
+];
+
+const bySamples: Judge = ({ samples }, sources) => {
+  if (samples.length === 0) return undefined;
+  const form = FORMS.find(([pattern]) => samples.every((one) => pattern.test(one)));
+  const source = form && sources.find(({ meaning }) => meaning === form[1]);
+  return source === undefined ? undefined : { source, why: 'by its values' };
+};
+
+/** Something fills its column. */
+export function isFilled({ from, constant }: Line): boolean {
+  return from !== undefined || constant !== undefined;
+}
+
+/** Undefined where the types do not go together. */
+function lineOf(column: OwnColumn, source: Source, why: string): Line | undefined {
+  const transform = transformFor(column, source);
+  if (transform === undefined) return undefined;
+  const [sample] = source.samples;
+  const value = sample === undefined ? undefined : applied(transform, sample);
+  return {
+    column,
+    field: fieldOf(column.name),
+    from: source.path,
+    transform,
+    ...(value === undefined ? {} : { sample: String(value) }),
+    why,
+  };
+}
+
+/** The same rule by a person's word: whatever they name is taken. */
+export function chosenLine(column: OwnColumn, source: Source): Line {
+  return lineOf(column, source, 'as you chose') ?? { ...emptyLine(column), from: source.path, why: 'as you chose' };
+}
+
+export function constantLine(column: OwnColumn, constant: string): Line {
+  return { ...emptyLine(column), constant, sample: constant, why: 'as you chose' };
+}
+
+export function emptyLine(column: OwnColumn): Line {
+  const why = column.required ? 'required, and nothing fits: name something' : 'left as it is';
+  return { column, field: fieldOf(column.name), transform: [], why };
+}
+
+function transformFor(column: OwnColumn, source: Source): TransformName[] | undefined {
+  if (column.type === 'number') return source.samples.every((one) => fits('number', one)) ? ['number'] : undefined;
+  if (column.type === 'boolean') return source.samples.every((one) => fits('boolean', one)) ? ['boolean'] : undefined;
+  if (source.type === 'date') {
+    const isDay = column.type === 'date' || column.samples.every((one) => fits('date', one));
+    return isDay ? ['date'] : undefined;
+  }
+  if (column.type === 'date') return undefined;
+  if (source.meaning === 'country' || source.meaning === 'jobcountry') {
+    const isCode = column.samples.length === 0 || column.samples.every((one) => /^[A-Z]{2}$/.test(one));
+    return isCode && source.samples.every((one) => fits('country', one)) ? ['country'] : [];
+  }
+  if (source.samples.some((one) => Array.isArray(one))) return ['join'];
+  return ['givenName', 'familyName', 'email'].includes(source.meaning) ? ['trim'] : [];
+}
+
+function fits(name: 'date' | 'number' | 'boolean' | 'country', value: Value): boolean {
+  return !('code' in transforms[name](value, undefined));
+}
+
+function applied(names: readonly TransformName[], value: Value): Value | undefined {
+  let made: Value | undefined = value;
+  for (const name of names) {
+    const result: Transformed = made === undefined ? { value: made } : transforms[name](made, undefined);
+    if ('code' in result) return undefined;
+    made = result.value;
+  }
+  return made;
+}
+
+/** The mapping's own name where it has one for that, because people are recognised by those; else the column's. */
+function fieldOf(column: string): string {
+  const meaning = meaningOf(column);
+  return Object.hasOwn(defaultColumns, meaning) ? meaning : ownName(column);
+}
+
+function ownName(column: string): string {
+  return column.replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function rolesOf(columns: readonly OwnColumn[]): TableRoles {
+  const meant = (meaning: string): string | undefined =>
+    columns.find(({ name, type }) => meaningOf(name) === meaning && (meaning !== 'end' || type !== 'number'))?.name;
+  const key = columns.find(({ isKey }) => isKey)?.name ?? columns.find(({ name }) => folded(name) === 'id')?.name;
+  const number = meant('number');
+  const idColumn = key ?? number ?? columns[0]?.name ?? 'id';
+  const endColumn = meant('end');
+  return {
+    idColumn,
+    numberColumn: number ?? idColumn,
+    referenceColumn: meant('reference') ?? 'none',
+    ...(endColumn === undefined ? {} : { endColumn }),
+  };
+}
+
+/** Nobody is hired without them, whatever the table allows. */
+const REQUIRED = new Set(['givenName', 'familyName', 'email', 'startDate']);
+const SENSITIVE = /dateOfBirth|gender|nationality|salary/i;
+
+/** A rule as a new mapping file has it. */
+export interface NewRule {
+  from?: string;
+  constant?: string;
+  transform?: string[];
+  required?: boolean;
+  sensitive?: boolean;
+}
+
+/** What a new tenant's files say of a table of the customer's. */
+export async function newTenantTable(name: string, { roles, lines }: Suggestion) {
+  const filled = lines.filter(isFilled);
+  const left = lines.filter((line) => !isFilled(line)).map(({ column }) => column.name);
+  const defaults = await loadMapping({ kind: 'sql', fields: fieldDefs({ columns: { ...defaultColumns } }) });
+  const unused = Object.fromEntries(defaults.fields.map(({ target }) => [target, null]));
+  const columns = filled.map(({ field, column }) => {
+    const { name: own, type } = column;
+    return [field, type === 'text' || type === 'other' ? { column: own } : { column: own, type }] as const;
+  });
+  const rules: Record<string, NewRule | null> = { ...unused };
+  for (const line of filled) rules[line.field] = ruleOf(line);
+  return {
+    table: { table: name, ...roles },
+    columns: Object.fromEntries(columns),
+    rules,
+    ...(left.length === 0 ? {} : { note: `Columns of ${name} that nothing fills: ${left.join(', ')}.` }),
+  };
+}
+
+function ruleOf({ column, field, from, constant, transform }: Line): NewRule {
+  const isRequired = from !== undefined && (column.required || REQUIRED.has(field));
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(constant === undefined ? {} : { constant }),
+    ...(transform.length === 0 ? {} : { transform }),
+    ...(isRequired ? { required: true } : {}),
+    ...(SENSITIVE.test(from ?? field) ? { sensitive: true } : {}),
+  };
+}
