@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { baselineIds } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
@@ -20,7 +21,8 @@ import { type Run, startOf } from './run.ts';
 /*
  * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the
  * partner or the HRIS carries references of ours, this store was lost and rebuilt: those hires are opened again and
- * finished, and the others, of whom nobody can tell whether they were work, are named in one hold.
+ * finished, and the others, of whom nobody can tell whether they were work, are named in one hold. Who has left since
+ * is looked for as after a restore (`lost-hires.ts`).
  */
 
 /** People recorded in one step. */
@@ -34,6 +36,8 @@ export interface OwnTrace {
   enrolment: number;
   onboardingCandidateId: string;
   reference: string;
+  /** The onboarding came to an end, whichever. */
+  isOver: boolean;
 }
 
 /** Reads one page of the jobs list. */
@@ -66,11 +70,13 @@ export async function listOwnEnrolments(run: Run): Promise<boolean> {
     ),
   );
   const traces = new Map<string, OwnTrace>();
-  for (const { externalRef, onboardingCandidateId } of page?.items ?? []) {
+  for (const { externalRef, onboardingCandidateId, overallStatus } of page?.items ?? []) {
     const own = readEnrolmentReference(externalRef);
     if (own === undefined) continue;
     const { jobCandidateId, period, enrolment } = own;
-    keepLatest(traces, jobCandidateId, { period, enrolment, onboardingCandidateId, reference: externalRef ?? '' });
+    const isOver = terminal.has(String(overallStatus));
+    const reference = externalRef ?? '';
+    keepLatest(traces, jobCandidateId, { period, enrolment, onboardingCandidateId, reference, isOver });
   }
   for (const [id, trace] of await readTraces<OwnTrace>(deps.store, tenantId, [...traces.keys()]))
     keepLatest(traces, id, trace);
@@ -80,6 +86,8 @@ export async function listOwnEnrolments(run: Run): Promise<boolean> {
   run.position = { ...position, cursor };
   return false;
 }
+
+const terminal: ReadonlySet<string> = new Set(terminalStatuses);
 
 function keepLatest(traces: Map<string, OwnTrace>, id: string, trace: OwnTrace): void {
   const known = traces.get(id);
@@ -143,12 +151,16 @@ async function ownAmong(
 }
 
 async function isOurs(
-  { hris, tenant }: Connection,
+  connection: Connection,
   { jobCandidateId, candidateId }: SeenPerson,
   traces: ReadonlyMap<string, OwnTrace>,
 ): Promise<boolean> {
   if (candidateId === null) return false;
-  if (traces.has(jobCandidateId)) return true;
+  return traces.has(jobCandidateId) || (await hasEmployee(connection, candidateId));
+}
+
+/** Whether the HR system shows an employee with our reference. */
+export async function hasEmployee({ hris, tenant }: Connection, candidateId: string): Promise<boolean> {
   if (!hris.capabilities.storesReference) return false;
   const value = employeeReference(tenant, candidateId);
   return (await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(30_000))).kind !== 'none';

@@ -4,18 +4,20 @@ import { latestHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
+import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
-import { type OwnTrace, reopen } from './baseline.ts';
+import { hasEmployee, type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';
 
 /** Job candidates that one call fetches. */
 const AT_ONCE = 100;
 
 /**
- * After a restore: hires that began after the backup, and whose people have left the stage since. An enrolment with our
- * reference tells of them, or a workflow that Temporal still runs. Each is opened again, so that its end looks in the
- * HR system for an employee who carries our reference, and asks about them. Who is in the stage was found by the lists.
+ * After a restore, or in a new store: hires that it does not know, and whose people have left the stage since. An
+ * enrolment with our reference tells of them, or a workflow that Temporal still runs. Each is opened again, so that its
+ * end looks in the HR system for an employee who carries our reference, and asks about them. Who is in the stage was
+ * found by the lists.
  */
 export async function openLost(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
@@ -39,7 +41,8 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
     const some = ids.slice(from, from + AT_ONCE);
     const known = await latestHires(store, tenantId, some);
     const traces = await readTraces<OwnTrace>(store, tenantId, some);
-    const unknown = some.filter((id) => isUnknown(known.get(id), traces.has(id)));
+    const ofSiblings = await hiredBySiblings(run, some);
+    const unknown = some.filter((id) => isUnknown(known.get(id), traces.has(id)) && !ofSiblings.has(id));
     if (unknown.length === 0) continue;
     const fetched = await fetchJobCandidates(connection, unknown, 'bulk');
     for (const [index, jobCandidateId] of unknown.entries()) {
@@ -52,10 +55,21 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
       const { candidateId, jobId } = shown;
       // Another tenant of the company takes the job, and follows whom it enrolled.
       if (!(await isInScope(store, connection, jobId))) continue;
-      await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, traces.get(jobCandidateId));
+      const trace = traces.get(jobCandidateId);
+      // A new store has years of them: those who left while nothing was made end without a word.
+      if (run.kind === 'baseline' && trace?.isOver === true && !(await hasEmployee(connection, candidateId))) continue;
+      await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, trace);
       counts.started += 1;
     }
   }
+}
+
+/** Whom other tenants of the company hired: their enrolments carry the same references. */
+async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly string[]): Promise<Set<string>> {
+  const hired = new Set<string>();
+  for (const sibling of await siblingsOf(store, tenantId))
+    for (const [id, { state }] of await latestHires(store, sibling, ids)) if (state !== 'before-go-live') hired.add(id);
+  return hired;
 }
 
 async function askAboutUnshown({ deps, tenantId, plan: { unshown = [] } }: Run): Promise<true> {

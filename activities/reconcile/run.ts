@@ -9,7 +9,19 @@ import { type ListCursor, startOfList } from './list-cursor.ts';
 
 /** What a reconcile does, one after the other; each step is done a page or some records at a time. */
 const stepsOf = {
-  baseline: ['jobs', 'traces', 'people', 'record', 'ask', 'mark', 'golive', 'proof', 'onboardings', 'open-hires'],
+  baseline: [
+    'jobs',
+    'traces',
+    'people',
+    'record',
+    'ask',
+    'mark',
+    'golive',
+    'proof',
+    'lost',
+    'onboardings',
+    'open-hires',
+  ],
   full: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'unfollowed', 'open-hires'],
   restored: [
     'traces',
@@ -38,7 +50,7 @@ export interface Plan {
   short?: string[];
   /** Jobs with somebody whose record cannot be read; `unknown` where the job is not known either. */
   broken: string[];
-  /** Hires that the restored store does not know and the partner does not show. */
+  /** Hires that the restored or rebuilt store does not know and the partner does not show. */
   unshown?: string[];
   /** Cleared when the reconcile is over. */
   hints: Hint[];

@@ -86,7 +86,7 @@ export const tenantHolds = {
     scope: 'tenant',
     answers: ['dismiss'],
     what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
-      'The store was restored from a backup. It does not know the hires of job candidates ' +
+      'The store was restored from a backup, or is new. It does not know the hires of job candidates ' +
       `${jobCandidateIds.join(', ')}, and the hiring platform does not show these applications any more.`,
     asks:
       'Look in the HR system whether employees were made for them, and end there what is not wanted. ' +

@@ -7,8 +7,14 @@ import { openTenant } from './open-tenant.ts';
 
 /** A tenant of which Temporal knows a reconcile that its store does not know of. */
 async function restored() {
-  const tenant = await openTenant(1);
+  const tenant = await lost();
   await tenant.reconcile();
+  return tenant;
+}
+
+/** A tenant whose store is new, and whose partner and HR system may know of hires of ours. */
+async function lost() {
+  const tenant = await openTenant(1);
   const { partner, control } = tenant.sandbox;
   const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
   const applicants = (await listApplicants(partner)).map(({ jobCandidateId }) => jobCandidateId);
@@ -80,4 +86,20 @@ test('the reconcile after that one looks for nobody who is unknown', async () =>
   await restore();
   expect(await callsOf(reconcile)).toHaveProperty('onboarding.listCandidates');
   expect(await callsOf(reconcile)).not.toHaveProperty('onboarding.listCandidates');
+});
+
+test('a store that is rebuilt follows who was enrolled and has left, unless nothing is to be ended', async () => {
+  const { store, reconcile, started, applicants, enrol, remove, sandbox } = await lost();
+  const [left = 0, over = 0, gone = 0] = applicants;
+  for (const id of [left, gone]) await enrol(id);
+  const { data } = await enrol(over);
+  const params = { onboardingCandidateId: data.onboardingCandidateId };
+  await sandbox.partner.onboarding.terminate({ params, body: { reason: 'hire cancelled' } });
+  await remove(gone);
+  await reconcile();
+  expect(new Set(started)).toEqual(new Set([String(left)]));
+  expect(await latestHire(store, 'acme', String(left))).toMatchObject({ state: 'open', period: 1 });
+  expect(await latestHire(store, 'acme', String(over))).toBeUndefined();
+  const named = (await listHolds(store)).find(({ code }) => code === 'HIRES_NOT_RESTORED');
+  expect(named?.details).toBe(JSON.stringify({ jobCandidateIds: [String(gone)] }));
 });
