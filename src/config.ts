@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
 
@@ -25,6 +25,15 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe("Postgres URL of a fleet's store; SQLite in the data directory without it."),
+  HIREBRIDGE_SECRETS: z
+    .string()
+    .min(1)
+    .transform((path) => resolve(path))
+    .optional()
+    .describe(
+      "Folder of the tenants' secrets: each tenant file may then name files under its own name there and variables " +
+        'that begin with it, and nothing else.',
+    ),
   HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that the receiver listens on.'),
   HIREBRIDGE_PORT: port.default(8787).describe('Port where webhooks arrive.'),
   HIREBRIDGE_SERVE_HEALTH_PORT: port

@@ -60,10 +60,7 @@ export function defineInit(command: Command): void {
     )
     .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
     .option('--partner <url>', 'address of the hiring platform, https://.../v1/partner')
-    .option(
-      '--api-key <key>',
-      'where its key is, env:NAME or file:PATH; a key of a sandbox may be given itself, and is put into a file',
-    )
+    .option('--api-key <key>', 'where its key is, env:NAME or file:PATH; the key itself only for a sandbox')
     .option(
       '--hris <url>',
       'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
@@ -87,6 +84,7 @@ const SANDBOX_FLAGS =
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
   const { tenantsDir } = await placesOf(command);
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
+  assertNoSecrets(flags);
   assertAnswered(flags);
   const { access, seen, apiKey } = await settlePartner(flags);
   const hris = await settleDatabase(flags);
@@ -404,4 +402,20 @@ function renderRehearsal(rehearsal: Rehearsal | undefined): string {
     `\nThe last hire, job candidate ${jobCandidateId}, as an employee (nothing is written):\n` +
     `${renderTable(['column', 'from', 'gives'], rows)}\nThis employee ${verdict}.${there}\n\n`
   );
+}
+
+/** Everybody on the machine sees arguments, and the shell keeps them. */
+function assertNoSecrets({ apiKey, hris }: Flags): void {
+  const url = URL.parse(hris ?? '');
+  const isKey = apiKey !== undefined && !isSecretRef(apiKey) && !apiKey.startsWith('sk_test_');
+  const isPassword = (url?.password ?? '') !== '' || url?.searchParams.has('password') === true;
+  const flag = isKey ? '--api-key' : isPassword ? '--hris' : undefined;
+  if (flag === undefined) return;
+  throw new ConnectorError({
+    code: 'SECRET_IN_ARGUMENT',
+    action: 'reject',
+    message:
+      `${flag} holds a secret, and everybody on this machine can read arguments. Leave it out to be asked for it, or ` +
+      'give env:NAME or file:PATH.',
+  });
 }

@@ -25,6 +25,7 @@ import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import type { Notify } from './notify-section.ts';
 import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
+import { foreignSecrets, namedSecrets, optionTexts } from './own-secrets.ts';
 import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 import type { StreamSettings } from './stream-settings.ts';
@@ -42,7 +43,7 @@ export async function loadTenants(dir: string, options: { secrets?: 'check' | 's
 export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promise<Loaded[]> {
   const files = await tenantFiles(dir);
   const loaded = await Promise.all(files.map((file) => loadFile(file, secrets)));
-  const all = [...loaded.flatMap((one) => one.problems), ...clashes(loaded)];
+  const all = [...loaded.flatMap((one) => one.problems), ...clashes(loaded), ...foreignSecrets(loaded)];
   const problems = [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
   return loaded;
@@ -245,14 +246,6 @@ function literalSecrets(source: YamlFile, options: Record<string, unknown>, secr
   });
 }
 
-/** Options that are texts, and the texts of those that are lists, by their paths. */
-function optionTexts(options: Record<string, unknown>): [[string, ...number[]], string][] {
-  const all = Object.entries(options).flatMap(([key, value]): [[string, ...number[]], unknown][] =>
-    Array.isArray(value) ? value.map((one, index) => [[key, index], one]) : [[[key], value]],
-  );
-  return all.filter((one): one is [[string, ...number[]], string] => typeof one[1] === 'string');
-}
-
 /** A relative SQLite path or secret file is meant from where the tenant file stands. */
 function anchoredOptions(options: Record<string, unknown>, file: string): Record<string, unknown> {
   return Object.fromEntries(
@@ -274,14 +267,7 @@ function anchorText(text: string, file: string): string {
 
 /** Names every reference that leads nowhere, at its place. */
 function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
-  const refs: [Path, unknown][] = [
-    [['partner', 'apiKey'], tenant.partner.apiKey],
-    ...tenant.partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
-    [['notify', 'secret'], tenant.notify?.secret],
-    ...optionTexts(tenant.hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
-  ];
-  return refs.flatMap(([path, ref]) => {
-    if (typeof ref !== 'string' || !isSecretRef(ref)) return [];
+  return namedSecrets(tenant).flatMap(({ path, ref }) => {
     try {
       resolveSecret(ref);
       return [];

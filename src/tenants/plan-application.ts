@@ -9,6 +9,7 @@ import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts
 import { clashes, type Loaded, otherSystems, overlaps } from './clashes.ts';
 import { differencesOf, hrisSystem } from './hris-system.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
+import { foreignSecrets } from './own-secrets.ts';
 import type { Tenant } from './schema.ts';
 
 export interface PlannedApplication {
@@ -124,7 +125,8 @@ async function assertFitting(
 ): Promise<void> {
   const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
   const left = await leftBehind(store, known);
-  const problems = [...ownOf(loaded, [...clashes(fleet), ...otherSystems([...left, ...loaded])]), ...passed.flat()];
+  const together = [...clashes(fleet), ...foreignSecrets(fleet), ...otherSystems([...left, ...loaded])];
+  const problems = [...ownOf(loaded, together), ...passed.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type SeenRequest, scriptedPartner, testKey } from '../partner/client/scripted-partner.ts';
 import { runCli, scratchDir } from './cli-process.ts';
@@ -56,9 +56,20 @@ test('init writes files that pass the checks, and the key where only its owner c
 
 test('a database password does not stand in the tenant file', async () => {
   const { dir, init } = await setUp();
-  expect(await init('--hris', 'postgres://hr:hunter2@db.example/hr')).toMatchObject({ code: 0 });
+  await writeFile(join(dirname(dir), 'hr.url'), 'postgres://hr:hunter2@db.example/hr');
+  expect(await init('--hris', `file:${join(dirname(dir), 'hr.url')}`)).toMatchObject({ code: 0 });
   expect(await readFile(join(dir, 'acme.yaml'), 'utf8')).not.toContain('hunter2');
-  expect(await readFile(join(dir, 'secrets/acme-hris.url'), 'utf8')).toContain('hunter2');
+});
+
+test.each([
+  ['a database address with its password', ['--hris', 'postgres://hr:hunter2@db.example/hr'], 'hunter2'],
+  ['a key of no sandbox', ['--hris', 'sqlite:hr.db', '--api-key', 'sk_live_0123456789'], 'sk_live_0123456789'],
+])('%s is not taken as an argument, which everybody on the machine sees', async (_what, more, secret) => {
+  const { dir, init } = await setUp();
+  const { code, stderr } = await init(...more);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('SECRET_IN_ARGUMENT')]);
+  expect(stderr).not.toContain(secret);
+  expect(existsSync(join(dir, 'acme.yaml'))).toBe(false);
 });
 
 test('init overwrites nothing', async () => {

@@ -1,0 +1,103 @@
+import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { readConfig } from '../config.ts';
+import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
+import type { Loaded } from './clashes.ts';
+import type { Tenant } from './schema.ts';
+import { isSecretRef, type SecretRef } from './secrets.ts';
+
+/** One reference of a tenant's file and where it stands there. */
+interface Named {
+  path: Path;
+  ref: SecretRef;
+}
+
+/** Every secret that a tenant names. */
+export function namedSecrets({ partner, notify, hris }: Tenant): Named[] {
+  const all: [Path, unknown][] = [
+    [['partner', 'apiKey'], partner.apiKey],
+    ...partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
+    [['notify', 'secret'], notify?.secret],
+    ...optionTexts(hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
+  ];
+  return all.flatMap(([path, ref]) => (typeof ref === 'string' && isSecretRef(ref) ? [{ path, ref }] : []));
+}
+
+/** Options that are texts, and the texts of those that are lists, by their paths. */
+export function optionTexts(options: Record<string, unknown>): [[string, ...number[]], string][] {
+  const all = Object.entries(options).flatMap(([key, value]): [[string, ...number[]], unknown][] =>
+    Array.isArray(value) ? value.map((one, index) => [[key, index], one]) : [[[key], value]],
+  );
+  return all.filter((one): one is [[string, ...number[]], string] => typeof one[1] === 'string');
+}
+
+/** Variables of hirebridge itself, of Temporal's client and of Postgres' own. */
+const OF_FLEET = /^env:(?:HIREBRIDGE_|TEMPORAL_|PG[A-Z]+$)/;
+
+/**
+ * A tenant whose file names another tenant's secret would have it sent to an address of its own choice. So no file
+ * names a secret that bears another tenant's name, or one of the fleet itself. Where `HIREBRIDGE_SECRETS` names a
+ * folder, a file names what stands under the tenant's own name there, or in variables that begin with it, and nothing
+ * else.
+ */
+export function foreignSecrets(loaded: readonly Loaded[]): Problem[] {
+  const { HIREBRIDGE_SECRETS: root } = readConfig();
+  const tenants = loaded.flatMap(({ tenant }) => tenant ?? []);
+  return loaded.flatMap(({ source, tenant }) => {
+    if (tenant === undefined) return [];
+    return namedSecrets(tenant).flatMap((named) => {
+      const text = whyForeign(tenant, named, tenants) ?? whyMisplaced(tenant, named, root);
+      return text === undefined ? [] : [problemAt(source, named.path, text)];
+    });
+  });
+}
+
+function whyForeign(tenant: Tenant, { path, ref }: Named, tenants: readonly Tenant[]): string | undefined {
+  if (OF_FLEET.test(ref)) return `${ref} is a setting of hirebridge itself. Give the tenant a secret of its own.`;
+  const owner = ownerOf(ref, tenant, tenants);
+  if (owner === undefined || owner.tenant === tenant.tenant) return undefined;
+  if (isShared(tenant, owner, path[0])) return undefined;
+  return (
+    `${ref} is a secret of tenant "${owner.tenant}", to judge by its name. Name one of this tenant: ` +
+    `env:${prefixOf(tenant.tenant)}... or file:secrets/${tenant.tenant}/...`
+  );
+}
+
+/** It goes to where its owner sends it: to the same HR system, as `clashes` sees to, or to the same partner. */
+function isShared(tenant: Tenant, owner: Tenant, section: Path[number] | undefined): boolean {
+  if (section === 'hris') return owner.hris.connection === tenant.hris.connection;
+  const of = ({ partner }: Tenant) => [partner.baseUrl, partner.environment, partner.company];
+  return section === 'partner' && owner.partner.company !== undefined && isDeepStrictEqual(of(owner), of(tenant));
+}
+
+/** The tenant whose name a variable or file begins with, or a folder bears; of several names the longest counts. */
+function ownerOf(ref: SecretRef, { file }: Tenant, tenants: readonly Tenant[]): Tenant | undefined {
+  const byLength = tenants.toSorted((one, other) => other.tenant.length - one.tenant.length);
+  if (ref.startsWith('env:'))
+    return byLength.find(({ tenant }) => ref.slice('env:'.length).startsWith(prefixOf(tenant)));
+  const path = ref.slice('file:'.length);
+  const inside = relative(dirname(file), path);
+  const folders = isOutside(inside) ? [basename(dirname(path))] : dirname(inside).split(sep);
+  const isFolder = ({ tenant }: Tenant): boolean => folders.includes(tenant);
+  const isName = ({ tenant }: Tenant): boolean => basename(path).startsWith(`${tenant}-`);
+  return byLength.find(isFolder) ?? byLength.find(isName);
+}
+
+function whyMisplaced({ tenant, hris }: Tenant, { path, ref }: Named, root: string | undefined): string | undefined {
+  if (root === undefined) return undefined;
+  const own = path[0] === 'hris' ? [tenant, hris.connection] : [tenant];
+  const isOwn = ref.startsWith('env:')
+    ? own.some((name) => ref.slice('env:'.length).startsWith(prefixOf(name)))
+    : own.some((name) => !isOutside(relative(`${root}${sep}${name}`, ref.slice('file:'.length))));
+  if (isOwn) return undefined;
+  const places = own.map((name) => `env:${prefixOf(name)}... or file:${root}${sep}${name}${sep}...`).join(', ');
+  return `${ref} is not among this tenant's secrets. HIREBRIDGE_SECRETS allows ${places}`;
+}
+
+function isOutside(path: string): boolean {
+  return path === '' || path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
+}
+
+function prefixOf(name: string): string {
+  return `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_`;
+}
