@@ -13,7 +13,7 @@ import { applyPlan, finishPending } from './apply-plan.ts';
 import { findEnrolments } from './enrol.ts';
 import { finishHire } from './finish-hire.ts';
 import { planEmployee } from './plan-employee.ts';
-import { heldOutsideScope, takeSeen } from './read-sources.ts';
+import { heldOutsideScope, readEnrolment, takeSeen } from './read-sources.ts';
 import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
@@ -111,18 +111,14 @@ function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
     const { store, connection, ref, row, decisions } = hire;
     // An earlier attempt went on to the end and was lost.
     if (row.state === 'done') return { verdict: 'ready' } as const;
-    const { partner } = connection;
     const outside = await heldOutsideScope(hire, row.job_id);
     if (outside !== undefined) return outside;
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;
     const id = row.onboarding_candidate_id;
     if (id === null) throw hireBehind(ref);
     try {
-      const { data } = await partner.onboarding.getCandidate(
-        { params: { onboardingCandidateId: id } },
-        { priority: 'live' },
-      );
-      const status = String(data.overallStatus);
+      const { overallStatus } = await readEnrolment(hire, id);
+      const status = String(overallStatus);
       if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status }, row);
       return judgeStatus(hire, status);
     } catch (error) {

@@ -26,7 +26,7 @@ import type { Connection } from '../connections.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './ask-person.ts';
 import { createReference, isFormer, latestRehire, readEmployee, readFindings } from './read-employee.ts';
-import { heldOutsideScope, readSources, type Seen, type Sources } from './read-sources.ts';
+import { heldOutsideScope, readSources, readToldId, type Seen, type Sources } from './read-sources.ts';
 import { type HireContext, noteHire, personOf } from './with-hire.ts';
 
 /** A saved plan and what it was made from. */
@@ -123,7 +123,10 @@ function startLimitOf({ tenant }: Connection, { fields }: Mapping): NonNullable<
 export async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const observed = await identify(hire, person);
   const change = plan(observed, hire.decisions);
-  if ('verdict' in change || change.kind === 'create' || change.employee.id === person.own?.id) return observed;
+  if ('verdict' in change) return observed;
+  if (change.kind === 'create')
+    return person.unsettledCreate ? observed : { ...observed, told: await readToldId(hire) };
+  if (change.employee.id === person.own?.id) return observed;
   const { employee } = change;
   return { ...observed, former: (await isFormer(hire, employee)) ? employee.id : undefined };
 }

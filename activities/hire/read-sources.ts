@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
@@ -9,6 +9,7 @@ import { type MappingSources, readSource } from '../../src/mapping/read-source.t
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { type JobScope, takesJob } from '../../src/plan/job-scope.ts';
+import { shownEmployeeId } from '../../src/plan/plan-write-back.ts';
 import type { OpenIntent } from '../../src/store/intents.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { findMappingVersions } from '../../src/store/mapping-versions.ts';
@@ -116,18 +117,10 @@ async function readRecords(
 }
 
 /** Only a mapping that reads the onboarding costs the call. */
-async function readOnboardingRecord(
-  { connection: { partner }, row }: HireContext,
-  mapping: Mapping,
-): Promise<Record<string, unknown> | undefined> {
+async function readOnboardingRecord(hire: HireContext, mapping: Mapping): Promise<Record<string, unknown> | undefined> {
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
-  const id = row.onboarding_candidate_id;
-  if (!wanted || id === null) return undefined;
-  const { data } = await partner.onboarding.getCandidate(
-    { params: { onboardingCandidateId: id } },
-    { priority: 'live' },
-  );
-  return data as Record<string, unknown>;
+  const id = hire.row.onboarding_candidate_id;
+  return !wanted || id === null ? undefined : ((await readEnrolment(hire, id)) as Record<string, unknown>);
 }
 
 function recordOf(value: unknown): Record<string, unknown> {
@@ -153,32 +146,66 @@ export async function seePerson(
 
 /** A reading serves the next activity of its hire for so long: much less than what is read may count before a write. */
 const KEPT_MS = 10_000;
-/** By open connection and hire: whoever was seen as their hire was opened. */
-const opened = new WeakMap<Connection, Map<string, Seen>>();
+
+/** Readings by open connection and hire, each given once. */
+function keptBriefly<T>() {
+  const kept = new WeakMap<Connection, Map<string, { value: T; since: Elapsed }>>();
+  const keyOf = ({ jobCandidateId, period }: HireRef): string => `${jobCandidateId} ${period}`;
+  return {
+    keep(connection: Connection, ref: HireRef, value: T, since = startClock()): void {
+      const ofConnection = kept.get(connection) ?? new Map<string, { value: T; since: Elapsed }>();
+      kept.set(connection, ofConnection);
+      const [key, one] = [keyOf(ref), { value, since }];
+      ofConnection.set(key, one);
+      setTimeout(() => void (ofConnection.get(key) === one && ofConnection.delete(key)), KEPT_MS).unref();
+    },
+    take(connection: Connection, ref: HireRef): T | undefined {
+      const key = keyOf(ref);
+      const one = kept.get(connection)?.get(key);
+      kept.get(connection)?.delete(key);
+      return one !== undefined && one.since() <= KEPT_MS ? one.value : undefined;
+    },
+  };
+}
+
+/** People as they were seen when their hire was opened. */
+const opened = keptBriefly<Seen>();
 
 /** Keeps what the opening read for the step after it, where that would read the same in the next moment. */
 export function keepSeen(connection: Connection, ref: HireRef, seen: Seen): void {
   const { onboarding, createAt } = connection.tenant.policies;
   const stages = hiringStagesOf(connection.tenant);
   if (onboarding !== 'skip' || !stages.every((stage) => createAt.includes(stage))) return;
-  const kept = opened.get(connection) ?? new Map<string, Seen>();
-  opened.set(connection, kept);
-  const key = keyOf(ref);
-  kept.set(key, seen);
-  const forget = (): void => void (kept.get(key) === seen && kept.delete(key));
-  setTimeout(forget, KEPT_MS).unref();
+  opened.keep(connection, ref, seen, seen.sinceRead);
 }
 
 /** What the opening read a moment ago, once: a further attempt reads anew. */
 export function takeSeen(connection: Connection, ref: HireRef): Seen | undefined {
-  const kept = opened.get(connection);
-  const seen = kept?.get(keyOf(ref));
-  kept?.delete(keyOf(ref));
-  return seen !== undefined && seen.sinceRead() <= KEPT_MS ? seen : undefined;
+  return opened.take(connection, ref);
 }
 
-function keyOf({ jobCandidateId, period }: HireRef): string {
-  return `${jobCandidateId} ${period}`;
+/** Employee IDs as the enrolments showed them. */
+const told = keptBriefly<{ employeeId: string | undefined }>();
+
+/** Reads the hire's enrolment, and keeps which Employee ID it shows for the plan that may follow. */
+export async function readEnrolment({ connection, ref }: HireContext, onboardingCandidateId: string) {
+  const params = { onboardingCandidateId };
+  const { data } = await connection.partner.onboarding.getCandidate({ params }, { priority: 'live' });
+  told.keep(connection, ref, { employeeId: shownEmployeeId(data.externalStatus) });
+  return data;
+}
+
+/** The Employee ID that the partner was told of this hire, as its enrolment shows it. */
+export async function readToldId(hire: HireContext): Promise<string | undefined> {
+  const known = told.take(hire.connection, hire.ref);
+  const id = hire.row.onboarding_candidate_id;
+  if (known !== undefined || id === null) return known?.employeeId;
+  try {
+    return shownEmployeeId((await readEnrolment(hire, id)).externalStatus);
+  } catch (error) {
+    if (isConnectorError(error, 'NOT_FOUND')) return undefined;
+    throw error;
+  }
 }
 
 /**

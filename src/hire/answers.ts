@@ -157,12 +157,12 @@ function samePersonAs(employeeIds: unknown): Partial<Decisions> {
  * nothing.
  */
 function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
-  const { employeeIds, reason, attempt } = details;
+  const { employeeIds, reason, attempt, told } = details;
   const shown = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
   return {
     link: undefined,
     notThese: new Set([...before.notThese, ...shown]),
-    ...(reason === 'absence-unproven' ? { createUnproven: true } : {}),
+    ...(reason === 'absence-unproven' || told !== undefined ? { createUnproven: true } : {}),
     ...(typeof attempt === 'number' ? { neverHappened: new Set([...before.neverHappened, attempt]) } : {}),
   };
 }
@@ -206,7 +206,7 @@ export interface Decisions {
   samePerson?: string | undefined;
   /** Employees who are somebody else. */
   notThese: ReadonlySet<string>;
-  /** A person looked and there is no such employee, although the HR system cannot prove it. */
+  /** A person looked and there is no such employee, although the HR system cannot prove it or one was made before. */
   createUnproven?: boolean;
   /** The employment of somebody who did not start was ended in the HR system. */
   endedByHand?: boolean;

@@ -267,6 +267,16 @@ export const holdCatalogue = {
       }).`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
   },
+  EMPLOYEE_TOLD: {
+    scope: 'hire',
+    answers: ['link', 'create', 'retry', 'keep'],
+    what: ({ jobCandidateId, told }: OfHire & { told: string }) =>
+      `The hiring platform shows Employee ID ${told} for job candidate ${jobCandidateId}, so an employee was made ` +
+      'before; the HR system shows none with our reference.',
+    asks:
+      'Look there: answer link <employeeId> if the record was merged into another one or lost the reference, create ' +
+      'if it was deleted and another employee is wanted, or keep to end the hire as it is.',
+  },
   EMPLOYEE_OF_ANOTHER: {
     scope: 'hire',
     answers: ['same-person', 'retry', 'link', 'create', 'cancel'],

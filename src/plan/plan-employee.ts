@@ -44,6 +44,8 @@ export interface EmployeeObservation extends KnownPerson {
   links?: readonly LinkedPerson[];
   /** The id of the employee that the person is, where that one is a former employee. */
   former?: string | undefined;
+  /** The Employee ID that the partner shows of this hire: somebody told it, so an employee was made. */
+  told?: string | undefined;
 }
 
 /** Which reading of the HR system the plan still needs. */
@@ -106,15 +108,18 @@ function planNamed(observed: EmployeeObservation, employeeId: string, decisions:
 }
 
 function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  const { fields, reference, before, unsettledCreate, findings = [] } = observed;
+  const { fields, reference, before, unsettledCreate, told, findings = [] } = observed;
   const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') return planLink(observed, identity.ref, decisions);
   // A person's word on an absence holds while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
   // applyPlan settles a create that already left: it knows the create's deadline.
-  if (identity.kind === 'create' || unsettledCreate || vouched) return { kind: 'create', fields, reference };
-  return ambiguous(observed, identity);
+  if (identity.kind === 'hold' && !unsettledCreate && !vouched) return ambiguous(observed, identity);
+  // After a restore the store may not know what it made, and HR may have merged or deleted that record since.
+  if (told !== undefined && !unsettledCreate && decisions.createUnproven !== true)
+    return held('EMPLOYEE_TOLD', { jobCandidateId: observed.ref.jobCandidateId, told });
+  return { kind: 'create', fields, reference };
 }
 
 /** An employee who is linked to another candidate is taken only where somebody says that both are one person. */

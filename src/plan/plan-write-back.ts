@@ -81,8 +81,15 @@ interface Written {
 
 /** Whether the enrolment shows what was written to it. */
 export function isShown(externalStatus: unknown, { status, employeeId }: Written): boolean {
-  const shown = (externalStatus ?? {}) as { status?: unknown; employeeId?: unknown };
-  return String(shown.employeeId) === employeeId && String(shown.status) === status;
+  const shown = (externalStatus ?? {}) as { status?: unknown };
+  return shownEmployeeId(externalStatus) === employeeId && String(shown.status) === status;
+}
+
+/** The Employee ID on an enrolment. */
+export function shownEmployeeId(externalStatus: unknown): string | undefined {
+  const { employeeId } = (externalStatus ?? {}) as { employeeId?: unknown };
+  const isGiven = typeof employeeId === 'number' || (typeof employeeId === 'string' && employeeId !== '');
+  return isGiven ? String(employeeId) : undefined;
 }
 
 /** Targets that do not show what was written, by custom field. */

@@ -47,6 +47,11 @@ describe('what one answer decides', () => {
       { createUnproven: true },
     ],
     [
+      'create where the partner was told of an employee says that they are gone',
+      given('create', undefined, { told: '1007' }),
+      { createUnproven: true },
+    ],
+    [
       'create for another reason vouches for nothing',
       given('create', undefined, { employeeIds: ['7'], reason: 'weak-evidence' }),
       { notThese: new Set(['7']) },

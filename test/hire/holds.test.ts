@@ -90,6 +90,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ],
   LEFT_WHILE_PENDING: [holdOf('LEFT_WHILE_PENDING', hire), ['5012', 'Withdraw it there']],
   EMPLOYEE_GONE: [holdOf('EMPLOYEE_GONE', { ...hire, employeeId: '7' }), ['5012', 'employee 7', 'link']],
+  EMPLOYEE_TOLD: [holdOf('EMPLOYEE_TOLD', { ...hire, told: '1007' }), ['5012', 'Employee ID 1007', 'create']],
   EMPLOYMENT_NOT_ENDED: [
     holdOf('EMPLOYMENT_NOT_ENDED', { ...hire, employeeId: '7', said: 'Not now.' }),
     ['5012', 'employee 7', 'Not now.', 'ended'],
@@ -136,6 +137,7 @@ test('an answer that only a whole tenant may give is offered for no single hire'
 test('once there is an employee no hold offers to cancel the hire', () => {
   const after: HoldCode[] = [
     'EMPLOYEE_GONE',
+    'EMPLOYEE_TOLD',
     'WRITE_BACK_TARGET_MISSING',
     'WRITE_BACK_REFUSED',
     'WRITE_BACK_NOT_VERIFIED',

@@ -166,6 +166,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     }),
     again: plan({ findings: weak }),
   },
+  EMPLOYEE_TOLD: {
+    hold: holdOf('EMPLOYEE_TOLD', { jobCandidateId, told: '1007' }),
+    again: plan({ findings: [{ by: 'reference', found: { kind: 'none', trusted: true } }], told: '1007' }),
+  },
   EMPLOYEE_OF_ANOTHER: {
     hold: holdOf('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: ['wrong'], other }),
     before: { link: 'wrong' },

@@ -53,6 +53,19 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     { createUnproven: true },
     create,
   ],
+  ['nobody found, and the partner was told of an employee', { findings: nobody, told: '1007' }, {}, 'EMPLOYEE_TOLD'],
+  [
+    'the partner was told of an employee, and a person says that there is none',
+    { findings: nobody, told: '1007' },
+    { createUnproven: true },
+    create,
+  ],
+  [
+    'the partner was told of an employee, and a create is unsettled: applyPlan settles it',
+    { findings: nobody, told: '1007', unsettledCreate: true },
+    {},
+    create,
+  ],
   ['the only hit was denied', { findings: [one('email', '7')] }, { notThese: new Set(['7']) }, create],
   [
     'one of two hits was denied, the other is weak',

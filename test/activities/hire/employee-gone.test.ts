@@ -52,3 +52,50 @@ test('a number that the HR system gives after the create is what the partner is 
   expect(await row(id)).toMatchObject({ employee_number: number });
   expect(await shown(id)).toMatchObject({ employeeId: number });
 });
+
+/** As in a restored store: the hire is enrolled, and what came after that is not known. */
+async function restored() {
+  const world = await employed();
+  const { fleet, id, finishOnce, forget, row } = world;
+  expect(await finishOnce()).toEqual({ verdict: 'verified' });
+  const told = (await row(id))?.employee_number ?? '';
+  await forget();
+  await fleet.store.kysely.deleteFrom('intents').where('verb', 'not like', 'enrol:%').execute();
+  await fleet.store.kysely
+    .updateTable('hires')
+    .set({ state: 'open', step: 'onboard', ended_at: null, employee_id: null, employee_number: null })
+    .where('job_candidate_id', '=', id)
+    .execute();
+  return { ...world, told };
+}
+
+test('an employee unknown to a restored store is found by our reference, and nobody is asked', async () => {
+  const { employOnce, id, employees, row, employeeId } = await restored();
+  const before = await employees();
+  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toEqual(before);
+  expect(await row(id)).toMatchObject({ employee_id: employeeId });
+});
+
+test('an employee unknown to a restored store, and whom HR deleted, is asked about and not made again', async () => {
+  const { employOnce, answerAs, change, ref, id, employees, employeeId, told } = await restored();
+  await change(`delete from employees where id = ${employeeId}`);
+  const left = (await employees()).length;
+  const asked = await employOnce(id);
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_TOLD', details: { told } } });
+  expect(await employees()).toHaveLength(left);
+  expect(await answerAs(ref, asked, 'create')).toMatchObject({ next: 'same' });
+  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(left + 1);
+});
+
+test('an employee unknown to a restored store, and whom HR merged, is the one that a person names', async () => {
+  const { employOnce, answerAs, change, ref, id, employees, employeeId, row } = await restored();
+  await change(`delete from employees where id = ${employeeId}`);
+  const [stays] = await employees();
+  await answerAs(ref, await employOnce(id), 'link', String(stays?.id));
+  const before = await employees();
+  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+  expect(await row(id)).toMatchObject({ employee_id: String(stays?.id) });
+  expect((await employees()).map((one) => one.id)).toEqual(before.map((one) => one.id));
+});
