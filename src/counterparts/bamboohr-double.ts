@@ -165,13 +165,18 @@ function readAs(employee: Record<string, string>, name: string): string | null {
   return employee[name === 'birthDate' ? 'dateOfBirth' : name] ?? null;
 }
 
+const FIRST_ID = 40_500;
+
 /** The answer has no body; where the employee is stands in Location, in two shapes by turns. */
 function create(company: BambooCompany, body: Record<string, unknown>): BambooAnswer {
   if (!body['firstName'] || !body['lastName'])
     return { status: 400, headers: { 'X-BambooHR-Error-Message': 'First and last name are required' } };
   const { employees } = company;
-  const id = String(40_500 + employees.size);
-  const employee = { employeeId: id, employeeNumber: String(1_000 + employees.size), status: 'Active' };
+  // The id of a record that HR deleted is not given again.
+  const known = [...employees.keys(), ...company.changed.keys()].map(Number);
+  const made = Math.max(FIRST_ID - 1, ...known) + 1 - FIRST_ID;
+  const id = String(FIRST_ID + made);
+  const employee = { employeeId: id, employeeNumber: String(1_000 + made), status: 'Active' };
   const refused = assign(employee, body);
   if (refused !== undefined) return refused;
   employees.set(id, employee);

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
-import { FILE_CATEGORY } from './bamboohr-records.ts';
+import { FILE_CATEGORY, markChanged } from './bamboohr-records.ts';
 import { type CustomerJob, startCustomerJob, takeRequests } from './customer-job.ts';
 import { startPostgres } from './start-postgres.ts';
 import { SCIM_SERVER_TOKEN, startScim } from './start-scim.ts';
@@ -27,6 +27,8 @@ export interface CustomerHris {
   env: NodeJS.ProcessEnv;
   /** From its own records, past everything that the connector uses. */
   employees(): Promise<OwnEmployee[]>;
+  /** HR deletes a record, or joins it with another one that stays. */
+  remove?(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,6 +92,10 @@ async function startSftps(): Promise<HrisSource> {
         settings: { kind: 'sftp', ...where, ...secrets, checkEvery: '1s', endColumn: 'last_day' },
         env: { COUNTERPART_SSH_KEY: privateKey, COUNTERPART_SSH_PASSPHRASE: passphrase },
         employees: () => readCustomer(job),
+        async remove(id) {
+          await job.sql('delete from employee where employee_id = $1', [id]);
+          await job.writeRoster();
+        },
         async close() {
           ended.abort();
           await working;
@@ -125,6 +131,10 @@ async function startBamboos(): Promise<HrisSource> {
             reference: one[REFERENCE_FIELD] ?? null,
             email: one['homeEmail'] ?? null,
           })),
+        async remove(id) {
+          double.company.employees.delete(id);
+          markChanged(double.company, id, 'Deleted');
+        },
         close: () => double.close(),
       };
     },

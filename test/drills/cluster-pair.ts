@@ -16,6 +16,18 @@ export async function startDurable(more: Readonly<Record<string, string>> = {}, 
   return startPostgres({ settings: { ...durable, ...more }, ...(parent === undefined ? {} : { parent }) });
 }
 
+/** Copies the files of a running server, as one makes a base backup; with its log up to the end of the copy. */
+export async function copyCluster(server: TestPostgres, folder: string): Promise<void> {
+  await asking(server.url, async (client) => {
+    await client.query(`select pg_backup_start('copy', true)`);
+    await cp(server.cluster, folder, { recursive: true });
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    await cp(join(server.cluster, 'pg_wal'), join(folder, 'pg_wal'), { recursive: true });
+    await rm(join(folder, 'postmaster.pid'), { force: true });
+    await writeFile(join(folder, 'backup_label'), rows[0]?.labelfile ?? '');
+  });
+}
+
 /**
  * Copies a running server into a second one that follows it, and has every commit wait for it from now on: whatever the
  * first has said, the second knows.
@@ -24,19 +36,14 @@ export async function addStandby(primary: TestPostgres): Promise<TestPostgres> {
   const address = new URL(primary.url);
   const standby = await startPostgres({
     settings: durable,
-    fill: (folder) =>
-      asking(primary.url, async (client) => {
-        await client.query(`select pg_backup_start('standby', true)`);
-        await cp(primary.cluster, folder, { recursive: true });
-        const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
-        await rm(join(folder, 'postmaster.pid'), { force: true });
-        await writeFile(join(folder, 'backup_label'), rows[0]?.labelfile ?? '');
-        await writeFile(join(folder, 'standby.signal'), '');
-        await writeFile(
-          join(folder, 'postgresql.auto.conf'),
-          `primary_conninfo = 'host=127.0.0.1 port=${address.port} user=postgres application_name=standby'\n`,
-        );
-      }),
+    async fill(folder) {
+      await copyCluster(primary, folder);
+      await writeFile(join(folder, 'standby.signal'), '');
+      await writeFile(
+        join(folder, 'postgresql.auto.conf'),
+        `primary_conninfo = 'host=127.0.0.1 port=${address.port} user=postgres application_name=standby'\n`,
+      );
+    },
   });
   await asking(primary.url, async (client) => {
     await client.query(`alter system set synchronous_standby_names = 'standby'`);
