@@ -16,8 +16,21 @@ const { values } = parseArgs({
   },
 });
 
-const HEAD = ['drill', 'hires', 'lost', 'twice', 'ready', 'useful', 'all done', 'worker', 'receiver', 'status', ''];
-/** Useful work goes on so soon after the fault has ended. */
+const HEAD = [
+  'drill',
+  'hires',
+  'lost',
+  'twice',
+  'ready',
+  'useful',
+  'all done',
+  'slow',
+  'worker',
+  'receiver',
+  'status',
+  '',
+];
+/** Useful work goes on so soon after the fault has ended, on a machine that has nothing else to do. */
 const BOUND_MS = 10_000;
 
 async function main(): Promise<void> {
@@ -29,7 +42,7 @@ async function main(): Promise<void> {
   const note = async (name: string, playing: Promise<string[]>): Promise<void> => {
     const row = await playing.catch((error: unknown) => {
       const why = error instanceof Impossible ? `not played: ${error.message}` : `broke: ${String(error)}`;
-      return [...Array.from({ length: 9 }, () => ''), why.slice(0, 4_000)];
+      return [...Array.from({ length: 10 }, () => ''), why.slice(0, 4_000)];
     });
     rows.push([name, ...row]);
     process.stderr.write(`${name} | ${row.join(' | ')}\n`);
@@ -72,11 +85,12 @@ async function play(drill: Drill, cliPath: string): Promise<string[]> {
 }
 
 function cellsOf(outcome: Outcome): string[] {
-  const { hires, lost, twice, readyMs, usefulMs, allMs, readyz, status } = outcome;
-  const wrong = [...faultsOf(outcome), ...(usefulMs > BOUND_MS ? ['late'] : [])];
+  const { hires, lost, twice, readyMs, usefulMs, allMs, slow, readyz, status } = outcome;
+  const wrong = [...faultsOf(outcome), ...(usefulMs > BOUND_MS * slow ? ['late'] : [])];
   return [
     ...[hires, lost, twice].map(String),
     ...[readyMs, usefulMs, allMs].map((ms) => `${(ms / 1_000).toFixed(1)} s`),
+    `${slow.toFixed(1)} x`,
     readyz.worker,
     readyz.receiver,
     status,

@@ -13,9 +13,14 @@ const MOST = 30;
 export function pace(): number {
   const known = Number(process.env[VARIABLE]);
   if (known >= 1) return known;
-  const measured = Math.min(MOST, Math.max(1, measure() / USUAL_MS));
+  const measured = slowness();
   process.env[VARIABLE] = measured.toFixed(1);
   return measured;
+}
+
+/** The same, at this moment: beside other work it swings tenfold within minutes. */
+export function slowness(): number {
+  return Math.min(MOST, Math.max(1, measure() / USUAL_MS));
 }
 
 /** A time limit on this machine. Limits only end what hangs: no verdict may depend on one. */
