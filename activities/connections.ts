@@ -24,6 +24,7 @@ import {
 } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
+import { traced } from '../src/trace.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { type OwnHris, ownHris } from './own-hris.ts';
 
@@ -193,12 +194,14 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
       onCall?.(tenant.tenant, report);
     },
     onObserved: (observations) => onObserved?.(tenant.tenant, observations),
-    around: (operation, run) => withFailpoints(`partner.${operation}`, run),
+    around: (operation, run) => outward(tenant.tenant, `partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), mayWrite, () =>
-    onAnswered?.(tenant.tenant, 'hris'),
-  );
+  const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), {
+    tenantId: tenant.tenant,
+    mayWrite,
+    answered: () => onAnswered?.(tenant.tenant, 'hris'),
+  });
   const inActivity = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const hris = ownHris(tenant.hris.connection, inActivity);
   const keyFingerprint = fingerprintOf(apiKey);
@@ -220,6 +223,11 @@ async function loadExchanges(tenant: Tenant, employee: Mapping): Promise<Connect
   return Object.fromEntries(all.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
 }
 
+/** A call to one of the two sides: a span of the trace under way, with a failpoint before and after. */
+function outward<T>(tenantId: string, name: string, run: () => Promise<T>): Promise<T> {
+  return traced(name, { facts: { 'hirebridge.tenant': tenantId } }, () => withFailpoints(name, run));
+}
+
 /** Calls that change something in the HRIS. */
 const HRIS_WRITES: ReadonlySet<string> = new Set([
   'create',
@@ -236,12 +244,13 @@ const HRIS_WRITES: ReadonlySet<string> = new Set([
  * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later
  * capabilities as well. Every write asks first whether it may.
  */
-function guardHris(hris: HrisConnection, mayWrite: () => Promise<void>, answered: () => void): HrisConnection {
+function guardHris(hris: HrisConnection, guard: Guard): HrisConnection {
   const { capabilities, close, ...calls } = hris;
-  return { ...guardCalls(calls, { mayWrite, answered }), capabilities, close };
+  return { ...guardCalls(calls, guard), capabilities, close };
 }
 
 interface Guard {
+  tenantId: string;
   mayWrite: () => Promise<void>;
   answered: () => void;
 }
@@ -254,7 +263,7 @@ function guardCalls<T extends object>(calls: T, guard: Guard): T {
       name,
       async (...args: unknown[]) => {
         if (HRIS_WRITES.has(name)) await guard.mayWrite();
-        const given = await withFailpoints(`hris.${name}`, () => call(...args));
+        const given = await outward(guard.tenantId, `hris.${name}`, () => call(...args));
         // A probe gives its failure.
         if ((given as { ok?: boolean } | undefined)?.ok !== false) guard.answered();
         return given;

@@ -7,6 +7,9 @@ import type { Admission } from './receiver/admit.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type RefusalNotes } from './receiver/refusal-notes.ts';
+import { startTelemetry } from './telemetry/start-telemetry.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+import { traceReceived } from './trace.ts';
 import { within } from './within.ts';
 
 export interface RunReceiverOptions extends Places {
@@ -42,6 +45,8 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   const firstTry = Promise.withResolvers<void>();
   const failed = tenants.promise.then(() => new Promise<never>(() => undefined));
   failed.catch(() => undefined);
+  let telemetry: Promise<Telemetry | undefined> | undefined;
+  let installationId = '';
   const receiver = await startReceiver({
     port: options.port ?? config.HIREBRIDGE_PORT,
     host: options.host ?? config.HIREBRIDGE_HOST,
@@ -52,7 +57,11 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: async () => {
       try {
-        return await openDeliveryStore(url, options.tenantsDir, log, { known: tenants.resolve, refusals });
+        telemetry ??= startTelemetry('serve', registry);
+        await telemetry;
+        const opened = await openDeliveryStore(url, options.tenantsDir, log, { known: tenants.resolve, refusals });
+        installationId = opened.installationId;
+        return opened;
       } catch (error) {
         // A store that is down is tried again; invalid tenant files end the process.
         if (isConnectorError(error) && error.action === 'reject') tenants.reject(error);
@@ -62,6 +71,11 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
       }
     },
     metrics: createReceiverMetrics(registry),
+    onStored: ({ tenantId, bodyHash, event, ids }, ms) =>
+      traceReceived(
+        { installationId, tenantId, bodyHash },
+        { event, jobCandidateIds: ids['jobCandidateId'] ?? [], ms },
+      ),
     onRefused: refusals.note,
     log,
   });
@@ -70,7 +84,10 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
     const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
     log.info({ url: receiver.url, health: health.url }, 'receiving webhooks');
-    const close = async () => void (await within(CLOSE_MS, Promise.all([receiver.close(), health.close()])));
+    const close = async () => {
+      const sent = async () => (await telemetry)?.close();
+      await within(CLOSE_MS, Promise.all([receiver.close(), health.close(), sent()]));
+    };
     return { url: receiver.url, healthUrl: health.url, failed, close };
   } catch (error) {
     await receiver.close();
@@ -120,6 +137,7 @@ async function openDeliveryStore(
       await store.close();
     };
     return {
+      installationId: store.installationId,
       commit: createDeliveryBatches(store),
       trouble: () => storeTrouble(store, presence.unwritten()),
       close,

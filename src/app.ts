@@ -19,6 +19,8 @@ import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store, storeTrouble } from './store/open-store.ts';
 import { keepPresence, type Presence } from './store/processes.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
+import { startTelemetry } from './telemetry/start-telemetry.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
 import { followedHires } from './temporal/followed-hires.ts';
@@ -32,6 +34,7 @@ import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.t
 import { loadTenants } from './tenants/load-tenants.ts';
 import { startWithFolder } from './tenants/start-with-folder.ts';
 import { watchTenants } from './tenants/watch-tenants.ts';
+import { tracedForHire } from './trace.ts';
 import { startChores } from './worker/chores.ts';
 import { endWorker, SHUTDOWN } from './worker/end-worker.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
@@ -65,6 +68,9 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   // A first start with invalid files leaves nothing behind.
   if (!storeExists(options.dataDir)) await loadTenants(options.tenantsDir);
   installRuntime(log);
+  const registry = createRegistry('worker');
+  // Before the store is opened: it makes spans only where somebody asked for them by then.
+  const telemetry = await startTelemetry('worker', registry);
   const temporal = await connectTemporal();
   const url = storeUrl(options.dataDir, config);
   const plugins = [writeFailpoints(passFailpoint)];
@@ -74,7 +80,9 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
     await startWithFolder(store, options.tenantsDir);
-    return await startWorker({ options, config, log, tenants: createKnownTenants(), temporal, store, rateLimits });
+    const tenants = createKnownTenants();
+    const parts = { options, config, log, registry, telemetry, tenants, temporal, store, rateLimits };
+    return await startWorker(parts);
   } catch (error) {
     await Promise.allSettled([store.close(), rateLimits.close(), temporal.close()]);
     throw error;
@@ -85,6 +93,8 @@ interface WorkerParts {
   options: RunWorkerOptions;
   config: Config;
   log: Logger;
+  registry: Registry;
+  telemetry: Telemetry | undefined;
   tenants: KnownTenants;
   temporal: TemporalConnection;
   store: Store;
@@ -93,9 +103,8 @@ interface WorkerParts {
 }
 
 async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { options, config, log, tenants, temporal, store } = parts;
+  const { options, config, log, registry, telemetry, tenants, temporal, store } = parts;
   const { installationId } = store;
-  const registry = createRegistry('worker');
   let following: FollowedTenants | undefined;
   let wasAway = false;
   const presence = keepPresence(parts.rateLimits, 'worker', log, async () => {
@@ -105,8 +114,8 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     wasAway = note !== null;
     return note;
   });
-  const hires = createHireClient(temporal, installationId, config);
-  const deps = wireActivities(parts, hires, { registry, presence });
+  const hires = createHireClient(temporal, installationId, config, telemetry?.temporal);
+  const deps = wireActivities(parts, hires, presence);
   const workers = await createWorkers({
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
@@ -116,6 +125,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     stickyMs: config.HIREBRIDGE_STICKY_MS,
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
     shutdown: SHUTDOWN,
+    telemetry: telemetry?.temporal,
   });
   following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
@@ -141,7 +151,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await endWorker({
         work: () => [following?.close(), relay.close(), chores.close(), presence.close(), run],
-        connections: () => [health.close(), deps.connections.close()],
+        connections: () => [health.close(), deps.connections.close(), Promise.resolve(telemetry?.close())],
         stores: () => [store.close(), parts.rateLimits.close(), temporal.close()],
       });
     },
@@ -221,9 +231,9 @@ function wireRelay(
 }
 
 function wireActivities(
-  { config, log, tenants, store, rateLimits }: WorkerParts,
+  { config, log, registry, tenants, store, rateLimits }: WorkerParts,
   hires: HireClient,
-  { registry, presence }: { registry: Registry; presence: Presence },
+  presence: Presence,
 ): ActivityDeps {
   const pausedHris = new Set<string>();
   return {
@@ -243,7 +253,9 @@ function wireActivities(
       },
     }),
     signalHire: paceStarts((hire, about, options) =>
-      withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
+      tracedForHire('signal hire', { installationId: store.installationId, ...hire }, {}, () =>
+        withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
+      ),
     ),
     followedHires: (tenantId) => followedHires(hires, tenantId),
     lastReconcile: rememberReconciles((tenantId) => askLastReconcile(hires, tenantId)),

@@ -3,6 +3,7 @@ import pino from 'pino';
 import type { build } from 'pino-pretty';
 import { ConnectorError } from './errors.ts';
 import { isDebugging, logLevel } from './log-level.ts';
+import { tracedIds } from './trace.ts';
 
 export type Logger = pino.Logger;
 
@@ -103,6 +104,7 @@ export function createRootLogger(to: pino.DestinationStream = destination(), lev
     {
       level,
       base: { pid: process.pid },
+      mixin: () => tracedIds() ?? {},
       timestamp: pino.stdTimeFunctions.isoTime,
       // Pino runs no formatter over a child logger's bindings, so their hidden names are listed as they are written.
       redact: { paths: BOUND, censor: REDACTED },

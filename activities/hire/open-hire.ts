@@ -17,6 +17,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
+import { traceOpened } from '../../src/trace.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
@@ -97,7 +98,10 @@ async function openPeriod(
   // The attempt after this one may have found them gone: nobody would follow the hire that is opened now.
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
   const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
-  if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
+  if (fresh > 0) {
+    log.info({ tenantId, jobCandidateId, period }, 'hire opened');
+    traceOpened({ installationId: store.installationId, tenantId, jobCandidateId });
+  }
   keepSeen(connection, ref, seen);
   return { opened: opened(connection, period, 'enrol'), seen };
 }

@@ -85,7 +85,7 @@ async function runShow(
   process.stdout.write(`${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`);
 }
 
-function renderHire(hire: HireView): string {
+function renderHire(hire: HireView & { traceId?: string }): string {
   return Object.entries(hire)
     .map(([name, value]) => `${name.padEnd(22)}  ${shown(value)}\n`)
     .join('');

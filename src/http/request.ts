@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isTracing, traced } from '../trace.ts';
 import type { HttpAnswer, HttpMethod, HttpRequest } from './message.ts';
 import type { HttpPool } from './pool.ts';
 
@@ -18,6 +19,23 @@ const idempotentMethods: ReadonlySet<HttpMethod> = new Set(['GET', 'PUT', 'DELET
  */
 export async function sendRequest(pool: HttpPool, request: HttpRequest): Promise<HttpAnswer> {
   const requestId = request.requestId ?? randomUUID();
+  if (!isTracing()) return sendOnce(pool, request, requestId);
+  const { hostname, port } = new URL(pool.origin);
+  // No path: a person's e-mail may be part of it, in an HR system that a file describes.
+  const facts = {
+    'http.request.method': request.method,
+    'server.address': hostname,
+    ...(port === '' ? {} : { 'server.port': Number(port) }),
+    'hirebridge.request_id': requestId,
+  };
+  return traced(request.method, { kind: 'client', facts }, async (note) => {
+    const answer = await sendOnce(pool, request, requestId);
+    note({ 'http.response.status_code': answer.status });
+    return answer;
+  });
+}
+
+async function sendOnce(pool: HttpPool, request: HttpRequest, requestId: string): Promise<HttpAnswer> {
   const maxBodyBytes = request.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const state: Exchange = { sentAt: undefined, status: undefined };
   try {

@@ -8,6 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
+import { placeOfHire } from '../trace.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
@@ -47,7 +48,7 @@ export async function readHire(
   store: Store,
   tenantId: string,
   jobCandidateId: string,
-): Promise<HireView & { stands: string; next: string; story: StoryLine[] }> {
+): Promise<HireView & { traceId: string; stands: string; next: string; story: StoryLine[] }> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
     throw new ConnectorError({
@@ -58,7 +59,9 @@ export async function readHire(
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
     });
   const records = await readHireRecords(store, row);
-  return { ...viewHire(row), ...sayHire(records), story: tellHire(records) };
+  // Known whether or not somebody collects traces: it follows from the ids.
+  const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
+  return { ...viewHire(row), traceId, ...sayHire(records), story: tellHire(records) };
 }
 
 export function viewHire(row: HireRow): HireView {

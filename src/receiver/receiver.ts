@@ -21,6 +21,8 @@ export interface ReceiverOptions {
   openStore: GateOptions['openStore'];
   log: Logger;
   metrics: ReceiverMetrics;
+  /** Told of every delivery that was stored for the first time, and of the time since its headers came, ms. */
+  onStored?: (delivery: Delivery, ms: number) => void;
   /** Told of every refused delivery of a known tenant. */
   onRefused?: (tenantId: string, code: string) => void;
   /** Largest body, bytes. Default 1,000,000. */
@@ -66,7 +68,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
-  const parts = { admission: admissionNow, gate, log, metrics, onRefused: options.onRefused };
+  const { onStored, onRefused } = options;
+  const parts = { admission: admissionNow, gate, log, metrics, onStored, onRefused };
   server.on('request', (request, response) => void answer({ request, response, ...parts }));
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -83,6 +86,7 @@ interface Exchange {
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
+  onStored: ReceiverOptions['onStored'];
   onRefused: ReceiverOptions['onRefused'];
 }
 
@@ -90,6 +94,7 @@ interface Exchange {
 async function answer(exchange: Exchange): Promise<void> {
   const { request, response, admission, gate, log, metrics } = exchange;
   const stop = metrics.seconds.startTimer();
+  const came = performance.now();
   let tenant: ReceiverTenant | undefined;
   try {
     const known = await admission();
@@ -100,6 +105,7 @@ async function answer(exchange: Exchange): Promise<void> {
     noteOdd(delivery, fresh, exchange);
     metrics.deliveries.inc({ tenant: tenant.id, status: 200, code: fresh ? 'STORED' : 'REPEATED' });
     reply(response, 200, fresh ? 'STORED' : 'REPEATED');
+    if (fresh) exchange.onStored?.(delivery, performance.now() - came);
   } catch (error) {
     const refused = error instanceof ConnectorError ? error : refusal('STORE_UNAVAILABLE', error);
     const status = refused.status ?? 503;

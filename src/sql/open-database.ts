@@ -1,8 +1,17 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Kysely, type KyselyPlugin, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import {
+  Kysely,
+  type KyselyConfig,
+  type KyselyPlugin,
+  type LogEvent,
+  PostgresDialect,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../errors.ts';
+import { isTracing, tracePast } from '../trace.ts';
 import { openPool } from './postgres-pool.ts';
 import { NodeSqliteDialect, openSqliteFile } from './sqlite-dialect.ts';
 
@@ -49,7 +58,7 @@ function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables
   if (options.relaxed === true) database.exec('pragma synchronous = normal');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
-  const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), plugins: options.plugins ?? [] });
+  const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), ...settings('sqlite', options) });
   return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
 }
 
@@ -65,6 +74,27 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
       oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
   } as pg.CustomTypesConfig;
   const pool = openPool(url, options.poolSize ?? 10, types);
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: options.plugins ?? [] });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...settings('postgresql', options) });
   return { kysely, kind: 'postgres', now: POSTGRES_NOW, close: () => kysely.destroy() };
+}
+
+/** Kysely waits for its log after each statement, so there is one only where spans are made. */
+function settings(system: string, { plugins = [] }: OpenOptions): Pick<KyselyConfig, 'plugins' | 'log'> {
+  return isTracing() ? { plugins, log: (event) => noteStatement(system, event) } : { plugins };
+}
+
+/** Verb and table of a statement; of one that begins with another (`with`), its own. */
+const STATEMENT = /\b(insert|update|delete|select)\b[^]*?(?:\b(?:into|from|update)\s+)?"(\w+)"/i;
+
+/** Neither its text nor its values: some statements carry records as JSON. */
+function noteStatement(system: string, { level, query, queryDurationMillis }: LogEvent): void {
+  const [, verb = 'statement', table = ''] = STATEMENT.exec(query.sql) ?? [];
+  const operation = verb.toLowerCase();
+  const facts = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
+  const failed = level === 'error' ? { failed: 'SQL_ERROR' } : {};
+  tracePast(
+    `store.${operation}${table === '' ? '' : `.${table}`}`,
+    { kind: 'client', facts, ...failed },
+    queryDurationMillis,
+  );
 }

@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { HireTiming } from '../hire/hire-run.ts';
+import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import type { TemporalConnection } from './connection.ts';
 
 /** How this installation's workflows are reached, by workers and by single commands alike. */
@@ -10,10 +11,16 @@ export interface HireClient {
   timing: HireTiming;
 }
 
-export function createHireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
+export function createHireClient(
+  { connection, namespace }: TemporalConnection,
+  installationId: string,
+  config: Config,
+  telemetry?: TemporalTelemetry,
+): HireClient {
   // The default identity is the machine's name, and histories would keep it.
   const identity = `${installationId}@${process.pid}`;
-  const client = new Client({ connection: temporal.connection, namespace: temporal.namespace, identity });
+  const interceptors = telemetry === undefined ? {} : { interceptors: { workflow: [telemetry.client] } };
+  const client = new Client({ connection, namespace, identity, ...interceptors });
   return { client, installationId, timing: timingOf(config) };
 }
 

@@ -1,5 +1,6 @@
 import { type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from '../log.ts';
+import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import { bulkTaskQueue, taskQueue } from './ids.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -17,6 +18,8 @@ export interface WorkerSettings {
   heartbeatMs: number;
   /** When activities under way are cancelled once the worker stops, and when it ends without them, ms. */
   shutdown: { readonly graceMs: number; readonly forceMs: number };
+  /** What makes spans, if anything does. */
+  telemetry: TemporalTelemetry | undefined;
 }
 
 /** Hires' activities at once in one process. */
@@ -32,7 +35,7 @@ const BEATS_A_TIMEOUT = 4;
 
 /** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
-  const { connection, namespace, installationId, activitiesFor } = settings;
+  const { connection, namespace, installationId, activitiesFor, telemetry } = settings;
   const common = {
     connection,
     namespace,
@@ -40,11 +43,12 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     shutdownForceTime: settings.shutdown.forceMs,
     identity: `${installationId}@${process.pid}`,
     maxHeartbeatThrottleInterval: settings.heartbeatMs / BEATS_A_TIMEOUT,
+    ...(telemetry && { interceptors: { activity: telemetry.activity }, sinks: telemetry.sinks }),
   } as const;
   const live = Worker.create({
     ...common,
     taskQueue: taskQueue(installationId),
-    workflowBundle: await workflowBundle(settings.cacheDir),
+    workflowBundle: await workflowBundle(settings.cacheDir, telemetry === undefined ? 'plain' : 'traced'),
     activities: activitiesFor(LIVE_SLOTS),
     maxConcurrentActivityTaskExecutions: LIVE_SLOTS,
     maxCachedWorkflows: 500,

@@ -1,6 +1,7 @@
 import type { Logger } from '../log.ts';
 import { deferDeliveries, failDelivery, finishDeliveries, type LeasedDelivery } from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
+import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { dispatchOf } from './dispatch.ts';
 import { hintStreams, type StreamHinter } from './hint-streams.ts';
 import { isOutage, outageReason } from './is-outage.ts';
@@ -20,12 +21,27 @@ export async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelive
   const { hires } = dispatchOf(delivery.event);
   try {
     if (hires !== undefined)
-      await hireHints[hires](relay, delivery, await readTenantState(relay.store, delivery.tenantId));
+      await hireHints[hires](
+        signalling(relay, delivery),
+        delivery,
+        await readTenantState(relay.store, delivery.tenantId),
+      );
     await hintStreams(relay, [delivery]);
     await finishDeliveries(relay.store, [delivery], 'relayed');
   } catch (error) {
     await putBack(relay, delivery, error);
   }
+}
+
+/** Signals of one delivery, each in the trace of its hire. */
+function signalling(relay: DeliveryRelay, { tenantId, bodyHash, event }: LeasedDelivery): DeliveryRelay {
+  const { installationId } = relay.store;
+  const own = event === STARTING_EVENT ? {} : { causedBy: placeOfDelivery({ installationId, tenantId, bodyHash }) };
+  return {
+    ...relay,
+    signalHire: (hire, about, options) =>
+      tracedForHire(`relay ${event}`, { installationId, ...hire }, own, () => relay.signalHire(hire, about, options)),
+  };
 }
 
 /** Some of one tenant that ask for no hire, in a few statements: thousands of them cost the other tenants little. */

@@ -11,6 +11,7 @@ const ground = [
   'src/within',
   'src/day-of',
   'src/nearest',
+  'src/trace',
   'package.json',
 ];
 
@@ -28,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/streams', 'src/exchange'],
   ['src/tenants'],
   ['activities'],
-  ['workflows'],
+  ['workflows', 'src/telemetry'],
   ['src/temporal'],
   ['src/receiver', 'src/worker', 'src/operator', 'src/sandbox', 'src/counterparts'],
   ['src/app', 'src/app-receiver'],

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 /** Each recorded once, when its path first passed whole; a later change adds a file and never records these again. */
 const histories = fileURLToPath(new URL('./histories/', import.meta.url));
@@ -11,9 +12,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const recorded = (await readdir(histories)).filter((name) => name.endsWith('.json'));
 let code: string;
+let traced: string;
 
 beforeAll(async () => {
   code = await bundle(join(root, 'workflows', 'index.ts'));
+  traced = await bundleWorkflows('traced');
 });
 
 async function bundle(workflowsPath: string): Promise<string> {
@@ -60,6 +63,10 @@ test('there are histories of a plain, a held and a cancelled hire, of a reconcil
 
 test.each(recorded)('today’s workflows replay %s', async (name) => {
   await replay(code, name);
+});
+
+test.each(recorded)('the workflows that make spans replay %s, recorded without any', async (name) => {
+  await replay(traced, name);
 });
 
 test('two activities swapped do not replay', async () => {

@@ -1,0 +1,89 @@
+import { type Context, propagation, type SpanContext, trace } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Context as ActivityContext } from '@temporalio/activity';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
+import { extractContextFromHeaders, TRACE_HEADER } from '@temporalio/interceptors-opentelemetry/lib/instrumentation.js';
+import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
+import type { SerializableSpan } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import type { TracedHire } from '../trace.ts';
+import type { TemporalTelemetry } from './telemetry.ts';
+
+/** Temporal's interceptors for client, activities and workflows. `rootOf`: below what the spans of a hire hang. */
+export function temporalTelemetry(
+  processor: SpanProcessor,
+  resource: Resource,
+  rootOf: (hire: TracedHire) => Context,
+): TemporalTelemetry {
+  return {
+    client: new OpenTelemetryWorkflowClientInterceptor(),
+    activity: [(ctx) => ({ inbound: activityInterceptor(ctx, rootOf) })],
+    sinks: {
+      exporter: {
+        export: {
+          fn: (info: WorkflowInfo, spans: SerializableSpan[]) => {
+            for (const span of spans) processor.onEnd(fromWorkflow(span, info, resource));
+          },
+        },
+      },
+    },
+  };
+}
+
+/**
+ * Temporal's own, told where the activity belongs. One of a hire is in the hire's trace, also where the workflow was
+ * started by a command that traces nothing; any other begins a trace where its workflow is in none.
+ */
+function activityInterceptor(ctx: ActivityContext, rootOf: (hire: TracedHire) => Context) {
+  const own = new OpenTelemetryActivityInboundInterceptor(ctx);
+  const hire = hireOf(ctx.info.workflowExecution?.workflowId ?? '');
+  return {
+    execute: ((input, next) => {
+      const came = spanContextIn(input.headers);
+      if (hire === undefined) return own.execute(came?.traceFlags === 1 ? input : without(input), next);
+      const root = rootOf(hire);
+      const isInTrace = came?.traceId === trace.getSpanContext(root)?.traceId;
+      return own.execute(isInTrace ? input : { ...input, headers: { ...input.headers, ...headerOf(root) } }, next);
+    }) satisfies OpenTelemetryActivityInboundInterceptor['execute'],
+  };
+}
+
+/** As `hireWorkflowId` makes it: INSTALLATION/hire/TENANT/JOB CANDIDATE. */
+function hireOf(workflowId: string): TracedHire | undefined {
+  const [, installationId, tenantId, jobCandidateId] = /^([^/]+)\/hire\/([^/]+)\/([^/]+)$/.exec(workflowId) ?? [];
+  if (installationId === undefined || tenantId === undefined || jobCandidateId === undefined) return undefined;
+  return { installationId, tenantId, jobCandidateId };
+}
+
+function spanContextIn(headers: Headers): SpanContext | undefined {
+  const from = extractContextFromHeaders(headers);
+  return from === undefined ? undefined : trace.getSpanContext(from);
+}
+
+function without<Input extends { headers: Headers }>(input: Input): Input {
+  const { [TRACE_HEADER]: _trace, ...headers } = input.headers;
+  return { ...input, headers };
+}
+
+function headerOf(at: Context): Headers {
+  const carrier: Record<string, string> = {};
+  propagation.inject(at, carrier);
+  return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
+}
+
+/** A span as the workflow's sandbox copied it out, in the form of the SDK outside, which is a major version newer. */
+function fromWorkflow(span: SerializableSpan, info: WorkflowInfo, resource: Resource): ReadableSpan {
+  const { spanContext, parentSpanId, instrumentationLibrary, attributes, ...rest } = span;
+  const { traceId, spanId, traceFlags } = spanContext;
+  const { workflowId, runId, workflowType } = info;
+  return {
+    ...rest,
+    attributes: { ...attributes, temporalWorkflowId: workflowId, run_id: runId, temporalWorkflowType: workflowType },
+    spanContext: () => ({ traceId, spanId, traceFlags }),
+    ...(parentSpanId === undefined ? {} : { parentSpanContext: { traceId, spanId: parentSpanId, traceFlags } }),
+    instrumentationScope: instrumentationLibrary,
+    resource,
+  };
+}
