@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue, Found } from '../hire/employee.ts';
+import type { FieldPlan, HttpDefinition } from '../hris/http/definition.ts';
 import { type CommonOptions, type OpenDefinition, openDefinition } from '../hris/http/http.ts';
-import type { FieldPlan, HttpDefinition } from '../hris/http/load-definition.ts';
 import { noLimits } from '../hris/http-line.ts';
 import type { CreateResult, HrisConnection } from '../hris/port.ts';
 import type { HrisProfile, HrisUnderTest, Need, Powers, Spell } from './hris-under-test.ts';
@@ -199,10 +199,11 @@ function profileOf(
     });
   const missing = fields.find((field) => field.required && field !== nameField) ?? (name?.required ? name : undefined);
   const [isProven, exists] = [
-    (by: keyof typeof search) => search[by]?.trusted === true || everybody !== undefined,
+    (by: keyof typeof search) => (search[by]?.trusted ?? false) !== false || everybody !== undefined,
     (by: keyof typeof search) => search[by] !== undefined || everybody !== undefined,
   ];
   const has = (key: string): boolean => definition.fields.some((field) => field.key === key);
+  const isNamed = has('name') || (has('givenName') && has('familyName'));
   return {
     employee: (tag, changes = {}) => {
       onTag(tag);
@@ -215,9 +216,10 @@ function profileOf(
     ...(record.number === undefined ? {} : { number: /./ }),
     refuses: [],
     ...(isProven('email') ? {} : { foldsCase: false }),
-    findsPersons: has('birthDate') && has('givenName') && has('familyName') && exists('person'),
+    ...(search.email?.trusted === 'ascii' && everybody === undefined ? { foldsEveryLetter: false } : {}),
+    findsPersons: has('birthDate') && isNamed && exists('person'),
     findsEmails: (has('email') || has('workEmail')) && exists('email'),
-    findsNames: has('givenName') && has('familyName') && search.name !== undefined,
+    findsNames: isNamed && search.name !== undefined,
     provesNothing: (['reference', 'number', 'email', 'person'] as const).filter((by) => !isProven(by)),
   };
 }

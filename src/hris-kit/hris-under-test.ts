@@ -1,7 +1,7 @@
 import { isConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
-import type { CreateResult, HrisAdapter, HrisConnection, WriteOptions } from '../hris/port.ts';
-import type { SignedDelivery } from '../hris/signed-delivery.ts';
+import type { CreateResult, HrisConnection, WriteOptions } from '../hris/port.ts';
+import type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 import type { AskedRequest } from './http-proxy.ts';
 
 /** What the suite writes into an HRIS of one kind, in the words of its fields. */
@@ -92,12 +92,12 @@ export interface Powers {
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
   /** Waits until they have finished one by themselves. */
   untilFinished(ticket: string): Promise<void>;
-  /** Webhooks as the kind signs them, and as it reads them. */
+  /** Webhooks as the system signs them, and what the kind says of that. */
   webhooks: {
     sign(payload: Buffer, key: string, at: number): SignedDelivery['headers'];
     /** A payload about these employees, in each form there is. */
     payloads(ids: readonly string[]): Buffer[];
-    read: NonNullable<HrisAdapter['webhooks']>['read'];
+    signing: WebhookSigning;
   };
   /** A field of the customer's: what `describe` must call it, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };

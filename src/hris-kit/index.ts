@@ -6,6 +6,7 @@ export { duration } from '../hris/duration.ts';
 export { type Amendment, fieldsToAmend } from '../hris/fields-to-amend.ts';
 export { fitsKey, foldText, foundBy } from '../hris/fits-key.ts';
 export { hasEnded } from '../hris/has-ended.ts';
+export type { DefinitionHooks, HookedRequest } from '../hris/http/hooks.ts';
 export { callHris, type HrisRequest, type Refusal, readJson } from '../hris/http-call.ts';
 export { type HrisLimits, type HrisLine, type LineRequest, noLimits, openLine } from '../hris/http-line.ts';
 export type * from '../hris/port.ts';
@@ -14,8 +15,8 @@ export { cellText, type ReadCell, readCell, readFields } from '../hris/read-cell
 export { readTogether } from '../hris/read-together.ts';
 export { refuseFields } from '../hris/refuse-fields.ts';
 export { sameAddress } from '../hris/same-address.ts';
-export type { NamedEmployees, SignedDelivery, SignedWebhooks } from '../hris/signed-delivery.ts';
 export type { HttpAnswer } from '../http/message.ts';
+export type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 export type { HrisCell, HrisProfile, HrisUnderTest, HttpPower, Need, Powers, Spell, Wire } from './hris-under-test.ts';
 export { httpPowers } from './http-powers.ts';
 export { type HttpFault, type HttpProxy, startHttpProxy } from './http-proxy.ts';

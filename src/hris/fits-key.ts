@@ -16,9 +16,10 @@ export function fitsKey(
   if (key.by === 'number') return ref.number === key.value;
   if (key.by === 'email') return addresses.some((name) => folded(fields[name]) === folded(key.value));
   const { birthDate = null } = fields;
-  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
+  if (key.by === 'person')
+    return birthDate === key.birthDate && isNamed(fields, key, `${key.givenName} ${key.familyName}`);
   const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
-  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
+  return isUnknown && isNamed(fields, key.parts, key.fullName);
 }
 
 /** What a search comes to. `trusted`: nobody there is proven, should there be nobody. */
@@ -32,6 +33,11 @@ function folded(value: unknown): string | undefined {
   return typeof value === 'string' ? foldText(value) : undefined;
 }
 
-function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
+/** Some systems keep one name. */
+function isNamed(fields: EmployeeFields, parts: NameParts | undefined, fullName: string): boolean {
+  if (typeof fields['name'] === 'string' && fields['familyName'] === undefined)
+    return foldText(fields['name']) === foldText(fullName);
+  if (parts === undefined) return false;
+  const { familyName, givenName } = parts;
   return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
 }

@@ -30,11 +30,17 @@ export interface LineRequest extends HttpRequest {
 
 const AT_ONCE = 4;
 
-export function openLine(
-  url: string,
-  { allowPrivate, limits }: { allowPrivate: boolean; limits: HrisLimits },
-): HrisLine {
-  const pool = openPool(url, { allowPrivate, connections: AT_ONCE });
+export interface LineSettings {
+  allowPrivate: boolean;
+  limits: HrisLimits;
+  /** A certificate of ours, where the system asks for one; PEM. */
+  tls?: { cert: string; key: string } | undefined;
+  /** Headers that tell the rate limit, by their usual names (`ratelimit-remaining`). */
+  budget?: Readonly<Record<string, string>> | undefined;
+}
+
+export function openLine(url: string, { allowPrivate, limits, tls, budget = {} }: LineSettings): HrisLine {
+  const pool = openPool(url, { allowPrivate, connections: AT_ONCE, ...(tls && { tls }) });
   // What the address has behind its host stands before every path.
   const base = new URL(url).pathname.replace(/\/+$/, '');
   // A queue for each priority, so that a hire never waits behind bulk calls that wait for the rate limit.
@@ -44,7 +50,11 @@ export function openLine(
       const rateLimit = limits(endpoint);
       return queues[priority](async () => {
         await acquirePermit(rateLimit, { priority, signal: request.signal, what: 'A call to the HR system' });
-        const send = (): Promise<HttpAnswer> => sendRequest(pool, { ...request, path: `${base}${request.path}` });
+        const send = async (): Promise<HttpAnswer> => {
+          const answer = await sendRequest(pool, { ...request, path: `${base}${request.path}` });
+          const told = Object.entries(budget).map(([usual, own]) => [usual, answer.headers[own.toLowerCase()]]);
+          return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(told) } };
+        };
         return sendOnPermit(rateLimit, send, ({ headers, endedAt }) => readRetryAfter(headers, endedAt));
       });
     },

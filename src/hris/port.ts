@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
+import type { WebhookSigning } from '../http/signed-delivery.ts';
 import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';
-import type { SignedWebhooks } from './signed-delivery.ts';
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
 export type CreateResult<Ref = EmployeeRef> =
@@ -276,7 +276,7 @@ export interface HrisAdapter<Options = unknown> {
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
   /** Absent where the kind signs none. */
-  webhooks?: SignedWebhooks;
+  webhooks?: WebhookSigning;
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */

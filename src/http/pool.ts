@@ -22,6 +22,8 @@ export interface PoolOptions {
   allowPrivate?: boolean | undefined;
   connections?: number | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
+  /** A certificate of ours, for a server that asks for one; PEM. */
+  tls?: { cert: string; key: string };
   /** Stands in for the sockets: a simulation carries requests in memory. */
   dispatcher?: RequestCarrier | undefined;
 }
@@ -53,7 +55,7 @@ export function openPool(url: string | URL, options: PoolOptions = {}): HttpPool
     allowH2: false,
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
-    connect: { timeout: timeouts.connectMs, ...(allowPrivate ? {} : { lookup: publicLookup }) },
+    connect: { timeout: timeouts.connectMs, ...options.tls, ...(allowPrivate ? {} : { lookup: publicLookup }) },
   });
   return { origin: parsed.origin, timeouts, dispatcher, close: () => dispatcher.close() };
 }

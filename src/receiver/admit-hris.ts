@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { NamedEmployees, SignedDelivery, SignedWebhooks } from '../hris/signed-delivery.ts';
+import type { NamedEmployees, SignedDelivery } from '../http/signed-delivery.ts';
 import { type Delivery, HRIS_CHANGED } from '../store/inbox.ts';
 import { type BodyLimits, readBody } from './read-body.ts';
 import { refusal } from './refusals.ts';
@@ -8,7 +8,7 @@ import type { UnjudgedBodies } from './unjudged-bodies.ts';
 
 /** Where webhooks of a tenant's HRIS arrive. */
 export interface HrisAddress {
-  looksSigned: SignedWebhooks['looksSigned'];
+  looksSigned(delivery: Omit<SignedDelivery, 'body'>): boolean;
   /** Undefined where the tenant's HRIS did not send it. @throws ConnectorError WEBHOOK_KEY_UNREADABLE */
   read(delivery: SignedDelivery): NamedEmployees | undefined;
 }

@@ -1,4 +1,5 @@
 import { findHrisAdapter } from '../hris/registry.ts';
+import { looksSigned, readSigned } from '../http/signed-delivery.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import type { ReceiverTenant } from './admit.ts';
@@ -52,13 +53,13 @@ function receiverTenant(
   };
 }
 
-function hrisAddress({ kind, webhookKey, webhookKeys = [webhookKey] }: HrisWebhooks): HrisAddress {
-  const signed = findHrisAdapter(kind)?.webhooks;
+function hrisAddress({ kind, webhookKey, webhookKeys = [webhookKey], signing: kept }: HrisWebhooks): HrisAddress {
+  const signing = kept ?? findHrisAdapter(kind)?.webhooks;
   return {
-    looksSigned: (delivery) => signed?.looksSigned(delivery) === true,
+    looksSigned: (delivery) => signing !== undefined && looksSigned(signing, delivery),
     read: (delivery) =>
       readKeys(webhookKeys)
-        .map((key) => signed?.read(delivery, key))
+        .map((key) => signing && readSigned(signing, delivery, key))
         .find((one) => one !== undefined),
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
+import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
 import type { Store } from './open-store.ts';
@@ -25,6 +26,8 @@ export interface Receives {
     webhookKeys?: string[];
     /** The first of them, for processes of an earlier version. */
     webhookKey: string;
+    /** How they are signed. Absent where it was applied before this was kept: then as the kind does. */
+    signing?: WebhookSigning;
   };
 }
 

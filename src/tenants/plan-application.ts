@@ -197,8 +197,9 @@ function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
   const keys = [options['webhookKeys'], options['webhookKey']].flat();
   const webhookKeys = keys.filter((key) => typeof key === 'string');
   const [webhookKey] = webhookKeys;
-  const signs = findHrisAdapter(kind)?.webhooks !== undefined;
-  return signs && webhookKey !== undefined ? { hris: { kind, webhookKey, webhookKeys } } : {};
+  const signing = findHrisAdapter(kind, options)?.webhooks;
+  if (signing === undefined || webhookKey === undefined) return {};
+  return { hris: { kind, webhookKey, webhookKeys, signing } };
 }
 
 type Files = Pick<Tenant, 'file' | 'files'>;

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { startRestartable } from './restartable-server.ts';
 
 export const ACME = { user: 'hirebridge', password: 'acme-password' };
@@ -16,6 +16,10 @@ export interface AcmeServer {
   url: string;
   staff: Map<string, AcmeStaff>;
   tasks: Map<string, Task>;
+  departments: Map<string, string>;
+  /** References of contracts, by id. */
+  contracts: Map<string, string>;
+  files: Map<string, { name: string; bytes: Buffer }[]>;
   mood: 'well' | 'throttled' | 'revoked';
   /** Answers a request of this method instead of working, once. */
   next?: { method: string; answer: (response: ServerResponse) => void };
@@ -26,6 +30,8 @@ export interface AcmeServer {
   edit(id: string, change: (staff: AcmeStaff) => void): void;
   endSessions(): void;
   logins: number;
+  /** Headers and body of the latest request that made somebody. */
+  made?: { headers: IncomingHttpHeaders; body: string };
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,6 +57,9 @@ export async function startAcmeServer(): Promise<AcmeServer> {
     url: '',
     staff: new Map(),
     tasks: new Map(),
+    departments: new Map(),
+    contracts: new Map(),
+    files: new Map(),
     mood: 'well',
     logins: 0,
     finish(ticket) {
@@ -101,11 +110,13 @@ interface Desk {
 async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('utf8');
-  const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  const bytes = Buffer.concat(chunks);
+  const isJson = request.headers['content-type'] === 'application/json';
+  const body = isJson ? (JSON.parse(bytes.toString('utf8')) as Record<string, unknown>) : {};
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://acme');
   const say = (status: number, json: unknown): void => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+    const told = { 'x-calls-limit': '500', 'x-calls-left': '400', 'x-calls-reset': '60' };
+    response.writeHead(status, { 'content-type': 'application/json', ...told }).end(JSON.stringify(json));
   };
   const { next } = acme;
   if (next?.method === request.method && !pathname.endsWith('/login')) {
@@ -124,23 +135,39 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
   }
   if (!sessions.has(String(request.headers['x-session']))) return say(401, {});
   if (pathname === '/api/me') return say(200, { user: ACME.user });
-  const [, , kind, id] = pathname.split('/');
+  const [, , kind, id, part, fileId] = pathname.split('/');
   if (kind === 'tasks') {
     const task = acme.tasks.get(decodeURIComponent(id ?? ''));
     return task === undefined ? say(404, {}) : say(200, { state: task.state, staffId: task.staffId });
   }
+  if (kind === 'fields') return say(200, { fields: FIELDS });
+  if (kind === 'departments' || kind === 'contracts')
+    return say(200, stepsOf(acme, kind, request.method, { body, query }));
   if (kind === 'changes') return say(200, pageOf(changed(acme, query.get('since') ?? ''), query, 'changed'));
   if (kind === 'staff' && id === undefined && request.method === 'GET')
-    return say(200, pageOf(found(acme, query), query, 'staff'));
+    return say(
+      200,
+      pageOf(
+        found(acme, query).map((one) => shownOf(acme, one)),
+        query,
+        'staff',
+      ),
+    );
   if (kind === 'staff' && id === undefined) {
     const task = randomUUID();
+    acme.made = { headers: request.headers, body: bytes.toString('utf8') };
+    const { job } = body as { job?: { contractId?: string } };
+    if (!acme.contracts.has(job?.contractId ?? '')) return say(422, { field: 'contract', message: 'has no contract' });
     // Who is to be hired is there at once, and has a number once the job is done.
     acme.tasks.set(task, { state: 'waiting', staffId: add({ ...body, status: 'pending' }).id });
     return say(202, { task });
   }
   const known = acme.staff.get(decodeURIComponent(id ?? ''));
   if (known === undefined) return say(404, {});
-  if (request.method === 'GET') return say(200, known);
+  const file = acme.files.get(known.id)?.find((_file, at) => `${known.id}-${at}` === fileId);
+  if (file !== undefined) return void response.writeHead(200).end(file.bytes);
+  if (part === 'files') return say(200, { files: await filesOf(acme, known.id, request, bytes) });
+  if (request.method === 'GET') return say(200, shownOf(acme, known));
   if (request.headers['if-match'] !== String(known.version)) return say(412, {});
   acme.edit(known.id, (one) => {
     for (const key of Object.keys(one)) if (!['id', 'version', 'at', 'staffNo'].includes(key)) delete one[key];
@@ -148,6 +175,64 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
     Object.assign(one, given);
   });
   return say(200, acme.staff.get(known.id));
+}
+
+const FIELDS = [
+  { place: 'person.shoe', label: 'Shoe size', type: 'text' },
+  { place: 'job.title', label: 'Title', type: 'text', maxLength: 80 },
+  { place: 'job.since', label: 'In this job since', type: 'date', required: true },
+  { place: 'job.grade', label: 'Grade', type: 'text', options: ['A', 'B'] },
+];
+
+/** The name of the department stands in the record, and is changed by its id alone. */
+function shownOf({ departments }: AcmeServer, one: AcmeStaff): AcmeStaff {
+  const job = one['job'] as { departmentId?: string | null } | undefined;
+  const departmentName = departments.get(job?.departmentId ?? '');
+  return job === undefined ? one : { ...one, job: { ...job, departmentName } };
+}
+
+/** Departments and contracts: found by name or reference, and made by POST. */
+function stepsOf(
+  { departments, contracts }: AcmeServer,
+  kind: 'departments' | 'contracts',
+  method: string | undefined,
+  { body, query }: { body: Record<string, unknown>; query: URLSearchParams },
+): Record<string, unknown> {
+  const [held, key] = kind === 'departments' ? [departments, 'name'] : [contracts, 'reference'];
+  if (method === 'POST') {
+    const id = randomUUID();
+    held.set(id, String(body[key]));
+    return { id };
+  }
+  const found = [...held].filter(([, value]) => value === query.get(key));
+  return { [kind]: found.map(([id]) => ({ id })) };
+}
+
+async function filesOf(acme: AcmeServer, id: string, request: IncomingMessage, bytes: Buffer): Promise<unknown[]> {
+  const held = acme.files.get(id) ?? [];
+  acme.files.set(id, held);
+  if (request.method === 'POST') {
+    const headers = { 'content-type': request.headers['content-type'] ?? '' };
+    const document = (await new Response(new Uint8Array(bytes), { headers }).formData()).get('document') as File;
+    held.push({ name: document.name, bytes: Buffer.from(await document.arrayBuffer()) });
+  }
+  return held.map((file, at) => ({
+    id: `${id}-${at}`,
+    name: file.name,
+    sha256: createHash('sha256').update(file.bytes).digest('hex'),
+  }));
+}
+
+/** The headers that it sends with a webhook. */
+export function signAcme(payload: Buffer, key: string, at: number): Record<string, string> {
+  const hmac = createHmac('sha256', key).update(Buffer.concat([Buffer.from(`${at}.`), payload]));
+  return { 'x-acme-signature': `sha256=${hmac.digest('hex')}`, 'x-acme-time': String(at) };
+}
+
+/** About some of them, and about the first alone. */
+export function acmePayloads(ids: readonly string[]): Buffer[] {
+  const staff = ids.map((id) => ({ id: Number(id), name: 'Ana Reyes' }));
+  return [{ staff }, { event: { kind: 'changed', staffId: ids[0] } }].map((one) => Buffer.from(JSON.stringify(one)));
 }
 
 function found({ staff }: AcmeServer, query: URLSearchParams): AcmeStaff[] {

@@ -1,7 +1,7 @@
 import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from '../../src/counterparts/bamboohr-double.ts';
 import { addPeople, FILE_CATEGORY, touchPeople } from '../../src/counterparts/bamboohr-records.ts';
 import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
-import { webhooks } from '../../src/hris/bamboohr/webhook.ts';
+import { bamboohrWebhooks } from '../../src/hris/bamboohr/options.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { HrisUnderTest, Powers } from '../../src/hris-kit/hris-under-test.ts';
@@ -77,7 +77,7 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
     },
     stored: async (id, name) =>
       (double.company.files.get(id) ?? []).filter((file) => file.name === name).map(({ bytes }) => bytes),
-    webhooks: { sign: signWebhook, payloads: webhookPayloads, read: webhooks.read },
+    webhooks: { sign: signWebhook, payloads: webhookPayloads, signing: bamboohrWebhooks },
     custom: { key: 'shoe', label: 'custom Field 7', value: '44½' },
     wide: async () => ({
       adapter: await openBamboohr(url, { fields: CUSTOM }),

@@ -36,7 +36,7 @@ export async function definedUnderTest(given: DefinedUnderTest): Promise<HrisUnd
         // A proxy before it is named by its origin alone.
         open: ({ url }) => open(url.endsWith(calls.base) ? url : `${url.replace(/\/$/, '')}${calls.base}`),
         isCreate: ({ method, path }) => method === 'POST' && path.endsWith(calls.create),
-        isUpload: () => false,
+        isUpload: ({ method, path }) => method === 'POST' && path.endsWith('/files'),
         isAmendment: ({ method }) => method === calls.amendment,
       }),
       ...moodPowers(() => server, openHere),
@@ -46,12 +46,6 @@ export async function definedUnderTest(given: DefinedUnderTest): Promise<HrisUnd
       ...given.powers,
     },
     lacks: {
-      files: 'a definition describes no files yet',
-      stored: 'a definition describes no files yet',
-      webhooks: 'a definition describes no webhooks yet',
-      describe: 'the fields are those of the definition',
-      custom: 'the fields are those of the definition',
-      wide: 'the fields are those of the definition',
       ...given.lacks,
     },
     stop: async () => void (await Promise.all([adapter.close(), second.close()])),

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { ACME, type AcmeServer, startAcmeServer } from './acme-server.ts';
+import { ACME, type AcmeServer, acmePayloads, signAcme, startAcmeServer } from './acme-server.ts';
 import { describeHris } from './conformance.ts';
 import { definedUnderTest } from './defined-under-test.ts';
 import { employee, type HrisProfile, refusal, signal, write } from './profile.ts';
@@ -17,6 +18,7 @@ const profile: HrisProfile = {
     remote: false,
     contract: 'permanent',
     hours: 38.5,
+    department: 'Kitchen',
     ...changes,
   }),
   nameField: 'familyName',
@@ -27,6 +29,8 @@ const profile: HrisProfile = {
   foldsEveryLetter: true,
   findsPersons: true,
 };
+
+const { definition } = loadDefinition(file, text);
 
 function openAcme(url: string): Promise<HrisConnection> {
   return openHris('http', 'acme', { url, definition: { file, text }, allowPrivateAddress: true, ...ACME });
@@ -51,6 +55,12 @@ describeHris('http', () =>
         finish: async (ticket) => server.finish(ticket),
         refuse: async (ticket) => server.refuse(ticket),
       },
+      stored: async (id, name) =>
+        (server.files.get(id) ?? []).filter((one) => one.name === name).map(({ bytes }) => bytes),
+      custom: { key: 'shoe', label: 'Shoe size', value: '44½' },
+      ...(definition?.webhooks && {
+        webhooks: { sign: signAcme, payloads: acmePayloads, signing: definition.webhooks },
+      }),
       staleUpdate: async (id) => {
         const other = await openAcme(server.url);
         const beforeSend = () => server.edit(id, () => undefined);
@@ -58,6 +68,7 @@ describeHris('http', () =>
       },
     },
     lacks: {
+      wide: 'the fields are those of the definition',
       uniqueReference: 'this system takes a reference twice: the claim in our store keeps a second create away',
     },
   }),

@@ -43,6 +43,12 @@ describeHris('scim', () =>
     open: openScim,
     count: () => server.users.size,
     lacks: {
+      files: 'SCIM has no files',
+      stored: 'SCIM has no files',
+      webhooks: 'SCIM sends none',
+      describe: 'not asked for yet',
+      custom: 'not asked for yet',
+      wide: 'the fields are those of the definition',
       persons: 'a SCIM user has no birth date',
       uniqueReference: 'externalId is not unique in SCIM: the claim in our store keeps a second create away',
       staleUpdate: 'this server gives no versions',

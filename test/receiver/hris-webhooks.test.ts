@@ -3,16 +3,31 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
+import type { WebhookSigning } from '../../src/http/signed-delivery.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { acmePayloads, signAcme } from '../hris/acme-server.ts';
 import { relayOver } from '../worker/relay-over.ts';
 import { hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
 const HRIS_KEY = 'bamboo-webhook-0123456789';
 const [byEvent = Buffer.alloc(0), byField = Buffer.alloc(0)] = webhookPayloads(['40500', '40501']);
+
+const ACME_SIGNING: WebhookSigning = {
+  header: 'X-Acme-Signature',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  prefix: 'sha256=',
+  timestamp: 'x-acme-time',
+  signed: '{timestamp}.{body}',
+  ids: [
+    ['staff', 'id'],
+    ['event', 'staffId'],
+  ],
+};
 
 function applied(tenantId: string, receives: Partial<AppliedTenant['receives']>): AppliedTenant {
   const definition = { tenantId, file: '', files: {}, receives: { webhooks: 'on', webhookKeys: [], ...receives } };
@@ -31,6 +46,7 @@ async function startReceiver() {
   tenants.take([
     applied('acme', { webhookKeys, hris }),
     applied('quiet', { webhooks: 'off', hris }),
+    applied('defined', { webhookKeys, hris: { ...hris, kind: 'http', signing: ACME_SIGNING } }),
     applied('plain', { webhookKeys }),
   ]);
   const started = await startTestReceiver({ tenants: tenants.find });
@@ -41,6 +57,15 @@ async function startReceiver() {
   };
   return { ...started, send, tenants };
 }
+
+test('a webhook as a definition says that it is signed is stored, and one signed otherwise is not', async () => {
+  const { send, rows } = await startReceiver();
+  const [about = Buffer.alloc(0)] = acmePayloads(['501', '502']);
+  expect(await send('defined/hris', about, signAcme(about, HRIS_KEY, Date.now()))).toBe(200);
+  expect(await send('defined/hris', about, signWebhook(about, HRIS_KEY, Date.now()))).toBe(401);
+  expect(await send('defined/hris', about, signAcme(about, 'another', Date.now()))).toBe(401);
+  expect(await rows()).toMatchObject([{ tenant_id: 'defined', ids: '{"employeeId":["501","502"]}', body: '{}' }]);
+});
 
 test('a webhook that the HR system signed is stored with the ids it names and nothing else, and once', async () => {
   const { send, rows, logged } = await startReceiver();

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bamboohrWebhooks } from '../../src/hris/bamboohr/options.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { freshStore } from '../store/stores.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
@@ -13,16 +14,21 @@ beforeEach(async () => {
 
 afterEach(() => removeTenantsFolder(dir));
 
-/** What a receiver would know of a tenant whose BambooHR signs with these keys. */
-async function planned(keys: string, secrets: 'check' | 'skip' = 'skip') {
-  const hris = `hris:
-  kind: bamboohr
-  connection: acme-hr
+const BAMBOOHR = `  kind: bamboohr
   url: https://acme.bamboohr.com
   apiKey: env:TEST_PARTNER_KEY
   referenceField: customReference
-  ${keys}
 `;
+const DEFINED = `  kind: http
+  url: https://hr.acme.example/api
+  definition: ./acme-hr.yaml
+  user: hirebridge
+  password: env:TEST_PARTNER_KEY
+`;
+
+/** What a receiver would know of a tenant whose BambooHR signs with these keys. */
+async function planned(keys: string, secrets: 'check' | 'skip' = 'skip', kind = BAMBOOHR) {
+  const hris = `hris:\n  connection: acme-hr\n${kind}  ${keys}\n`;
   await writeFile(join(dir, 'acme.yaml'), ACME.replace(/hris:[^]*(?=policies:)/, hris));
   const { applications } = await planApplication((await freshStore('sqlite')).store, dir, { secrets });
   return applications[0]?.receives.hris;
@@ -34,6 +40,24 @@ test("both keys of the HR system's webhooks are known by their references, where
     kind: 'bamboohr',
     webhookKey: webhookKeys[0],
     webhookKeys,
+    signing: bamboohrWebhooks,
+  });
+});
+
+test('how the HR system of a definition signs is known without its file', async () => {
+  const definition = await readFile(new URL('../hris/definitions/acme.yaml', import.meta.url), 'utf8');
+  // Nothing of the default mapping fills the start date.
+  await writeFile(join(dir, 'acme-hr.yaml'), definition.replace('type: date, required: true', 'type: date'));
+  expect(await planned('webhookKeys: [env:TEST_WEBHOOK_KEY]', 'skip', DEFINED)).toMatchObject({
+    kind: 'http',
+    webhookKeys: ['env:TEST_WEBHOOK_KEY'],
+    signing: {
+      header: 'x-acme-signature',
+      ids: [
+        ['staff', 'id'],
+        ['event', 'staffId'],
+      ],
+    },
   });
 });
 
@@ -43,6 +67,7 @@ test('a tenant file of before there were several names one', async () => {
     kind: 'bamboohr',
     webhookKey,
     webhookKeys: [webhookKey],
+    signing: bamboohrWebhooks,
   });
 });
 

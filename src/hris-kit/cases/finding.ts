@@ -1,3 +1,4 @@
+import type { EmployeeFields } from '../../hire/employee.ts';
 import { eventually, expectFit } from '../expect.ts';
 import {
   emailOf,
@@ -64,7 +65,8 @@ async function findsByEmail(hris: HrisUnderTest): Promise<void> {
 
 async function findsPerson(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'person');
-  const { givenName, familyName, birthDate } = hris.profile.employee('person');
+  const { birthDate, ...named } = hris.profile.employee('person');
+  const { givenName, familyName } = partsOf(named);
   const person = {
     by: 'person',
     givenName: String(givenName).toUpperCase(),
@@ -113,6 +115,13 @@ async function foldsEmail(hris: HrisUnderTest): Promise<void> {
   if (hris.profile.foldsCase === false && found.kind === 'none')
     return expectFit(found, { kind: 'none', trusted: false }, 'who is found');
   await eventually(find, { kind: 'one', ref, by: 'email' }, shown(hris), 'who is found');
+}
+
+/** Some systems keep one name. */
+function partsOf({ name, givenName, familyName }: EmployeeFields): { givenName: unknown; familyName: unknown } {
+  if (typeof name !== 'string') return { givenName, familyName };
+  const [first = '', ...others] = name.split(' ');
+  return { givenName: first, familyName: others.join(' ') };
 }
 
 function otherCase(letters: string): string {

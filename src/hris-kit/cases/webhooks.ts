@@ -1,3 +1,4 @@
+import { readSigned } from '../../http/signed-delivery.ts';
 import { expectFit } from '../expect.ts';
 import { type HrisCase, type HrisUnderTest, power } from '../hris-under-test.ts';
 
@@ -12,25 +13,25 @@ const NOW = Date.parse('2026-11-22T12:00:00Z');
 const MINUTE = 60_000;
 
 async function namesWhoChanged(hris: HrisUnderTest): Promise<void> {
-  const { sign, payloads, read } = power(hris, 'webhooks');
+  const { sign, payloads, signing } = power(hris, 'webhooks');
   for (const body of payloads(['40500'])) {
     for (const skew of [0, -14 * MINUTE, 14 * MINUTE]) {
       const delivery = { headers: sign(body, KEY, NOW + skew), body, at: NOW };
-      expectFit(read(delivery, KEY), { ids: ['40500'] }, 'what was read');
+      expectFit(readSigned(signing, delivery, KEY), { ids: ['40500'] }, 'what was read');
     }
   }
   for (const body of [Buffer.from('{}'), Buffer.from('not JSON'), Buffer.from([0xff, 0xfe])])
-    expectFit(read({ headers: sign(body, KEY, NOW), body, at: NOW }, KEY), { ids: [] }, 'what was read');
+    expectFit(readSigned(signing, { headers: sign(body, KEY, NOW), body, at: NOW }, KEY), { ids: [] }, 'what was read');
 }
 
 async function refusesForged(hris: HrisUnderTest): Promise<void> {
-  const { sign, payloads, read } = power(hris, 'webhooks');
+  const { sign, payloads, signing } = power(hris, 'webhooks');
   const [body = Buffer.alloc(0)] = payloads(['40500']);
   const [other = Buffer.alloc(0)] = payloads(['40501']);
   const right = sign(body, KEY, NOW);
   const refused = (headers: typeof right, { sent = body, at = NOW } = {}) =>
-    expectFit(read({ headers, body: sent, at }, KEY), undefined, 'what was read of a forged webhook');
-  expectFit(read({ headers: right, body, at: NOW }, KEY), {}, 'what was read');
+    expectFit(readSigned(signing, { headers, body: sent, at }, KEY), undefined, 'what was read of a forged webhook');
+  expectFit(readSigned(signing, { headers: right, body, at: NOW }, KEY), {}, 'what was read');
   refused(sign(body, 'another key', NOW));
   refused(sign(body, '', NOW));
   refused(right, { sent: other });

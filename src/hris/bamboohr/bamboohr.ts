@@ -20,16 +20,15 @@ import { openApi } from './api.ts';
 import { createEmployee, notFound, readEmployee, updateEmployee } from './employees.ts';
 import { rehireEmployee, terminateEmployee } from './employment.ts';
 import { type Bamboo, findEmployee } from './find.ts';
-import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
+import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
 import { toBamboo } from './values.ts';
-import { webhooks } from './webhook.ts';
 
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
   systemOf: ({ url }) => ({ url: sameAddress(url) }),
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
-  webhooks,
+  webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
   open: async (options, limits) => openConnection(options, limits),
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WebhookSigning } from '../../http/signed-delivery.ts';
 import { duration } from '../duration.ts';
 import type { FieldDef } from '../port.ts';
 
@@ -63,6 +64,20 @@ export const bamboohrOptions = z
     referenceField: options.referenceField === 'none' ? undefined : options.referenceField,
     fields: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...options.fields },
   }));
+
+/** The time is signed behind the body. Event-based payloads name one employee, field-based ones some. */
+export const bamboohrWebhooks: WebhookSigning = {
+  header: 'x-bamboohr-signature',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  prefix: '',
+  timestamp: 'x-bamboohr-timestamp',
+  signed: '{body}{timestamp}',
+  ids: [
+    ['data', 'employeeId'],
+    ['employees', 'id'],
+  ],
+};
 
 export type BambooField = z.output<typeof field>;
 export type BambooOptions = z.output<typeof bamboohrOptions>;

@@ -35,7 +35,10 @@ const search = z.strictObject({
   ...request,
   items: expression.default('$').describe('Where the list of records is; one record counts as a list of one'),
   paging: paging.optional(),
-  trusted: z.boolean().default(false).describe('An empty answer proves that nobody is there'),
+  trusted: z
+    .union([z.boolean(), z.literal('ascii')])
+    .default(false)
+    .describe('An empty answer proves that nobody is there; ascii: only of values without other letters'),
   absent: z.array(z.int()).default([]).describe('Statuses that say that nobody is there'),
 });
 
@@ -81,6 +84,56 @@ const auth = z
     'expected one way in: bearer, basic, headers, query, oauth2, login or none',
   );
 
+const step = z
+  .strictObject({
+    fields: z
+      .array(name)
+      .default([])
+      .describe('Fields that it carries and the record does not; none: it is always made'),
+    from: expression.optional().describe('Of a record: the id of what it has already'),
+    find: z
+      .strictObject({ ...request, id: expression })
+      .optional()
+      .describe('Whether it was made before, by {reference}'),
+    create: z.strictObject({ ...request, id: expression.describe('Of { status, headers, body }') }),
+    update: z.strictObject(request).optional().describe('{id} stands for its id'),
+  })
+  .describe('Written before the record; {steps.NAME} stands for its id from then on');
+
+const files = z.strictObject({
+  list: z.strictObject({ ...request, items: expression.default('$'), name: expression, id: expression.optional() }),
+  same: z
+    .strictObject({
+      sha1: expression.optional(),
+      sha256: expression.optional(),
+      md5: expression.optional(),
+      base64: expression.optional(),
+    })
+    .optional()
+    .describe('Of a listed file: what tells its bytes from others'),
+  download: z
+    .strictObject(request)
+    .optional()
+    .describe('Its bytes, by {id} and {file.id}; where nothing of the list tells'),
+  upload: z.strictObject({
+    ...request,
+    form: z.record(z.string(), template).optional().describe('A multipart form; {file} is the file itself'),
+  }),
+});
+
+const webhooks = z.strictObject({
+  header: z.string().describe('Where the HMAC is'),
+  algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+  encoding: z.enum(['hex', 'base64']).default('hex'),
+  prefix: z.string().default('').describe('What stands before it, such as sha256='),
+  timestamp: z.string().optional().describe('The header of the time, in seconds or ms'),
+  signed: z.string().default('{body}').describe('What is signed: {body}, {timestamp}.{body}'),
+  ids: z
+    .union([z.string(), z.array(z.string())])
+    .transform((ids) => [ids].flat().map((path) => path.split('.')))
+    .describe('Where the ids of employees are, through lists: events.employee.id'),
+});
+
 const field = z.strictObject({
   at: z.string().min(1).describe('Its place in the record: name.givenName, emails[type="work"].value'),
   label: z.string().optional(),
@@ -117,7 +170,22 @@ export const definitionSchema = z.strictObject({
   options: z.record(name, option).default({}).describe('What a tenant file says beside kind, connection and url'),
   auth,
   headers: z.record(z.string(), template).default({}),
+  nothing: z
+    .array(z.union([z.string(), z.boolean(), z.number()]))
+    .default([])
+    .describe('Values that stand for none'),
   contentType: z.string().default('application/json'),
+  tls: z
+    .strictObject({ certificate: template, key: template })
+    .optional()
+    .describe('A certificate of ours that the system asks for, both as PEM'),
+  limits: z
+    .strictObject({ limit: z.string().optional(), remaining: z.string(), reset: z.string() })
+    .optional()
+    .describe(
+      'Headers that tell the rate limit, where they are called otherwise than X-RateLimit-Limit, -Remaining, -Reset',
+    ),
+  hooks: z.string().optional().describe('A TypeScript module beside the file, for what the file cannot say'),
   timeout: duration.optional(),
   retryAfter: duration.default(30_000).describe('How long to wait after a 429 that does not say'),
   readLag: duration.default(0).describe('How long a read may miss a write; a tenant file may say otherwise'),
@@ -129,6 +197,7 @@ export const definitionSchema = z.strictObject({
     version: expression.optional(),
   }),
   fields: z.record(name, field),
+  steps: z.record(name, step).default({}).describe('Parts of an employee that have records of their own'),
   find: z.strictObject({
     reference: search.optional(),
     number: search.optional(),
@@ -176,6 +245,12 @@ export const definitionSchema = z.strictObject({
     })
     .optional()
     .describe('{since} stands for the time after which changes are asked for'),
+  files: files.optional(),
+  webhooks: webhooks.optional(),
+  describe: z
+    .strictObject({ ...request, fields: expression })
+    .optional()
+    .describe('Its fields as they are there now: a list of { place, label, type, required, options, maxLength }'),
   probe: z.strictObject(request).describe('A call that reads no person and fails where credentials do'),
   errors: z.array(refusal).default([]),
   said: expression

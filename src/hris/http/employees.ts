@@ -5,9 +5,9 @@ import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
 import { fitsKey, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { CallPlan, HttpDefinition, WritePlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import type { Answer, Call, DefinedLine } from './line.ts';
-import type { CallPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import type { Values } from './template.ts';
 
@@ -36,14 +36,20 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   const { search, everybody } = defined.definition;
   if (!isKept(defined.definition, key.by)) return { kind: 'none', trusted: false };
   const plan = search[key.by];
-  const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}) };
+  const values =
+    'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...wholeName(key) };
   const asked =
     plan === undefined ? NOT_ASKED : await hitsOf(defined, { plan, values, signal, accepts: plan.absent }, key);
-  const isProven = plan?.trusted === true && asked.isWhole;
+  const isPlain = 'value' in key && /^[\x20-\x7e]*$/.test(key.value);
+  const isProven = (plan?.trusted === true || (plan?.trusted === 'ascii' && isPlain)) && asked.isWhole;
   if (key.by === 'name') return foundBy(key, asked.refs, false);
   if (asked.refs.length > 0 || isProven || everybody === undefined) return foundBy(key, asked.refs, isProven);
   const { refs, isWhole } = await hitsOf(defined, { plan: everybody, signal }, key);
   return foundBy(key, refs, isWhole);
+}
+
+function wholeName(key: FindKey): { fullName?: string } {
+  return key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
 }
 
 /** Whether records say it at all. */
@@ -52,7 +58,7 @@ function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean 
   if (by === 'reference') return record.reference !== undefined;
   if (by === 'number') return record.number !== undefined;
   if (by === 'email') return ADDRESSES.some(has);
-  return has('givenName') && has('familyName') && (by === 'name' || has('birthDate'));
+  return (has('name') || (has('givenName') && has('familyName'))) && (by === 'name' || has('birthDate'));
 }
 
 interface Hits {
@@ -148,7 +154,9 @@ export async function createEmployee(
   assertFits(definition, fields, true);
   await assertNew(defined, reference, signal);
   const plan = definition.creating;
-  const values = withFields(fields, { reference });
+  const options = { signal, beforeSend };
+  const steps = await takeSteps(defined, { fields, reference }, options);
+  const values = withFields(fields, { ...steps, reference });
   const record = recordOf(definition, plan, { fields, values, reference });
   const call = { plan, values: { ...values, record }, idempotent: false, sent: fields, signal, beforeSend };
   const answer = await line.send(call).catch(async (error: unknown) => {
@@ -157,6 +165,44 @@ export async function createEmployee(
     throw takenByAnother(error);
   });
   return resultOf(defined, answer, signal);
+}
+
+/**
+ * Makes or changes the parts of an employee that have records of their own, before the employee; gives their ids. What
+ * was made before by this reference is found again: only the last write, the employee, tells a create from none.
+ */
+async function takeSteps(
+  { definition, line }: Defined,
+  { fields, reference, raw }: { fields: EmployeeFields; reference?: string; raw?: unknown },
+  { signal, beforeSend }: Pick<WriteOptions, 'signal' | 'beforeSend'>,
+): Promise<Values> {
+  const ids: Record<string, unknown> = {};
+  for (const { name, fields: keys, from, find, create, update } of definition.steps) {
+    const written = keys.filter((key) => fields[key] !== undefined && (raw !== undefined || fields[key] !== null));
+    const isNeeded = written.length > 0 || (raw === undefined && keys.length === 0);
+    const values = withFields(fields, { ...ids, reference });
+    let id = idOf(raw === undefined ? undefined : await from?.(raw));
+    if (isNeeded && id !== undefined && update !== undefined)
+      await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, idempotent: true, sent: fields });
+    else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
+      // What was made before, and what others share, is taken; without a reference only the latter.
+      if (id === undefined && find !== undefined && (reference !== undefined || from === undefined))
+        id = idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body));
+      if (id === undefined) {
+        // Where it is found again, a lost answer is no question: only the employee itself must be made once.
+        const idempotent = find !== undefined;
+        const answer = await line.send({ plan: create, values, signal, beforeSend, idempotent, sent: fields });
+        id = idOf(await create.id(answer));
+        if (id === undefined)
+          throw unreadable(create.what, 'without an id', `"${create.purpose}.id"`, answer.at.requestId);
+      }
+    } else if (isNeeded) {
+      ids[name] = null;
+      continue;
+    }
+    ids[name] = id;
+  }
+  return ids;
 }
 
 async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<void> {
@@ -307,7 +353,8 @@ async function writeRecord(
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
   const version = held === undefined ? undefined : await definition.record.version?.(held.raw);
-  const values = withFields(fields, { ...what.values, id, version, today: dayOf(Date.now()) });
+  const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.raw }, { signal, beforeSend });
+  const values = withFields(fields, { ...steps, ...what.values, id, version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
 }

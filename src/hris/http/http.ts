@@ -6,9 +6,17 @@ import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
 import type { HrisLimits } from '../http-line.ts';
-import type { ChangedEmployees, EmployeeRecord, FieldDef, HrisAdapter, HrisConnection } from '../port.ts';
+import type {
+  ChangedEmployees,
+  DescribedField,
+  EmployeeRecord,
+  FieldDef,
+  HrisAdapter,
+  HrisConnection,
+} from '../port.ts';
 import { probed } from '../probed.ts';
 import { sameAddress } from '../same-address.ts';
+import type { HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
   askCreate,
@@ -21,8 +29,9 @@ import {
   terminateEmployee,
   updateEmployee,
 } from './employees.ts';
+import { deliverFile } from './files.ts';
 import { type LineOptions, openDefinedLine } from './line.ts';
-import { type HttpDefinition, loadDefinition } from './load-definition.ts';
+import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText } from './template.ts';
 
@@ -37,6 +46,11 @@ export interface CommonOptions {
   allowPrivateAddress: boolean;
   [own: string]: unknown;
 }
+
+const webhookKeys = z
+  .array(z.string().min(1), 'expected a list such as [file:acme-hook.key]')
+  .max(2, 'expected at most two keys: the current one and the one being rotated')
+  .optional();
 
 /** Definitions that were read: a thousand tenants share a few. */
 const adapters = new Map<string, HrisAdapter<CommonOptions>>();
@@ -98,10 +112,12 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     ...(field.decimals === undefined ? {} : { decimals: field.decimals }),
   }));
   const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) => (secret ? [key] : []));
+  if (definition.webhooks !== undefined) secrets.push('webhookKeys');
   return {
     optionsSchema: () => optionsOf(definition),
     systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
     secrets,
+    ...(definition.webhooks && { webhooks: definition.webhooks }),
     employeeFields: () => fields,
     open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };
@@ -130,6 +146,7 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
     definition: z.unknown().optional().describe('The file that describes the HR system'),
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the HR system, https://hr.example/api' }),
     readLag: duration.optional(),
+    ...(definition?.webhooks && { webhookKeys }),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   };
   return z.strictObject({ ...common, ...Object.fromEntries(own) }) as unknown as z.ZodType<CommonOptions>;
@@ -157,7 +174,7 @@ export function openDefinition(
 
 function connectionOf(defined: Defined, options: CommonOptions): HrisConnection {
   const { definition, line } = defined;
-  const { terminating, rehiring, changing, asking } = definition;
+  const { terminating, rehiring, changing, asking, filing, describing } = definition;
   return {
     capabilities: {
       storesReference: definition.record.reference !== undefined,
@@ -176,9 +193,40 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     },
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
+    ...(filing && { files: { deliver: (id, file, write) => deliverFile(defined, filing, { id, file }, write) } }),
+    ...(describing && {
+      describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
+    }),
     probe: (signal) => probed(line.send({ plan: definition.probing, signal, idempotent: true })),
     close: () => line.close(),
   };
+}
+
+const Described = z.looseObject({
+  place: z.string(),
+  label: z.string().optional(),
+  type: z.enum(['text', 'number', 'date', 'boolean', 'list', 'other']).catch('other').default('text'),
+  required: z.boolean().catch(false).default(false),
+  options: z.array(z.coerce.string()).optional(),
+  maxLength: z.int().positive().optional(),
+});
+
+/** Fields as the system itself has them now; those of the definition under its names. */
+async function describeFields(
+  { definition, line }: Defined,
+  plan: NonNullable<HttpDefinition['describing']>,
+  signal: AbortSignal,
+): Promise<DescribedField[]> {
+  const { body } = await line.send({ plan, signal, idempotent: true });
+  const told = await plan.fields(body);
+  return [told].flat().flatMap((one): DescribedField[] => {
+    const parsed = Described.safeParse(one);
+    if (!parsed.success) return [];
+    const { place, label = place, type, required, options, maxLength } = parsed.data;
+    const field = definition.fields.find(({ at }) => at === place);
+    const known = { ...(options && { options }), ...(maxLength && { maxLength }) };
+    return [{ key: field?.key ?? place, label, isField: field !== undefined, type, required, ...known }];
+  });
 }
 
 /** Where each is read by itself, each costs a call. */

@@ -3,9 +3,9 @@ import type { EmployeeFields } from '../../hire/employee.ts';
 import type { HttpAnswer } from '../../http/message.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
-import { type HrisLimits, openLine } from '../http-line.ts';
+import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
+import type { AuthPlan, CallPlan, HttpDefinition } from './definition.ts';
 import { readPath } from './expression.ts';
-import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
 import { asText, type Template, type Values } from './template.ts';
 
 /** What a definition's calls need of a tenant file. */
@@ -28,6 +28,10 @@ export interface Call {
   beforeSend?: (() => void) | undefined;
   /** Values that are sent: what the system says about them is shown without them. */
   sent?: EmployeeFields;
+  /** A body that is no JSON, in place of the plan's. */
+  encoded?: { contentType: string; body: Buffer };
+  /** The answer is bytes, and no JSON. */
+  isRaw?: boolean;
   /** Statuses that are answers here and no refusals. */
   accepts?: readonly number[];
 }
@@ -61,92 +65,29 @@ const MOST_WORDS = 300;
 
 /** The line of one connection, logged in where the definition says how. */
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
-  const line = openLine(options.url, { allowPrivate: options.allowPrivateAddress, limits });
   const own = options.own;
-  const session = createSession(definition.authorizing, own, (call) => sendPlain(call, {}, 'login'));
-
-  async function sendPlain(call: Call, carried: Carried, endpoint?: string): Promise<Answer> {
-    const values = { ...own, ...call.values };
-    const { plan, signal, beforeSend, priority } = call;
-    const { method, what } = plan;
-    const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
-    const body = plan.body?.(values);
-    const watched = options.watch?.(plan);
-    const headers = {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': definition.contentType }),
-      ...rendered(definition.standing, values),
-      ...rendered(plan.headers, values),
-      ...carried.headers,
-      ...watched?.headers,
-    };
-    const path = addressOf(plan, values, carried.query ?? {});
-    let refused: HttpAnswer | undefined;
-    const request = {
-      what,
-      method,
-      path,
-      headers,
-      body: body === undefined ? undefined : encodeBody(body, headers['content-type']),
-      idempotent,
-      signal,
-      beforeSend,
-      priority,
-      endpoint,
-      maxBodyBytes: MOST_BYTES,
-      ...(definition.timeout === undefined ? {} : { timeouts: { totalMs: definition.timeout } }),
-    };
-    try {
-      const answer = await callHris(line, request, (given) => {
-        refused = given;
-        watched?.answered(given.status);
-        return {};
-      });
-      watched?.answered(answer.status);
-      const read = answerOf(answer, answer.body.length === 0 ? undefined : readJson(answer, { what, idempotent }));
-      const wrong = await refusalByRow(read, call, undefined);
-      if (wrong !== undefined) throw wrong;
-      return read;
-    } catch (error) {
-      if (refused === undefined || !isConnectorError(error)) throw error;
-      const read = answerOf(refused, parsed(refused.body));
-      if (call.accepts?.includes(refused.status) === true) return read;
-      throw (await refusalByRow(read, call, error)) ?? byStatus(error, definition, call, await wordsOf(read, call));
-    }
-  }
-
-  /** The first row of `errors` that fits an answer makes the refusal. */
-  async function refusalByRow(
-    answer: Answer,
-    call: Call,
-    cause: ConnectorError | undefined,
-  ): Promise<ConnectorError | undefined> {
-    for (const { status, when, means, field } of definition.refusals) {
-      if (!status.includes(answer.status)) continue;
-      if (when !== undefined && (await when(answer)) !== true) continue;
-      const said = await wordsOf(answer, call);
-      return refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
-    }
-    return undefined;
-  }
-
-  /** Only of writes, whose values are known and cut out: what is said of a search may quote anybody. */
-  async function wordsOf(answer: Answer, { sent }: Call): Promise<string> {
-    if (sent === undefined) return '';
-    const said = await definition.words?.(answer);
-    if (typeof said !== 'string') return '';
-    const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
-    return values.reduce((words, value) => words.replaceAll(value, '…'), said).slice(0, MOST_WORDS);
-  }
+  const { tls, limits: told } = definition;
+  const line = openLine(options.url, {
+    allowPrivate: options.allowPrivateAddress,
+    limits,
+    tls: tls && { cert: asText(tls.certificate(own)), key: asText(tls.key(own)) },
+    budget: Object.fromEntries(
+      Object.entries(told ?? {}).flatMap(([usual, header]) =>
+        header === undefined ? [] : [[`ratelimit-${usual}`, header]],
+      ),
+    ),
+  });
+  const open: OpenLine = { definition, options, line };
+  const session = createSession(definition.authorizing, own, (call) => sendPlain(open, call, {}, 'login'));
 
   async function send(call: Call): Promise<Answer> {
     const held = await session.carried();
     try {
-      return await sendPlain(call, held);
+      return await sendPlain(open, call, held);
     } catch (error) {
       // What was answered 401 was not carried out, and a session may have ended.
       if (!isConnectorError(error, 'HRIS_AUTH') || !session.renew(held)) throw error;
-      return sendPlain(call, await session.carried());
+      return sendPlain(open, call, await session.carried());
     }
   }
 
@@ -155,6 +96,110 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     pages: (call, read) => readPages({ send, definition, url: options.url }, call, read),
     close: () => line.close(),
   };
+}
+
+interface OpenLine {
+  definition: HttpDefinition;
+  options: LineOptions;
+  line: HrisLine;
+}
+
+/** One request, as the definition has it; nothing is logged in for it. */
+async function sendPlain(
+  { definition, options, line }: OpenLine,
+  call: Call,
+  carried: Carried,
+  endpoint?: string,
+): Promise<Answer> {
+  const { own } = options;
+  const values = { ...own, ...call.values };
+  const { plan, signal, beforeSend, priority } = call;
+  const { method, what } = plan;
+  const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
+  const body = call.encoded === undefined ? plan.body?.(values) : undefined;
+  const watched = options.watch?.(plan);
+  const headers = {
+    accept: call.isRaw === true ? '*/*' : 'application/json',
+    ...(body === undefined ? {} : { 'content-type': definition.contentType }),
+    ...rendered(definition.standing, values),
+    ...rendered(plan.headers, values),
+    ...carried.headers,
+    ...watched?.headers,
+    ...(call.encoded && { 'content-type': call.encoded.contentType }),
+  };
+  const plain = {
+    method,
+    path: addressOf(plan, values, carried.query ?? {}),
+    headers,
+    body: body === undefined ? undefined : encodeBody(body, headers['content-type']),
+  };
+  const hooked = definition.hooks.request?.(plain, plainly(own)) ?? plain;
+  let refused: HttpAnswer | undefined;
+  const request = {
+    what,
+    method,
+    path: hooked.path,
+    headers: hooked.headers,
+    body: call.encoded?.body ?? hooked.body,
+    idempotent,
+    signal,
+    beforeSend,
+    priority,
+    endpoint,
+    maxBodyBytes: MOST_BYTES,
+    ...(definition.timeout === undefined ? {} : { timeouts: { totalMs: definition.timeout } }),
+  };
+  try {
+    const answer = await callHris(line, request, (given) => {
+      refused = given;
+      watched?.answered(given.status);
+      return {};
+    });
+    watched?.answered(answer.status);
+    const isJson = answer.body.length > 0 && call.isRaw !== true;
+    const read = answerOf(answer, isJson ? readJson(answer, { what, idempotent }) : undefined);
+    const wrong = await refusalByRow(definition, read, call, undefined);
+    if (wrong !== undefined) throw wrong;
+    return read;
+  } catch (error) {
+    if (refused === undefined || !isConnectorError(error)) throw error;
+    const read = answerOf(refused, parsed(refused.body));
+    if (call.accepts?.includes(refused.status) === true) return read;
+    throw (
+      (await refusalByRow(definition, read, call, error)) ??
+      byStatus(error, definition, call, await wordsOf(definition, read, call))
+    );
+  }
+}
+
+/** The definition's options by their own names. */
+function plainly(own: Values): Record<string, string> {
+  return Object.fromEntries(Object.entries(own).map(([key, value]) => [key.slice('options.'.length), String(value)]));
+}
+
+/** The first row of `errors` that fits an answer makes the refusal. */
+async function refusalByRow(
+  definition: HttpDefinition,
+  answer: Answer,
+  call: Call,
+  cause: ConnectorError | undefined,
+): Promise<ConnectorError | undefined> {
+  for (const { status, when, means, field } of definition.refusals) {
+    if (!status.includes(answer.status)) continue;
+    if (when !== undefined && (await when(answer)) !== true) continue;
+    const said = await wordsOf(definition, answer, call);
+    return refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
+  }
+  return undefined;
+}
+
+/** Only of writes, whose values are known and cut out: what is said of a search may quote anybody. */
+async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Call): Promise<string> {
+  if (sent === undefined) return '';
+  const said = await definition.words?.(answer);
+  if (typeof said !== 'string') return '';
+  const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
+  return values.reduce((words, value) => words.replaceAll(value, '…'), said).slice(0, MOST_WORDS);
 }
 
 async function* readPages(

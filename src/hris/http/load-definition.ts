@@ -1,7 +1,10 @@
+import { isConnectorError } from '../../errors.ts';
 import type { HttpMethod } from '../../http/message.ts';
 import { didYouMean } from '../../nearest.ts';
 import { explainIssues } from '../../yaml/explain-issues.ts';
 import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
+import { modulePlace } from '../module.ts';
+import type { AuthPlan, CallPlan, FilesPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
 import {
   type Definition,
   definitionSchema,
@@ -12,80 +15,8 @@ import {
   type WriteOf,
 } from './definition-schema.ts';
 import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
+import { type DefinitionHooks, readHooks } from './hooks.ts';
 import { compileTemplate, type Template } from './template.ts';
-
-/** One call that a definition describes. */
-export interface CallPlan {
-  /** Names it in messages: `GET /Users/{id}`. */
-  what: string;
-  /** What it is for, as the definition names it, and where that stands: `create`, `acme-hr.yaml:31:3`. */
-  purpose: string;
-  at: string;
-  method: HttpMethod;
-  path: Template;
-  query: Readonly<Record<string, Template>>;
-  headers: Readonly<Record<string, Template>>;
-  body: Template | undefined;
-  paging: (PagingOf & { nextIn?: Expression; totalIn?: Expression }) | undefined;
-}
-
-export interface SearchPlan extends CallPlan {
-  items: Expression;
-  trusted: boolean;
-  absent: readonly number[];
-}
-
-export interface WritePlan extends CallPlan {
-  as: WriteOf['as'];
-  set: readonly { at: readonly PathStep[]; value: Template }[];
-  /** The record's version is named in the request: the write is refused where the record has changed. */
-  isConditional: boolean;
-}
-
-export interface FieldPlan extends FieldOf {
-  key: string;
-  path: readonly PathStep[];
-}
-
-/** A definition that was checked: every expression and template is ready to be used. */
-export interface HttpDefinition
-  extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending' | 'changes' | 'remove'> {
-  fields: readonly FieldPlan[];
-  record: {
-    id: Expression;
-    number: Expression | undefined;
-    reference: readonly PathStep[] | undefined;
-    former: Expression | undefined;
-    version: Expression | undefined;
-  };
-  search: Readonly<Partial<Record<'reference' | 'number' | 'email' | 'person' | 'name', SearchPlan>>>;
-  everybody: (CallPlan & { items: Expression }) | undefined;
-  reading: CallPlan & { item: Expression; absent: readonly number[] };
-  creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;
-  asking:
-    | (CallPlan & { done: Expression; refused?: Expression; id: Expression; number?: Expression; every: number })
-    | undefined;
-  updating: WritePlan;
-  terminating: (WritePlan & { takesDay: boolean }) | undefined;
-  rehiring: WritePlan | undefined;
-  removing: CallPlan | undefined;
-  changing:
-    | (CallPlan & { items: Expression; stamp: Expression; gone?: Expression } & Pick<
-          NonNullable<Definition['changes']>,
-          'beginning' | 'overlap' | 'reread'
-        >)
-    | undefined;
-  probing: CallPlan;
-  authorizing: AuthPlan;
-  refusals: readonly { status: readonly number[]; when?: Expression; means: string; field?: string }[];
-  words: Expression | undefined;
-  standing: Readonly<Record<string, Template>>;
-}
-
-export type AuthPlan =
-  | { kind: 'headers'; headers: Readonly<Record<string, Template>>; query: Readonly<Record<string, Template>> }
-  | { kind: 'oauth2'; texts: Readonly<Record<string, Template>>; grant: string; credentials: 'basic' | 'body' }
-  | { kind: 'login'; call: CallPlan; token: Expression; headers: Readonly<Record<string, Template>> };
 
 /** Whether a YAML file of a folder of tenants is a definition. */
 export function isDefinitionFile(value: unknown): boolean {
@@ -109,6 +40,7 @@ export function loadDefinition(
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
+const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
 
 /** Compiles one definition and notes what is wrong with it. */
@@ -130,7 +62,8 @@ class Compiler {
     const raw = this.#raw;
     const { find, read, create, update, terminate, rehire, record } = raw;
     this.#checkReference();
-    const of = [...RECORD, ...this.#fields];
+    const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
+    const of = [...RECORD, ...this.#fields, ...steps];
     const {
       fields: _fields,
       find: _find,
@@ -139,6 +72,11 @@ class Compiler {
       pending: _pending,
       changes: _changes,
       remove: _remove,
+      steps: _steps,
+      files: _files,
+      describe: _describe,
+      tls: _tls,
+      hooks: _hooks,
       ...rest
     } = raw;
     return {
@@ -146,7 +84,7 @@ class Compiler {
       fields: Object.entries(raw.fields).map(([key, field]) => ({
         ...field,
         key,
-        path: this.#place(['fields', key, 'at'], field.at),
+        path: this.#fieldPlace(key, field),
       })),
       record: {
         id: this.#read(['record', 'id'], record.id),
@@ -184,6 +122,24 @@ class Compiler {
       rehiring: rehire === undefined ? undefined : this.#write(['rehire'], rehire, of),
       removing: raw.remove === undefined ? undefined : this.#call(['remove'], raw.remove, ['id']),
       changing: this.#changing(),
+      steps: this.#steps(),
+      filing: this.#filing(),
+      webhooks: this.#webhooks(),
+      describing:
+        raw.describe === undefined
+          ? undefined
+          : {
+              ...this.#call(['describe'], raw.describe, []),
+              fields: this.#read(['describe', 'fields'], raw.describe.fields),
+            },
+      tls:
+        raw.tls === undefined
+          ? undefined
+          : {
+              certificate: this.#template(['tls', 'certificate'], raw.tls.certificate, []),
+              key: this.#template(['tls', 'key'], raw.tls.key, []),
+            },
+      hooks: this.#hooks(raw.hooks),
       probing: this.#call(['probe'], raw.probe, []),
       authorizing: this.#auth(),
       refusals: raw.errors.map(({ status, when, means, field }, at) => ({
@@ -216,12 +172,12 @@ class Compiler {
         'a create may be pending, and "pending" does not say how it is asked about. Add it.',
       );
     const options = Object.keys(this.#raw.options);
-    for (const taken of ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection'])
+    for (const taken of ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection', 'module'])
       if (options.includes(taken)) this.#wrong(['options', taken], `"${taken}" is a key of every tenant file. Rename.`);
   }
 
   #searches(find: Definition['find']): HttpDefinition['search'] {
-    const person = ['givenName', 'familyName', 'birthDate'];
+    const person = ['givenName', 'familyName', 'birthDate', 'fullName'];
     const one = (by: Exclude<keyof Definition['find'], 'all'>, names: string[]): SearchPlan | undefined => {
       const search: SearchOf | undefined = find[by];
       if (search === undefined) return undefined;
@@ -236,11 +192,12 @@ class Compiler {
       person: one('person', person),
       name: one('name', ['fullName', 'givenName', 'familyName']),
     };
-    const missing = person.filter((key) => this.#raw.fields[key] === undefined);
+    const named = this.#raw.fields['name'] === undefined ? ['givenName', 'familyName'] : [];
+    const missing = [...named, 'birthDate'].filter((key) => this.#raw.fields[key] === undefined);
     if (plans.person !== undefined && missing.length > 0)
       this.#wrong(
         ['find', 'person'],
-        `people are compared by ${person.join(', ')}; there is no field ${missing.join(' and ')}.`,
+        `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`,
       );
     if (plans.email !== undefined && this.#emailFields().length === 0)
       this.#wrong(['find', 'email'], 'addresses are compared here, and there is no field "email" or "workEmail".');
@@ -278,6 +235,79 @@ class Compiler {
       stamp: this.#read(['changes', 'stamp'], stamp),
       ...(gone === undefined ? {} : { gone: this.#read(['changes', 'gone'], gone) }),
     };
+  }
+
+  /** In their order: one may use the id of those before it. */
+  #steps(): StepPlan[] {
+    const before: string[] = [];
+    return Object.entries(this.#raw.steps).map(([name, { fields, from, find, create, update }]) => {
+      const at = (rest: string): Path => ['steps', name, rest];
+      const names = ['reference', ...this.#fields, ...before];
+      for (const [index, key] of fields.entries()) this.#field(['steps', name, 'fields', index], key);
+      before.push(`steps.${name}`);
+      const { create: ofRecord, steps: all, update: ofUpdate } = this.#raw;
+      if (!JSON.stringify([ofRecord, all, ofUpdate]).includes(`{steps.${name}`))
+        this.#wrong(['steps', name], `nothing uses {steps.${name}}: write its id into the record with "create.set".`);
+      return {
+        name: `steps.${name}`,
+        fields,
+        from: this.#maybe(at('from'), from),
+        find: find && { ...this.#call(at('find'), find, names), id: this.#read([...at('find'), 'id'], find.id) },
+        create: { ...this.#call(at('create'), create, names), id: this.#read([...at('create'), 'id'], create.id) },
+        update: update && this.#call(at('update'), update, [...names, 'id']),
+      };
+    });
+  }
+
+  #webhooks(): Definition['webhooks'] {
+    const { webhooks } = this.#raw;
+    if (webhooks === undefined) return undefined;
+    if (!webhooks.signed.includes('{body}'))
+      this.#wrong(['webhooks', 'signed'], 'the signature does not cover the body: name {body}.');
+    if (webhooks.signed.includes('{timestamp}') && webhooks.timestamp === undefined)
+      this.#wrong(['webhooks', 'signed'], '{timestamp} is signed, and "webhooks.timestamp" does not name its header.');
+    return webhooks;
+  }
+
+  #filing(): FilesPlan | undefined {
+    const { files } = this.#raw;
+    if (files === undefined) return undefined;
+    const { list, same = {}, download, upload } = files;
+    if (Object.keys(same).length === 0 && download === undefined)
+      this.#wrong(['files'], '"files" does not say whether a file is there already. Add "same", or "download".');
+    if ((upload.form === undefined) === (upload.body === undefined))
+      this.#wrong(['files', 'upload'], '"files.upload" needs either a "body" or a "form" with {file}.');
+    const at = (...rest: string[]): Path => ['files', ...rest];
+    return {
+      list: {
+        ...this.#call(at('list'), list, ['id']),
+        items: this.#read(at('list', 'items'), list.items),
+        name: this.#read(at('list', 'name'), list.name),
+        id: this.#maybe(at('list', 'id'), list.id),
+      },
+      same: Object.fromEntries(
+        Object.entries(same).flatMap(([key, text]) =>
+          text === undefined ? [] : [[key, this.#read(at('same', key), text)] as const],
+        ),
+      ),
+      download: download && this.#call(at('download'), download, ['id', 'file.id']),
+      upload: {
+        ...this.#call(at('upload'), upload, FILE),
+        form: upload.form && this.#templates(at('upload', 'form'), upload.form, [...FILE, 'file']),
+      },
+    };
+  }
+
+  /** Code beside the file, as its module exports it under `hooks`. */
+  #hooks(named: string | undefined): DefinitionHooks {
+    if (named === undefined) return {};
+    try {
+      return readHooks(modulePlace(named, this.#source.file));
+    } catch (error) {
+      if (!isConnectorError(error)) throw error;
+      this.#wrong(['hooks'], error.message);
+      return {};
+    }
   }
 
   #auth(): AuthPlan {
@@ -407,6 +437,15 @@ class Compiler {
         'emails[type="work"].value; other names in `backticks`.',
     );
     return [];
+  }
+
+  /** A numbered item of a list is only read: a step may write what it stands for. */
+  #fieldPlace(key: string, { at, write }: FieldOf): PathStep[] {
+    const path = this.#place(['fields', key, 'at'], at);
+    const isElsewhere = Object.values(this.#raw.steps).some(({ fields }) => fields.includes(key));
+    if (write && !isElsewhere && path.some((step) => 'index' in step))
+      this.#wrong(['fields', key, 'at'], `"${at}" is only read: add write: false, or let a step write the field.`);
+    return path;
   }
 
   #templates(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {

@@ -3,8 +3,8 @@ import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../refuse-fields.ts';
+import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
-import type { FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import type { Values } from './template.ts';
 
 /** One thing to put into a record. */
@@ -16,8 +16,9 @@ interface Placed {
 }
 
 /** A record of an answer as an employee. */
-export async function toEmployee(definition: HttpDefinition, raw: unknown): Promise<EmployeeRecord | undefined> {
-  const { record, fields } = definition;
+export async function toEmployee(definition: HttpDefinition, given: unknown): Promise<EmployeeRecord | undefined> {
+  const { record, fields, hooks } = definition;
+  const raw = hooks.record === undefined ? given : hooks.record(given);
   const [id, number, former] = await Promise.all([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
   if (known === undefined) return undefined;
@@ -25,7 +26,7 @@ export async function toEmployee(definition: HttpDefinition, raw: unknown): Prom
   const numbered = idOf(number);
   return {
     ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
-    ...readFields(fields.map((field) => [field.key, fromTheirs(field, readPath(raw, field.path))])),
+    ...readFields(fields.map((field) => [field.key, fromTheirs(field, readPath(raw, field.path), definition.nothing)])),
     ...(typeof former === 'boolean' ? { former } : {}),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
@@ -92,7 +93,8 @@ function exactNumber(text: string): number | string {
   return String(number) === text ? number : text;
 }
 
-function fromTheirs({ type, values, date }: FieldPlan, value: unknown): ReadCell {
+function fromTheirs({ type, values, date }: FieldPlan, given: unknown, nothing: readonly unknown[]): ReadCell {
+  const value = type !== 'boolean' && nothing.includes(given) ? null : given;
   if (values !== undefined && !isNothing(value)) {
     const ours = (item: unknown): string | undefined =>
       Object.entries(values).find(([, theirs]) => String(theirs) === String(item))?.[0];
@@ -120,13 +122,23 @@ export function recordOf(
   plan: WritePlan,
   { fields, values, raw, reference }: { fields: EmployeeFields; values: Values; raw?: unknown; reference?: string },
 ): unknown {
+  const made = formOf(definition, plan, { fields, values, raw, ...(reference === undefined ? {} : { reference }) });
+  return definition.hooks.write === undefined ? made : definition.hooks.write(made, plan.purpose);
+}
+
+function formOf(
+  definition: HttpDefinition,
+  plan: WritePlan,
+  { fields, values, raw, reference }: { fields: EmployeeFields; values: Values; raw?: unknown; reference?: string },
+): unknown {
   const kept = definition.record.reference;
+  const elsewhere = new Set(definition.steps.flatMap((step) => step.fields));
   const placed: Placed[] = [
     ...(reference === undefined || kept === undefined ? [] : [{ path: kept, value: reference }]),
     ...plan.set.map(({ at, value }) => ({ path: at, value: value(values) })).filter(({ value }) => value !== undefined),
     ...definition.fields.flatMap((field) => {
       const value = fields[field.key];
-      return value === undefined ? [] : [toTheirs(field, value)];
+      return value === undefined || elsewhere.has(field.key) ? [] : [toTheirs(field, value)];
     }),
   ];
   if (plan.as === 'put') return laidOver(raw, placed);
@@ -147,6 +159,7 @@ export function recordOf(
 /** Whether a write has to read the record first: a list in it is written whole. */
 export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
   if (plan.as === 'put' || plan.isConditional) return true;
+  if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
   if (plan.as === 'flat') return false;
   const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);
   return [...paths, ...plan.set.map(({ at }) => at)].some((path) => path.some((step) => 'where' in step));
@@ -196,7 +209,9 @@ function place(record: Record<string, unknown>, path: readonly PathStep[], value
 }
 
 function spelled(path: readonly PathStep[]): string {
-  return path.map((step) => ('name' in step ? step.name : `[${step.where}="${step.is}"]`)).join('.');
+  return path
+    .map((step) => ('name' in step ? step.name : 'where' in step ? `[${step.where}="${step.is}"]` : ''))
+    .join('.');
 }
 
 /** RFC 6901. */

@@ -19,6 +19,8 @@ const QUOTES: Readonly<Record<string, Change>> = {
   odata: (value) => `'${String(value).replaceAll("'", "''")}'`,
   base64: (value) => Buffer.from(String(value)).toString('base64'),
   json: (value) => JSON.stringify(value),
+  // A text that is no number is nobody's id: -1 is looked for, and not found.
+  number: (value) => (value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : -1),
 };
 
 const CHANGES: readonly string[] = [

@@ -1,0 +1,115 @@
+import type { HttpMethod } from '../../http/message.ts';
+import type { Definition, FieldOf, PagingOf, WriteOf } from './definition-schema.ts';
+import type { Expression, PathStep } from './expression.ts';
+import type { DefinitionHooks } from './hooks.ts';
+import type { Template } from './template.ts';
+
+/** One call that a definition describes. */
+export interface CallPlan {
+  /** Names it in messages: `GET /Users/{id}`. */
+  what: string;
+  /** What it is for, as the definition names it, and where that stands: `create`, `acme-hr.yaml:31:3`. */
+  purpose: string;
+  at: string;
+  method: HttpMethod;
+  path: Template;
+  query: Readonly<Record<string, Template>>;
+  headers: Readonly<Record<string, Template>>;
+  body: Template | undefined;
+  paging: (PagingOf & { nextIn?: Expression; totalIn?: Expression }) | undefined;
+}
+
+export interface SearchPlan extends CallPlan {
+  items: Expression;
+  trusted: boolean | 'ascii';
+  absent: readonly number[];
+}
+
+export interface WritePlan extends CallPlan {
+  as: WriteOf['as'];
+  set: readonly { at: readonly PathStep[]; value: Template }[];
+  /** The record's version is named in the request: the write is refused where the record has changed. */
+  isConditional: boolean;
+}
+
+/** A part of an employee that has a record of its own. */
+export interface StepPlan {
+  name: string;
+  fields: readonly string[];
+  from: Expression | undefined;
+  find: (CallPlan & { id: Expression }) | undefined;
+  create: CallPlan & { id: Expression };
+  update: CallPlan | undefined;
+}
+
+export interface FilesPlan {
+  list: CallPlan & { items: Expression; name: Expression; id: Expression | undefined };
+  same: Readonly<Record<string, Expression>>;
+  download: CallPlan | undefined;
+  upload: CallPlan & { form: Readonly<Record<string, Template>> | undefined };
+}
+
+export interface FieldPlan extends FieldOf {
+  key: string;
+  path: readonly PathStep[];
+}
+
+/** A definition that was checked: every expression and template is ready to be used. */
+export interface HttpDefinition
+  extends Omit<
+    Definition,
+    | 'fields'
+    | 'find'
+    | 'record'
+    | 'create'
+    | 'pending'
+    | 'changes'
+    | 'remove'
+    | 'steps'
+    | 'files'
+    | 'describe'
+    | 'tls'
+    | 'hooks'
+  > {
+  fields: readonly FieldPlan[];
+  record: {
+    id: Expression;
+    number: Expression | undefined;
+    reference: readonly PathStep[] | undefined;
+    former: Expression | undefined;
+    version: Expression | undefined;
+  };
+  search: Readonly<Partial<Record<'reference' | 'number' | 'email' | 'person' | 'name', SearchPlan>>>;
+  everybody: (CallPlan & { items: Expression }) | undefined;
+  reading: CallPlan & { item: Expression; absent: readonly number[] };
+  creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;
+  asking:
+    | (CallPlan & { done: Expression; refused?: Expression; id: Expression; number?: Expression; every: number })
+    | undefined;
+  updating: WritePlan;
+  terminating: (WritePlan & { takesDay: boolean }) | undefined;
+  rehiring: WritePlan | undefined;
+  removing: CallPlan | undefined;
+  changing:
+    | (CallPlan & { items: Expression; stamp: Expression; gone?: Expression } & Pick<
+          NonNullable<Definition['changes']>,
+          'beginning' | 'overlap' | 'reread'
+        >)
+    | undefined;
+  steps: readonly StepPlan[];
+  filing: FilesPlan | undefined;
+  describing: (CallPlan & { fields: Expression }) | undefined;
+  /** Texts of a certificate of ours. */
+  tls: { certificate: Template; key: Template } | undefined;
+  hooks: DefinitionHooks;
+  probing: CallPlan;
+  authorizing: AuthPlan;
+  refusals: readonly { status: readonly number[]; when?: Expression; means: string; field?: string }[];
+  words: Expression | undefined;
+  standing: Readonly<Record<string, Template>>;
+}
+
+export type AuthPlan =
+  | { kind: 'headers'; headers: Readonly<Record<string, Template>>; query: Readonly<Record<string, Template>> }
+  | { kind: 'oauth2'; texts: Readonly<Record<string, Template>>; grant: string; credentials: 'basic' | 'body' }
+  | { kind: 'login'; call: CallPlan; token: Expression; headers: Readonly<Record<string, Template>> };

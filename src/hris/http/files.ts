@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { isConnectorError } from '../../errors.ts';
+import type { EmployeeFile, WriteOptions } from '../port.ts';
+import type { FilesPlan } from './definition.ts';
+import { type Defined, recordsIn } from './employees.ts';
+import { idOf } from './record.ts';
+import { asText } from './template.ts';
+
+/** Into the employee's record, unless the same bytes are there under this name. */
+export async function deliverFile(
+  defined: Defined,
+  plan: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  { signal, beforeSend }: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
+  const { upload } = plan;
+  const values = {
+    id,
+    'file.name': file.name,
+    'file.mediaType': file.mediaType,
+    'file.base64': file.bytes.toString('base64'),
+  };
+  const { form } = upload;
+  // What became of an upload does not matter: the next delivery looks first.
+  const call = { plan: upload, values, signal, beforeSend, idempotent: true };
+  await defined.line.send(form === undefined ? call : { ...call, encoded: await formOf(form, values, file) });
+  return 'delivered';
+}
+
+async function formOf(
+  form: NonNullable<FilesPlan['upload']['form']>,
+  values: Record<string, unknown>,
+  file: EmployeeFile,
+): Promise<{ contentType: string; body: Buffer }> {
+  const made = new FormData();
+  const blob = new Blob([new Uint8Array(file.bytes)], { type: file.mediaType });
+  for (const [name, template] of Object.entries(form)) {
+    const value = template({ ...values, file: blob });
+    if (value instanceof Blob) made.set(name, value, file.name);
+    else if (value !== undefined) made.set(name, asText(value));
+  }
+  const encoded = new Response(made);
+  return { contentType: encoded.headers.get('content-type') ?? '', body: Buffer.from(await encoded.bytes()) };
+}
+
+async function isThere(
+  defined: Defined,
+  { list, same, download }: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pages = defined.line.pages({ plan: list, values: { id }, signal, idempotent: true }, (answer) =>
+    recordsIn(answer, list),
+  );
+  for await (const { items } of pages)
+    for (const item of items) {
+      if (asText((await list.name(item)) ?? '') !== file.name) continue;
+      for (const [digest, read] of Object.entries(same)) if ((await read(item)) === digestOf(file, digest)) return true;
+      const fileId = idOf(await list.id?.(item));
+      if (download === undefined || fileId === undefined) continue;
+      const call = { plan: download, values: { id, 'file.id': fileId }, signal, idempotent: true, isRaw: true };
+      const got = await defined.line.send(call).catch((error: unknown) => {
+        if (isConnectorError(error) && error.status === 404) return undefined;
+        throw error;
+      });
+      if (got?.at.body.equals(file.bytes) === true) return true;
+    }
+  return false;
+}
+
+function digestOf({ bytes }: EmployeeFile, digest: string): string {
+  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
+}

@@ -1,0 +1,92 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** A webhook of an HRIS, as it arrived. */
+export interface SignedDelivery {
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: Buffer;
+  /** When it came, in ms since 1970. */
+  at: number;
+}
+
+/** How a kind signs its webhooks: the HMAC of what it sends stands in one header, and perhaps the time in another. */
+export interface WebhookSigning {
+  header: string;
+  algorithm: 'sha1' | 'sha256' | 'sha512';
+  encoding: 'hex' | 'base64';
+  /** What stands before it, such as `sha256=`. */
+  prefix: string;
+  /** The header of the time, in seconds or ms; a delivery whose time is not now is refused. */
+  timestamp?: string | undefined;
+  /** `{body}`, `{timestamp}.{body}`. */
+  signed: string;
+  /** Where the ids of employees may be, by names; lists on the way are gone through. */
+  ids: readonly (readonly string[])[];
+}
+
+/** Whom a webhook names: who changed in the HRIS. What it says of them is not believed; they are read again. */
+export interface NamedEmployees {
+  ids: readonly string[];
+  /** The time that was signed: it tells two deliveries of the same body apart. */
+  stamp: string;
+}
+
+/**
+ * A sender's clock and ours may be so far apart. Not shorter, because a recorded delivery that is sent again does no
+ * harm: it is stored once, and the employees that it names are only read again.
+ */
+const WINDOW_MS = 15 * 60_000;
+/** Later times are in ms. */
+const MOST_SECONDS = 100_000_000_000;
+const BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
+
+/** Whether its headers are those of this kind, at this time. Told before the body is read; says nothing of the key. */
+export function looksSigned(signing: WebhookSigning, delivery: Omit<SignedDelivery, 'body'>): boolean {
+  return signatureIn(signing, delivery) !== undefined;
+}
+
+/** Undefined where this key, one of `webhookKeys`, did not sign it just now. Compares in constant time. */
+export function readSigned(signing: WebhookSigning, delivery: SignedDelivery, key: string): NamedEmployees | undefined {
+  const { body } = delivery;
+  const { signature, stamp = '' } = signatureIn(signing, delivery) ?? {};
+  if (signature === undefined) return undefined;
+  const hmac = createHmac(signing.algorithm, key);
+  for (const part of signing.signed.split(/(\{body\}|\{timestamp\})/))
+    hmac.update(part === '{body}' ? body : part === '{timestamp}' ? stamp : part);
+  if (!timingSafeEqual(signature, hmac.digest())) return undefined;
+  const said = parseJson(body);
+  return { ids: [...new Set(signing.ids.flatMap((path) => textsAt(said, path)))], stamp };
+}
+
+/** Undefined where it is of another form, or where its time is not now. */
+function signatureIn(
+  { header, prefix, encoding, algorithm, timestamp }: WebhookSigning,
+  { headers, at }: Omit<SignedDelivery, 'body'>,
+): { signature: Buffer; stamp: string } | undefined {
+  const text = headers[header.toLowerCase()];
+  if (typeof text !== 'string' || !text.startsWith(prefix)) return undefined;
+  const given = text.slice(prefix.length);
+  const signature = Buffer.from(given, encoding);
+  // Node drops what does not belong to the encoding.
+  const isExact = signature.toString(encoding) === (encoding === 'hex' ? given.toLowerCase() : given);
+  if (!isExact || signature.length !== BYTES[algorithm]) return undefined;
+  if (timestamp === undefined) return { signature, stamp: '' };
+  const stamp = headers[timestamp.toLowerCase()];
+  if (typeof stamp !== 'string' || !/^\d{1,13}$/.test(stamp)) return undefined;
+  const time = Number(stamp) * (Number(stamp) < MOST_SECONDS ? 1_000 : 1);
+  return Math.abs(at - time) > WINDOW_MS ? undefined : { signature, stamp };
+}
+
+function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, name === undefined ? [] : [name, ...rest]));
+  if (name === undefined) return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return [];
+  return textsAt((value as Record<string, unknown>)[name], rest);
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,201 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HrisLimits } from '../../src/hris/http-line.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { type HttpProxy, startHttpProxy } from '../../src/hris-kit/http-proxy.ts';
+import { type RateLimitAnswer, unlimited } from '../../src/rate-limit/rate-limit.ts';
+import { ACME, type AcmeServer, startAcmeServer } from './acme-server.ts';
+import { employee, refusal, signal, write } from './profile.ts';
+import { trustedPairs } from './tls-proxy.ts';
+
+const acme = await readFile(new URL('definitions/acme.yaml', import.meta.url), 'utf8');
+
+let folder: string;
+let server: AcmeServer;
+let proxy: HttpProxy;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hirebridge-definition-'));
+  server = await startAcmeServer();
+  proxy = await startHttpProxy(server.url);
+});
+afterAll(async () => {
+  await proxy?.close();
+  await server?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The system through the proxy, by the definition `change` makes of ours. */
+async function openAcme(
+  change: (text: string) => string = (text) => text,
+  { limits, url = `${proxy.url}/api` }: { limits?: HrisLimits; url?: string } = {},
+): Promise<HrisConnection> {
+  const text = change(acme);
+  const definition = { file: join(folder, 'acme.yaml'), text };
+  const options = { url, definition, allowPrivateAddress: true, ...ACME };
+  return openHris('http', 'acme', options, limits === undefined ? {} : { limits });
+}
+
+function newcomer(tag: string): ReturnType<typeof employee> {
+  return employee(tag, { department: `Kitchen of ${tag}`, hours: 40 });
+}
+
+async function employ(hris: HrisConnection, tag: string): Promise<string> {
+  const made = await hris.employees.create(newcomer(tag), `27:${tag}`, write);
+  if (made.kind !== 'pending') throw new Error('expected a task');
+  server.finish(made.ticket);
+  const settled = await hris.pending?.resolve(made.ticket, signal);
+  return settled?.kind === 'created' ? settled.ref.id : '';
+}
+
+/** What the system itself holds of one newcomer. */
+function heldOf(tag: string): { staff: number; contracts: number; departments: number } {
+  const ours = [...server.staff.values()].filter(
+    (one) => (one['external'] as { hirebridge?: string } | undefined)?.hirebridge === `27:${tag}`,
+  );
+  return {
+    staff: ours.length,
+    contracts: [...server.contracts.values()].filter((reference) => reference === `27:${tag}`).length,
+    departments: [...server.departments.values()].filter((name) => name === `Kitchen of ${tag}`).length,
+  };
+}
+
+test.for([
+  ['answer-lost', '/departments', 'retry'],
+  ['answer-lost', '/contracts', 'retry'],
+  ['answer-lost', '/staff', 'unknown'],
+  ['reset-before', '/departments', 'retry'],
+  ['reset-before', '/contracts', 'retry'],
+  ['reset-before', '/staff', 'unknown'],
+] as const)('a newcomer in three steps is one, though %s strikes POST %s', async ([kind, path, action]) => {
+  const hris = await openAcme();
+  const tag = `${kind}${path.slice(1)}`;
+  const struck = proxy.strike({ kind, on: (asked) => asked.method === 'POST' && asked.path === `/api${path}` });
+  expect(await refusal(hris.employees.create(newcomer(tag), `27:${tag}`, write))).toMatchObject({ action });
+  await struck;
+  const again = await hris.employees.create(newcomer(tag), `27:${tag}`, write).then(
+    ({ kind: made }) => made,
+    (error: { code: string }) => error.code,
+  );
+  expect(again).toBe(kind === 'answer-lost' && path === '/staff' ? 'ALREADY_EXISTS' : 'pending');
+  expect(heldOf(tag)).toEqual({ staff: 1, contracts: 1, departments: 1 });
+  await hris.close();
+});
+
+test('a step is taken again where an update needs it, and what it stands for may be emptied', async () => {
+  const hris = await openAcme();
+  const id = await employ(hris, 'moved');
+  const department = async () => (await hris.employees.read(id, signal))?.fields['department'] ?? null;
+  expect(await department()).toBe('Kitchen of moved');
+  for (const _twice of [1, 2]) await hris.employees.update(id, { department: 'Bar' }, write);
+  expect(await department()).toBe('Bar');
+  expect([...server.departments.values()].filter((name) => name === 'Bar')).toHaveLength(1);
+  await hris.employees.update(id, { title: 'Barkeeper' }, write);
+  expect(await department()).toBe('Bar');
+  await hris.employees.update(id, { department: null }, write);
+  expect(await department()).toBeNull();
+  expect(heldOf('moved').contracts).toBe(1);
+  await hris.close();
+});
+
+test('a file is compared by its bytes where the list tells no digest', async () => {
+  const hris = await openAcme((text) =>
+    text
+      .replace('items: files, name: name }', 'items: files, name: name, id: id }')
+      .replace('  same: { sha256: sha256 }', '  download: { get: "/staff/{id}/files/{file.id}" }'),
+  );
+  const id = await employ(hris, 'with-files');
+  const file = { name: 'contract.pdf', mediaType: 'application/pdf', bytes: Buffer.from([0, 1, 2, 255]) };
+  const deliver = () => hris.files?.deliver(id, file, write);
+  expect([await deliver(), await deliver()]).toEqual(['delivered', 'there']);
+  file.bytes = Buffer.from([0, 1, 2, 254]);
+  expect([await deliver(), await deliver()]).toEqual(['delivered', 'there']);
+  expect(server.files.get(id)).toHaveLength(2);
+  await hris.close();
+});
+
+test('headers of its own name tell the rate limit', async () => {
+  const answers: RateLimitAnswer[] = [];
+  const limits: HrisLimits = () => ({ ...unlimited, answered: (answer) => void answers.push(answer) });
+  const hris = await openAcme(undefined, { limits });
+  await hris.probe(signal);
+  expect(answers.at(-1)?.headers).toMatchObject({
+    'ratelimit-limit': '500',
+    'ratelimit-remaining': '400',
+    'ratelimit-reset': '60',
+  });
+  await hris.close();
+});
+
+test('a module beside the file signs requests, and changes what is read and written', async () => {
+  const module = join(folder, 'acme-hooks.ts');
+  await writeFile(
+    module,
+    `import { createHmac } from 'node:crypto';
+     type Raw = { person?: { last?: string } };
+     type Request = { body?: string; headers: Record<string, string> };
+     const macOf = (body: string, key: string) => createHmac('sha256', key).update(body).digest('hex');
+     export const hooks = {
+       request: ({ headers, ...request }: Request, options: Record<string, string>) => ({
+         ...request,
+         headers: { ...headers, 'x-acme-mac': macOf(request.body ?? '', options.password) },
+       }),
+       record: (raw: Raw) => ({ ...raw, person: { ...raw.person, last: raw.person?.last?.toLowerCase() } }),
+       write: (record: object, purpose: string) => ({ ...record, by: purpose }),
+     };`,
+  );
+  const hris = await openAcme((text) => `hooks: ./acme-hooks.ts\n${text}`);
+  const id = await employ(hris, 'hooked');
+  const { headers, body = '' } = server.made ?? {};
+  expect(JSON.parse(body)).toMatchObject({ by: 'create' });
+  expect(headers?.['x-acme-mac']).toBe(createHmac('sha256', ACME.password).update(body).digest('hex'));
+  expect((await hris.employees.read(id, signal))?.fields).toMatchObject({ familyName: 'reyes hooked' });
+  await hris.close();
+});
+
+test('a module that exports something else is refused at its line', async () => {
+  await writeFile(join(folder, 'wrong-hooks.ts'), 'export const hooks = { request: 1, records: () => 1 };');
+  await expect(openAcme((text) => `hooks: ./wrong-hooks.ts\n${text}`)).rejects.toThrow(
+    /acme\.yaml:1:\d+.*exports no "hooks" with request, record or write/,
+  );
+});
+
+test('a system that asks for a certificate is shown ours, and refuses who shows none', async () => {
+  const { right } = await trustedPairs();
+  const listening = createSecureServer({ ...right, requestCert: true, rejectUnauthorized: true });
+  const shown: string[] = [];
+  listening.on('request', (request, response) => {
+    shown.push(
+      String(
+        (request.socket as { getPeerCertificate?(): { subject?: { CN?: string } } }).getPeerCertificate?.().subject?.CN,
+      ),
+    );
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"token":"t"}');
+  });
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const url = `https://localhost:${(listening.address() as AddressInfo).port}/api`;
+  const withCertificate = (text: string): string =>
+    `tls: { certificate: "{options.certificate}", key: "{options.key}" }\n${text.replace(
+      'options:\n',
+      'options:\n  certificate: { secret: true }\n  key: { secret: true }\n',
+    )}`;
+  const open = (change: (text: string) => string, more: object) => {
+    const definition = { file: join(folder, 'acme.yaml'), text: change(acme) };
+    return openHris('http', 'acme', { url, definition, allowPrivateAddress: true, ...ACME, ...more });
+  };
+  const own = { certificate: right.cert.toString(), key: right.key.toString() };
+  const [ours, bare] = await Promise.all([open(withCertificate, own), open((text) => text, {})]);
+  expect(await ours.probe(signal)).toEqual({ ok: true });
+  expect(await bare.probe(signal)).toMatchObject({ ok: false, error: { action: 'retry' } });
+  expect(new Set(shown)).toEqual(new Set(['localhost']));
+  await Promise.all([ours.close(), bare.close()]);
+  listening.closeAllConnections();
+  listening.close();
+});
