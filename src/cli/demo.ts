@@ -44,7 +44,7 @@ export function defineDemo(command: Command): void {
     .addOption(
       new Option(
         '--hris <kind>',
-        'the HR system; what another than sql needs is installed with apt-get, and scim with pip',
+        'the HR system; what another than sql needs is installed with apt-get, scim with pip, odoo as root in a folder',
       )
         .choices(DEMO_KINDS)
         .default('sql'),

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
 import { FILE_CATEGORY, markChanged } from './bamboohr-records.ts';
 import { type CustomerJob, startCustomerJob, takeRequests } from './customer-job.ts';
+import { ODOO_PASSWORD, startOdoo } from './start-odoo.ts';
 import { startPostgres } from './start-postgres.ts';
 import { SCIM_SERVER_TOKEN, startScim } from './start-scim.ts';
 import { startSftp } from './start-sftp.ts';
@@ -44,6 +45,7 @@ export const hrisSources = {
   sftp: startSftps,
   bamboohr: startBamboos,
   scim: startScims,
+  odoo: startOdoos,
 } as const satisfies Record<string, () => Promise<HrisSource>>;
 
 /** One installation; each customer has a copy of its database behind a server of its own. */
@@ -73,6 +75,29 @@ async function readTryton({ sql }: Pick<TrytonServer, 'sql'>): Promise<OwnEmploy
         where party = party.id and type = 'email' order by id limit 1) as email
     from company_employee as employee join party_party as party on party.id = employee.party order by employee.id`);
   return rows as OwnEmployee[];
+}
+
+/** As for Tryton. It gives no numbers. */
+async function startOdoos(): Promise<HrisSource> {
+  const base = await startOdoo();
+  return {
+    async open() {
+      const { url, database, sql, stop } = await base.fork();
+      const login = { user: 'admin', password: 'env:COUNTERPART_ODOO_PASSWORD' };
+      return {
+        settings: { kind: 'odoo', url, database, ...login, allowPrivateAddress: true },
+        employeeId: 'id',
+        env: { COUNTERPART_ODOO_PASSWORD: ODOO_PASSWORD },
+        // The administrator was an employee before anybody was hired.
+        employees: async () =>
+          (await sql(`select employee.id::text as id, employee.id::text as number, x_hirebridge as reference, home.email
+            from hr_employee as employee left join res_partner as home on home.id = employee.address_home_id
+            where employee.id > 1 order by employee.id`)) as OwnEmployee[],
+        close: stop,
+      };
+    },
+    stop: () => base.stop(),
+  };
 }
 
 /** A server for each customer, and the customer's job behind it; the jobs share one Postgres. */

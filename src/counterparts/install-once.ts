@@ -66,10 +66,13 @@ export async function serveUntilAnswers(
   child.stderr?.on('data', listen);
   await until(`${command} answers`, async () => {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${said}`);
-    return fetch(url).then(
-      () => true,
-      () => false,
-    );
+    // The answer is read: a server that ends the connection under an unread one ends our process (undici's issue 5360).
+    return fetch(url)
+      .then((answer) => answer.arrayBuffer())
+      .then(
+        () => true,
+        () => false,
+      );
   });
   child.stdout?.off('data', listen).resume();
   child.stderr?.off('data', listen).resume();

@@ -17,3 +17,30 @@ export async function asAdmin(serverUrl: string, statement: string): Promise<voi
     await client.end();
   }
 }
+
+export function nameOf(databaseUrl: string): string {
+  return new URL(databaseUrl).pathname.slice(1);
+}
+
+/** Only a database that nobody is connected to can be copied. */
+export async function copyOf(databaseUrl: string): Promise<string> {
+  const server = Object.assign(new URL(databaseUrl), { pathname: '/postgres' }).href;
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await asAdmin(
+    server,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(databaseUrl)}'`,
+  );
+  await asAdmin(server, `create database ${name} template ${nameOf(databaseUrl)}`);
+  return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
+}
+
+/** A statement in a database; the rows. */
+export async function rowsOf(connectionString: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,15 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from './ensure-packages.ts';
 import { freePort } from './free-port.ts';
-import { asAdmin, newDatabase } from './new-database.ts';
+import { copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
 import { startPostgres, type TestPostgres } from './start-postgres.ts';
 import { until } from './until.ts';
 
@@ -57,22 +55,6 @@ export async function startTryton(): Promise<TrytonServer> {
   };
 }
 
-function nameOf(databaseUrl: string): string {
-  return new URL(databaseUrl).pathname.slice(1);
-}
-
-/** Only a database that nobody is connected to can be copied. */
-async function copyOf(databaseUrl: string): Promise<string> {
-  const server = Object.assign(new URL(databaseUrl), { pathname: '/postgres' }).href;
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(
-    server,
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(databaseUrl)}'`,
-  );
-  await asAdmin(server, `create database ${name} template ${nameOf(databaseUrl)}`);
-  return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
-}
-
 async function begin(postgres: TestPostgres, databaseUrl: string): Promise<Omit<TrytonServer, 'company' | 'fork'>> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));
   const port = await freePort();
@@ -94,16 +76,6 @@ async function begin(postgres: TestPostgres, databaseUrl: string): Promise<Omit<
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function rowsOf(connectionString: string, statement: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 async function configure({ url }: TestPostgres, folder: string, port: number): Promise<string> {

@@ -4,6 +4,7 @@
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
 export { http } from './http/http.ts';
+export { odoo } from './kinds/odoo.ts';
 export { scim } from './kinds/scim.ts';
 export { module } from './module.ts';
 export { sftp } from './sftp/sftp.ts';

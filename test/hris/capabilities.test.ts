@@ -14,6 +14,7 @@ const options: Record<string, Record<string, unknown>> = {
     user: 'hirebridge',
     password: 'secret',
   },
+  odoo: { url: 'https://odoo.example', database: 'acme', user: 'hirebridge', password: 'secret' },
   scim: { url: 'https://hr.example/scim/v2', token: 'secret' },
   bamboohr: {
     url: 'https://acme.bamboohr.com',
@@ -48,7 +49,7 @@ const rows: readonly (readonly [string, (connection: HrisConnection, kind: strin
   ],
   ['describes its fields', ({ describe }) => describe !== undefined],
   ['tells employees that changed', ({ changes }) => changes !== undefined],
-  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind)?.webhooks !== undefined],
+  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind, options[kind])?.webhooks !== undefined],
   ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
   ['ends an employment', ({ employees }) => employees.terminate !== undefined],
   ['changes an employee over what was read', ({ employees }) => employees.amend !== undefined],

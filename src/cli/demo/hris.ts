@@ -3,7 +3,7 @@ import type { CustomerHris, hrisSources, OwnEmployee } from '../../counterparts/
 import { openSqlDatabase } from '../../hris/sql/open-database.ts';
 
 /** What the demo's customer may have: `sql` is a file of SQLite, and everything else is started beside the demo. */
-export const DEMO_KINDS = ['sql', 'postgresql', 'mariadb', 'tryton', 'sftp', 'bamboohr', 'scim'] as const;
+export const DEMO_KINDS = ['sql', 'postgresql', 'mariadb', 'tryton', 'sftp', 'bamboohr', 'scim', 'odoo'] as const;
 
 export type DemoKind = (typeof DEMO_KINDS)[number];
 
@@ -35,6 +35,7 @@ export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHri
     case 'sftp':
     case 'bamboohr':
     case 'scim':
+    case 'odoo':
       return onCounterpart(kind);
   }
 }
