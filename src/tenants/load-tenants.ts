@@ -24,7 +24,13 @@ import {
 import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import type { Notify } from './notify-section.ts';
-import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
+import {
+  loadExchangeMapping,
+  loadRequisitionMapping,
+  loadStreamMapping,
+  loadTenantMapping,
+  requisitionFields,
+} from './open-hris.ts';
 import { foreignSecrets, namedSecrets, optionTexts } from './own-secrets.ts';
 import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
@@ -372,7 +378,7 @@ function checkPositions(source: YamlFile, tenant: Tenant, mapping: Mapping | und
   const { requisitions, streams, hris } = tenant;
   const { every, mapping: file } = streams.positions;
   if (every === undefined && file === undefined) return [];
-  if (requisitions === undefined || hris.options['requisitions'] === undefined) {
+  if (requisitions === undefined || requisitionFields(hris).length === 0) {
     const text =
       'positions exchanges values of jobs that the stream requisitions made. It needs the section requisitions, and ' +
       'hris.requisitions, of an HR system that has open positions.';

@@ -134,7 +134,7 @@ function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] 
 }
 
 /** What an open position holds; none where the HR system tells none. */
-function requisitionFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
+export function requisitionFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
   const found = findHrisAdapter(kind, options);
   return found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
 }

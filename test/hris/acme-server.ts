@@ -6,6 +6,8 @@ export const ACME = { user: 'hirebridge', password: 'acme-password' };
 
 export type AcmeStaff = Record<string, unknown> & { id: string; version: number; at: string };
 
+export type AcmePosition = Record<string, unknown> & { id: number; version: number; state: 'open' | 'filled' };
+
 interface Task {
   state: 'waiting' | 'done' | 'refused';
   staffId: string;
@@ -20,6 +22,7 @@ export interface AcmeServer {
   /** References of contracts, by id. */
   contracts: Map<string, string>;
   files: Map<string, { name: string; bytes: Buffer }[]>;
+  positions: Map<string, AcmePosition>;
   mood: 'well' | 'throttled' | 'revoked';
   /** Answers a request of this method instead of working, once. */
   next?: { method: string; answer: (response: ServerResponse) => void };
@@ -60,6 +63,7 @@ export async function startAcmeServer(): Promise<AcmeServer> {
     departments: new Map(),
     contracts: new Map(),
     files: new Map(),
+    positions: new Map(),
     mood: 'well',
     logins: 0,
     finish(ticket) {
@@ -94,7 +98,7 @@ export async function startAcmeServer(): Promise<AcmeServer> {
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
-    void serve({ acme, sessions, add }, request, response);
+    void serve({ acme, sessions, add }, request, response).catch(() => response.destroy());
   const server = await startRestartable(answer);
   acme.url = `${server.origin}/api`;
   return acme;
@@ -143,6 +147,16 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
   if (kind === 'fields') return say(200, { fields: FIELDS });
   if (kind === 'departments' || kind === 'contracts')
     return say(200, stepsOf(acme, kind, request.method, { body, query }));
+  if (kind === 'positions' && id === undefined)
+    return say(200, pageOf([...acme.positions.values()], query, 'positions'));
+  if (kind === 'positions') {
+    const position = acme.positions.get(id ?? '');
+    if (position === undefined) return say(404, {});
+    if (request.method === 'GET') return say(200, position);
+    if (request.headers['if-match'] !== String(position.version)) return say(412, {});
+    acme.positions.set(String(position.id), { ...position, ...body, version: position.version + 1 });
+    return say(200, {});
+  }
   if (kind === 'changes') return say(200, pageOf(changed(acme, query.get('since') ?? ''), query, 'changed'));
   if (kind === 'staff' && id === undefined && request.method === 'GET')
     return say(

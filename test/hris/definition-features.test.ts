@@ -120,6 +120,32 @@ test('a file is compared by its bytes where the list tells no digest', async () 
   await hris.close();
 });
 
+test('open positions are listed over pages and changed over what was read; a filled one is left alone', async () => {
+  const hris = await openAcme();
+  const { listOpen, read, update, amend } = hris.requisitions ?? {};
+  for (let id = 1; id <= 90; id += 1) {
+    const position = { id, version: 1, title: `Cook ${id}`, site: { city: 'Oslo' }, pay: 5 };
+    server.positions.set(String(id), { ...position, state: id % 3 === 0 ? 'filled' : 'open' });
+  }
+  const listed = await listOpen?.(signal);
+  expect(listed).toHaveLength(60);
+  expect(listed?.[0]).toMatchObject({ id: '1', fields: { title: 'Cook 1', city: 'Oslo', country: null } });
+  expect((await read?.(['1', '3', '4', '1000'], signal))?.map(({ id }) => id)).toEqual(['1', '4']);
+  await update?.('1', { title: 'Chef' }, write);
+  await amend?.('1', { fields: { city: 'Bergen' }, over: { city: 'Oslo' } }, write);
+  await amend?.('1', { fields: { city: 'Bergen' }, over: { city: 'Oslo' } }, write);
+  expect(server.positions.get('1')).toMatchObject({ title: 'Chef', site: { city: 'Bergen' }, pay: 5, version: 3 });
+  const late = amend?.('1', { fields: { city: 'Narvik' }, over: { city: 'Oslo' } }, write) ?? Promise.resolve();
+  expect(await refusal(late)).toMatchObject({ code: 'STALE', action: 'retry' });
+  for (const id of ['3', '1000'])
+    expect(await refusal(update?.(id, { title: 'Chef' }, write) ?? Promise.resolve())).toMatchObject({
+      code: 'REQUISITION_NOT_FOUND',
+      action: 'reject',
+    });
+  expect(server.positions.get('3')).toMatchObject({ title: 'Cook 3', version: 1 });
+  await hris.close();
+});
+
 test('headers of its own name tell the rate limit', async () => {
   const answers: RateLimitAnswer[] = [];
   const limits: HrisLimits = () => ({ ...unlimited, answered: (answer) => void answers.push(answer) });

@@ -80,7 +80,7 @@ test.for([
     'a broken one',
     (text: string) => text.replace('systems/', ''),
     DEFINITION.replace('at: job.title', 'at: job title'),
-    /acme-hr\.yaml:23:\d+ "job title" is not a place/,
+    /acme-hr\.yaml:25:\d+ "job title" is not a place/,
   ],
   [
     'an option of it left out',

@@ -151,6 +151,20 @@ const field = z.strictObject({
   empty: z.enum(['null', 'text', 'omit']).default('null').describe('How an empty value is written'),
 });
 
+const requisitions = z
+  .strictObject({
+    id: expression.describe('Of a position'),
+    open: expression.optional().describe('True of one that is open; where it is absent, all that are listed'),
+    version: expression.optional(),
+    fields: z.record(name, field),
+    list: z.strictObject({ ...request, items: expression.default('$'), paging: paging.optional() }),
+    read: z
+      .strictObject({ ...request, item: expression.default('$'), absent: z.array(z.int()).default([404]) })
+      .describe('One of them by {id}'),
+    update: z.strictObject(write),
+  })
+  .describe('Positions that the system wants filled');
+
 const option = z.strictObject({
   about: z.string().optional(),
   secret: z.boolean().default(false),
@@ -245,6 +259,7 @@ export const definitionSchema = z.strictObject({
     })
     .optional()
     .describe('{since} stands for the time after which changes are asked for'),
+  requisitions: requisitions.optional(),
   files: files.optional(),
   webhooks: webhooks.optional(),
   describe: z
@@ -260,6 +275,7 @@ export const definitionSchema = z.strictObject({
 
 export type Definition = z.output<typeof definitionSchema>;
 export type RequestOf = Partial<z.output<typeof requestShape>>;
+export type ListOf = RequestOf & { items: string; paging?: PagingOf | undefined };
 export type SearchOf = z.output<typeof search>;
 export type WriteOf = z.output<typeof writeShape>;
 export type FieldOf = z.output<typeof field>;

@@ -16,7 +16,7 @@ export interface CallPlan {
   query: Readonly<Record<string, Template>>;
   headers: Readonly<Record<string, Template>>;
   body: Template | undefined;
-  paging: (PagingOf & { nextIn?: Expression; totalIn?: Expression }) | undefined;
+  paging: (PagingOf & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
 }
 
 export interface SearchPlan extends CallPlan {
@@ -56,20 +56,9 @@ export interface FieldPlan extends FieldOf {
 
 /** A definition that was checked: every expression and template is ready to be used. */
 export interface HttpDefinition
-  extends Omit<
+  extends Pick<
     Definition,
-    | 'fields'
-    | 'find'
-    | 'record'
-    | 'create'
-    | 'pending'
-    | 'changes'
-    | 'remove'
-    | 'steps'
-    | 'files'
-    | 'describe'
-    | 'tls'
-    | 'hooks'
+    'name' | 'options' | 'nothing' | 'contentType' | 'limits' | 'timeout' | 'retryAfter' | 'readLag' | 'webhooks'
   > {
   fields: readonly FieldPlan[];
   record: {
@@ -84,19 +73,23 @@ export interface HttpDefinition
   reading: CallPlan & { item: Expression; absent: readonly number[] };
   creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;
   asking:
-    | (CallPlan & { done: Expression; refused?: Expression; id: Expression; number?: Expression; every: number })
+    | (CallPlan &
+        Record<'done' | 'id', Expression> &
+        Record<'refused' | 'number', Expression | undefined> & { every: number })
     | undefined;
   updating: WritePlan;
   terminating: (WritePlan & { takesDay: boolean }) | undefined;
   rehiring: WritePlan | undefined;
   removing: CallPlan | undefined;
   changing:
-    | (CallPlan & { items: Expression; stamp: Expression; gone?: Expression } & Pick<
+    | (CallPlan & { items: Expression; stamp: Expression; gone: Expression | undefined } & Pick<
           NonNullable<Definition['changes']>,
           'beginning' | 'overlap' | 'reread'
         >)
     | undefined;
   steps: readonly StepPlan[];
+  /** Open positions are read and written as employees are. */
+  positions: { of: HttpDefinition; listing: CallPlan & { items: Expression } } | undefined;
   filing: FilesPlan | undefined;
   describing: (CallPlan & { fields: Expression }) | undefined;
   /** Texts of a certificate of ours. */
@@ -104,7 +97,12 @@ export interface HttpDefinition
   hooks: DefinitionHooks;
   probing: CallPlan;
   authorizing: AuthPlan;
-  refusals: readonly { status: readonly number[]; when?: Expression; means: string; field?: string }[];
+  refusals: readonly {
+    status: readonly number[];
+    when: Expression | undefined;
+    means: string;
+    field: string | undefined;
+  }[];
   words: Expression | undefined;
   standing: Readonly<Record<string, Template>>;
 }

@@ -304,7 +304,7 @@ export async function updateEmployee(
 export async function amendEmployee(
   defined: Defined,
   id: string,
-  amendment: Amendment,
+  amendment: Omit<Amendment, 'from'>,
   options: WriteOptions,
 ): Promise<void> {
   assertFits(defined.definition, amendment.fields, false);

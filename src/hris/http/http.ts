@@ -13,10 +13,12 @@ import type {
   FieldDef,
   HrisAdapter,
   HrisConnection,
+  Requisition,
+  Requisitions,
 } from '../port.ts';
 import { probed } from '../probed.ts';
 import { sameAddress } from '../same-address.ts';
-import type { HttpDefinition } from './definition.ts';
+import type { CallPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
   askCreate,
@@ -99,7 +101,23 @@ function adapterOf({ file, text }: DefinitionFile): HrisAdapter<CommonOptions> {
 }
 
 function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
-  const fields: FieldDef[] = definition.fields.map((field) => ({
+  const fields = fieldsOf(definition);
+  const positions = definition.positions && fieldsOf(definition.positions.of);
+  const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) => (secret ? [key] : []));
+  if (definition.webhooks !== undefined) secrets.push('webhookKeys');
+  return {
+    optionsSchema: () => optionsOf(definition),
+    systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
+    secrets,
+    ...(definition.webhooks && { webhooks: definition.webhooks }),
+    employeeFields: () => fields,
+    ...(positions && { requisitionFields: () => positions }),
+    open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
+  };
+}
+
+function fieldsOf({ fields }: HttpDefinition): FieldDef[] {
+  return fields.map((field) => ({
     key: field.key,
     place: field.at,
     label: field.label ?? field.key,
@@ -111,16 +129,6 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     ...(field.maxLength === undefined ? {} : { maxLength: field.maxLength }),
     ...(field.decimals === undefined ? {} : { decimals: field.decimals }),
   }));
-  const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) => (secret ? [key] : []));
-  if (definition.webhooks !== undefined) secrets.push('webhookKeys');
-  return {
-    optionsSchema: () => optionsOf(definition),
-    systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
-    secrets,
-    ...(definition.webhooks && { webhooks: definition.webhooks }),
-    employeeFields: () => fields,
-    open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
-  };
 }
 
 /** A definition as it was read, and an open connection with what only `hris test` needs of it. */
@@ -174,7 +182,7 @@ export function openDefinition(
 
 function connectionOf(defined: Defined, options: CommonOptions): HrisConnection {
   const { definition, line } = defined;
-  const { terminating, rehiring, changing, asking, filing, describing } = definition;
+  const { terminating, rehiring, changing, asking, filing, describing, positions } = definition;
   return {
     capabilities: {
       storesReference: definition.record.reference !== undefined,
@@ -194,12 +202,56 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
     ...(filing && { files: { deliver: (id, file, write) => deliverFile(defined, filing, { id, file }, write) } }),
+    ...(positions && { requisitions: requisitionsOf({ definition: positions.of, line }, positions.listing) }),
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
     }),
     probe: (signal) => probed(line.send({ plan: definition.probing, signal, idempotent: true })),
     close: () => line.close(),
   };
+}
+
+/** Open positions, read and written by what the definition says of one of them. */
+function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['positions']>['listing']): Requisitions {
+  const read = async (id: string, signal: AbortSignal): Promise<Requisition[]> => {
+    const found = await readEmployee(defined, id, signal);
+    return found === undefined || found.former === true ? [] : [positionOf(found)];
+  };
+  /** A position may be filled between two calls, and most systems let a filled one be edited. */
+  const assertOpen = async (id: string, signal: AbortSignal): Promise<void> => {
+    if ((await read(id, signal)).length > 0) return;
+    const message = `${defined.definition.name} has no open requisition with this id.`;
+    throw new ConnectorError({ code: 'REQUISITION_NOT_FOUND', action: 'reject', message });
+  };
+  return {
+    async listOpen(signal) {
+      const listed: Requisition[] = [];
+      let isWhole = false;
+      const call = { plan: listing, signal, priority: 'bulk', idempotent: true } as const;
+      for await (const { items, isLast } of defined.line.pages(call, (answer) => recordsIn(answer, listing))) {
+        for (const item of items) {
+          const position = await toEmployee(defined.definition, item);
+          if (position !== undefined && position.former !== true) listed.push(positionOf(position));
+        }
+        isWhole = isLast;
+      }
+      if (!isWhole) throw notWhole(listing, 'some of them would pass for filled');
+      return listed;
+    },
+    read: async (ids, signal) => (await Promise.all(ids.map((id) => read(id, signal)))).flat(),
+    async update(id, fields, write) {
+      await assertOpen(id, write.signal);
+      await updateEmployee(defined, id, fields, write);
+    },
+    async amend(id, amendment, write) {
+      await assertOpen(id, write.signal);
+      await amendEmployee(defined, id, amendment, write);
+    },
+  };
+}
+
+function positionOf({ ref, fields, unreadable }: EmployeeRecord): Requisition {
+  return { id: ref.id, fields, ...(unreadable && { unreadable }) };
 }
 
 const Described = z.looseObject({
@@ -297,15 +349,18 @@ async function readChanges(
       if (id !== undefined) changes.push({ id, at: asText(at ?? ''), gone: gone === true, raw });
     }
   }
-  if (!isWhole)
-    throw new ConnectorError({
-      code: 'HRIS_UNREADABLE_ANSWER',
-      action: 'reject',
-      message:
-        `${plan.what} gave the same page again, or more pages than are read: some who changed would be left out. ` +
-        'Check "changes.paging" of the definition.',
-    });
+  if (!isWhole) throw notWhole(plan, 'some who changed would be left out');
   return { changes, clock: clock ?? Date.now() };
+}
+
+function notWhole({ what, purpose }: CallPlan, whose: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      `${what} gave the same page again, or more pages than are read: ${whose}. ` +
+      `Check "${purpose}.paging" of the definition.`,
+  });
 }
 
 function placeOf({ at, id }: Change): string {

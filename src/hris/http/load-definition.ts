@@ -4,11 +4,21 @@ import { didYouMean } from '../../nearest.ts';
 import { explainIssues } from '../../yaml/explain-issues.ts';
 import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
-import type { AuthPlan, CallPlan, FilesPlan, HttpDefinition, SearchPlan, StepPlan, WritePlan } from './definition.ts';
+import type {
+  AuthPlan,
+  CallPlan,
+  FieldPlan,
+  FilesPlan,
+  HttpDefinition,
+  SearchPlan,
+  StepPlan,
+  WritePlan,
+} from './definition.ts';
 import {
   type Definition,
   definitionSchema,
   type FieldOf,
+  type ListOf,
   type PagingOf,
   type RequestOf,
   type SearchOf,
@@ -43,6 +53,13 @@ const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
 
+/** What is written to: how one is read, and where it has its version. */
+interface Written {
+  read: RequestOf;
+  version: string | undefined;
+  versionAt: string;
+}
+
 /** Compiles one definition and notes what is wrong with it. */
 class Compiler {
   readonly problems: Problem[] = [];
@@ -50,12 +67,14 @@ class Compiler {
   readonly #raw: Definition;
   readonly #options: string[];
   readonly #fields: string[];
+  readonly #employees: Written;
 
   constructor(source: YamlFile, raw: Definition) {
     this.#source = source;
     this.#raw = raw;
     this.#options = Object.keys(raw.options).map((key) => `options.${key}`);
     this.#fields = Object.keys(raw.fields).map((key) => `fields.${key}`);
+    this.#employees = { read: raw.read, version: raw.record.version, versionAt: 'record.version' };
   }
 
   compile(): HttpDefinition {
@@ -64,28 +83,10 @@ class Compiler {
     this.#checkReference();
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
     const of = [...RECORD, ...this.#fields, ...steps];
-    const {
-      fields: _fields,
-      find: _find,
-      record: _record,
-      create: _create,
-      pending: _pending,
-      changes: _changes,
-      remove: _remove,
-      steps: _steps,
-      files: _files,
-      describe: _describe,
-      tls: _tls,
-      hooks: _hooks,
-      ...rest
-    } = raw;
-    return {
-      ...rest,
-      fields: Object.entries(raw.fields).map(([key, field]) => ({
-        ...field,
-        key,
-        path: this.#fieldPlace(key, field),
-      })),
+    const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag } = raw;
+    const definition: HttpDefinition = {
+      ...{ name, options, nothing, contentType, limits, timeout, retryAfter, readLag },
+      fields: this.#fieldPlans(['fields'], raw.fields),
       record: {
         id: this.#read(['record', 'id'], record.id),
         number: this.#maybe(['record', 'number'], record.number),
@@ -94,18 +95,8 @@ class Compiler {
         version: this.#maybe(['record', 'version'], record.version),
       },
       search: this.#searches(find),
-      everybody:
-        find.all === undefined
-          ? undefined
-          : {
-              ...this.#call(['find', 'all'], find.all, []),
-              items: this.#read(['find', 'all', 'items'], find.all.items),
-            },
-      reading: {
-        ...this.#call(['read'], read, ['id']),
-        item: this.#read(['read', 'item'], read.item),
-        absent: read.absent,
-      },
+      everybody: find.all && this.#list(['find', 'all'], find.all, []),
+      reading: this.#reading(['read'], read),
       creating: {
         ...this.#write(['create'], create, of),
         id: this.#maybe(['create', 'id'], create.id),
@@ -115,42 +106,65 @@ class Compiler {
       },
       asking: this.#asking(),
       updating: this.#write(['update'], update, of),
-      terminating:
-        terminate === undefined
-          ? undefined
-          : { ...this.#write(['terminate'], terminate, of), takesDay: JSON.stringify(terminate).includes('{lastDay') },
-      rehiring: rehire === undefined ? undefined : this.#write(['rehire'], rehire, of),
-      removing: raw.remove === undefined ? undefined : this.#call(['remove'], raw.remove, ['id']),
+      terminating: terminate && {
+        ...this.#write(['terminate'], terminate, of),
+        takesDay: JSON.stringify(terminate).includes('{lastDay'),
+      },
+      rehiring: rehire && this.#write(['rehire'], rehire, of),
+      removing: raw.remove && this.#call(['remove'], raw.remove, ['id']),
       changing: this.#changing(),
       steps: this.#steps(),
       filing: this.#filing(),
       webhooks: this.#webhooks(),
-      describing:
-        raw.describe === undefined
-          ? undefined
-          : {
-              ...this.#call(['describe'], raw.describe, []),
-              fields: this.#read(['describe', 'fields'], raw.describe.fields),
-            },
-      tls:
-        raw.tls === undefined
-          ? undefined
-          : {
-              certificate: this.#template(['tls', 'certificate'], raw.tls.certificate, []),
-              key: this.#template(['tls', 'key'], raw.tls.key, []),
-            },
+      describing: raw.describe && {
+        ...this.#call(['describe'], raw.describe, []),
+        fields: this.#read(['describe', 'fields'], raw.describe.fields),
+      },
+      tls: raw.tls && {
+        certificate: this.#template(['tls', 'certificate'], raw.tls.certificate, []),
+        key: this.#template(['tls', 'key'], raw.tls.key, []),
+      },
       hooks: this.#hooks(raw.hooks),
       probing: this.#call(['probe'], raw.probe, []),
       authorizing: this.#auth(),
       refusals: raw.errors.map(({ status, when, means, field }, at) => ({
         status: Array.isArray(status) ? status : [status],
         means,
-        ...(when === undefined ? {} : { when: this.#read(['errors', at, 'when'], when) }),
-        ...(field === undefined ? {} : { field: this.#field(['errors', at, 'field'], field) }),
+        when: this.#maybe(['errors', at, 'when'], when),
+        field: field && this.#field(['errors', at, 'field'], field),
       })),
       words: this.#maybe(['said'], raw.said),
       standing: this.#templates(['headers'], raw.headers, []),
+      positions: undefined,
     };
+    return { ...definition, positions: this.#positions(definition) };
+  }
+
+  /** What is said of positions, in the places of what is said of employees. */
+  #positions(definition: HttpDefinition): HttpDefinition['positions'] {
+    const { requisitions: raw } = this.#raw;
+    if (raw === undefined) return undefined;
+    const at = (...rest: string[]): Path => ['requisitions', ...rest];
+    const { id, open, version, fields, list, read, update } = raw;
+    const isOpen = this.#maybe(at('open'), open);
+    const names = ['record', 'id', 'version', 'today', ...Object.keys(fields).map((key) => `fields.${key}`)];
+    const { record: _ofEmployees, ...hooks } = definition.hooks;
+    const of = {
+      ...definition,
+      fields: this.#fieldPlans(at('fields'), fields),
+      record: {
+        id: this.#read(at('id'), id),
+        version: this.#maybe(at('version'), version),
+        former: isOpen && (async (position: unknown) => (await isOpen(position)) !== true),
+        number: undefined,
+        reference: undefined,
+      },
+      reading: this.#reading(at('read'), read),
+      updating: this.#write(at('update'), update, names, { read, version, versionAt: 'requisitions.version' }),
+      steps: [],
+      hooks,
+    };
+    return { of, listing: this.#list(at('list'), list, []) };
   }
 
   #checkReference(): void {
@@ -181,9 +195,7 @@ class Compiler {
     const one = (by: Exclude<keyof Definition['find'], 'all'>, names: string[]): SearchPlan | undefined => {
       const search: SearchOf | undefined = find[by];
       if (search === undefined) return undefined;
-      const { items, trusted, absent } = search;
-      const call = this.#call(['find', by], search, names);
-      return { ...call, items: this.#read(['find', by, 'items'], items), trusted, absent };
+      return { ...this.#list(['find', by], search, names), trusted: search.trusted, absent: search.absent };
     };
     const plans = {
       reference: one('reference', ['value']),
@@ -216,24 +228,23 @@ class Compiler {
       ...this.#call(['pending'], pending, ['ticket']),
       done: this.#read(['pending', 'done'], done),
       id: this.#read(['pending', 'id'], id),
+      refused: this.#maybe(['pending', 'refused'], refused),
+      number: this.#maybe(['pending', 'number'], number),
       every,
-      ...(refused === undefined ? {} : { refused: this.#read(['pending', 'refused'], refused) }),
-      ...(number === undefined ? {} : { number: this.#read(['pending', 'number'], number) }),
     };
   }
 
   #changing(): HttpDefinition['changing'] {
     const { changes } = this.#raw;
     if (changes === undefined) return undefined;
-    const { items, stamp, gone, beginning, overlap, reread } = changes;
+    const { stamp, gone, beginning, overlap, reread } = changes;
     return {
       beginning,
       overlap,
       reread,
-      ...this.#call(['changes'], changes, ['since']),
-      items: this.#read(['changes', 'items'], items),
+      ...this.#list(['changes'], changes, ['since']),
       stamp: this.#read(['changes', 'stamp'], stamp),
-      ...(gone === undefined ? {} : { gone: this.#read(['changes', 'gone'], gone) }),
+      gone: this.#maybe(['changes', 'gone'], gone),
     };
   }
 
@@ -280,8 +291,7 @@ class Compiler {
     const at = (...rest: string[]): Path => ['files', ...rest];
     return {
       list: {
-        ...this.#call(at('list'), list, ['id']),
-        items: this.#read(at('list', 'items'), list.items),
+        ...this.#list(at('list'), list, ['id']),
         name: this.#read(at('list', 'name'), list.name),
         id: this.#maybe(at('list', 'id'), list.id),
       },
@@ -347,15 +357,15 @@ class Compiler {
     return { kind: 'headers', headers, query };
   }
 
-  #write(at: Path, write: WriteOf, names: string[]): WritePlan {
+  #write(at: Path, write: WriteOf, names: string[], of = this.#employees): WritePlan {
     const call = this.#call(at, write, names);
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     if (!sends) this.#wrong(at, `"${at.join('.')}" writes: give it post, put, patch or delete with a path.`);
-    if (write.as === 'put' && at[0] !== 'create' && this.#raw.read.get === undefined)
+    if (write.as === 'put' && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = /\{\s*version\b/.test(JSON.stringify([write.headers, write.query, write.body, write.set]));
-    if (isConditional && this.#raw.record.version === undefined)
-      this.#wrong(at, '{version} is used, and "record.version" does not say where a record has it. Add it.');
+    if (isConditional && of.version === undefined)
+      this.#wrong(at, `{version} is used, and "${of.versionAt}" does not say where a record has it. Add it.`);
     return {
       ...call,
       // Where nothing is said, the record itself is sent.
@@ -367,6 +377,14 @@ class Compiler {
       })),
       isConditional,
     };
+  }
+
+  #reading(at: Path, read: Definition['read']): HttpDefinition['reading'] {
+    return { ...this.#call(at, read, ['id']), item: this.#read([...at, 'item'], read.item), absent: read.absent };
+  }
+
+  #list(at: Path, request: ListOf, names: string[]): CallPlan & { items: Expression } {
+    return { ...this.#call(at, request, names), items: this.#read([...at, 'items'], request.items) };
   }
 
   #call(at: Path, request: RequestOf & { paging?: PagingOf | undefined }, names: string[]): CallPlan {
@@ -399,14 +417,11 @@ class Compiler {
       query: this.#templates([...at, 'query'], request.query ?? {}, all),
       headers: this.#templates([...at, 'headers'], request.headers ?? {}, all),
       body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
-      paging:
-        paging === undefined
-          ? undefined
-          : {
-              ...paging,
-              ...(paging.next === undefined ? {} : { nextIn: this.#read([...at, 'paging', 'next'], paging.next) }),
-              ...(paging.total === undefined ? {} : { totalIn: this.#read([...at, 'paging', 'total'], paging.total) }),
-            },
+      paging: paging && {
+        ...paging,
+        nextIn: this.#maybe([...at, 'paging', 'next'], paging.next),
+        totalIn: this.#maybe([...at, 'paging', 'total'], paging.total),
+      },
     };
   }
 
@@ -440,12 +455,14 @@ class Compiler {
   }
 
   /** A numbered item of a list is only read: a step may write what it stands for. */
-  #fieldPlace(key: string, { at, write }: FieldOf): PathStep[] {
-    const path = this.#place(['fields', key, 'at'], at);
-    const isElsewhere = Object.values(this.#raw.steps).some(({ fields }) => fields.includes(key));
-    if (write && !isElsewhere && path.some((step) => 'index' in step))
-      this.#wrong(['fields', key, 'at'], `"${at}" is only read: add write: false, or let a step write the field.`);
-    return path;
+  #fieldPlans(at: Path, fields: Readonly<Record<string, FieldOf>>): FieldPlan[] {
+    return Object.entries(fields).map(([key, field]) => {
+      const path = this.#place([...at, key, 'at'], field.at);
+      const isElsewhere = Object.values(this.#raw.steps).some((step) => step.fields.includes(key));
+      if (field.write && !isElsewhere && path.some((step) => 'index' in step))
+        this.#wrong([...at, key, 'at'], `"${field.at}" is only read: add write: false, or let a step write the field.`);
+      return { ...field, key, path };
+    });
   }
 
   #templates(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
