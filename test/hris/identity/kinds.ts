@@ -6,9 +6,11 @@ import {
   REFERENCE_FIELD,
   startBambooDouble,
 } from '../../../src/counterparts/bamboohr-double.ts';
+import type { EmployeeFields } from '../../../src/hire/employee.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { createDatabase } from '../../harness/postgres.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { SCIM_TOKEN, startScimServer } from '../scim-server.ts';
 
 /** An employee in the HR system's own records, past everything that the connector uses. */
 export interface OwnRow {
@@ -21,18 +23,29 @@ export interface OwnRow {
 export interface OwnHris {
   /** Inside the braces of `hris` in a tenant file. */
   settings: string;
+  /** What the tenant's own mapping file says. */
+  mapping: string;
+  /** A profile as the kind's own mapping would write it; as it is where absent. */
+  written?: (profile: EmployeeFields) => EmployeeFields;
   rows(): Promise<OwnRow[]>;
+  /** It keeps birth dates; without them a name is all that tells namesakes apart. */
+  birthDates: boolean;
 }
 
 export const ownKinds = {
   sql: async () => openTable(`sqlite:${join(await scratchFolder(), 'hr.sqlite')}`),
   'sql in PostgreSQL': async () => openTable((await createDatabase()).url),
   bamboohr: openBamboo,
+  scim: openScim,
 } as const satisfies Record<string, () => Promise<OwnHris>>;
+
+const WITH_BIRTH_DATE = 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n';
 
 function openTable(url: string): OwnHris {
   vi.stubEnv('TEST_HR_URL', url);
   return {
+    mapping: WITH_BIRTH_DATE,
+    birthDates: true,
     settings: 'kind: sql, connection: hr, url: "env:TEST_HR_URL", createTable: true, endColumn: last_day',
     async rows() {
       const { kysely, close } = openDatabase<{ employees: { id: number; phone: string | null } }>(url);
@@ -52,7 +65,30 @@ export async function openBamboo(): Promise<OwnHris & Pick<BambooDouble, 'compan
   const statuses = 'employment: { active: Full-Time, ended: Terminated }';
   return {
     company: double.company,
+    mapping: WITH_BIRTH_DATE,
+    birthDates: true,
     settings: `${where}, referenceField: ${REFERENCE_FIELD}, readLag: 0ms, allowPrivateAddress: true, ${statuses}`,
     rows: async () => [...double.company.employees].map(([id, one]) => ({ id, phone: one['mobilePhone'] ?? null })),
+  };
+}
+
+/** A user has no birth date and no last day, so that more of them are asked about. */
+async function openScim(): Promise<OwnHris> {
+  const server = await startScimServer();
+  onTestFinished(() => server.close());
+  vi.stubEnv('TEST_SCIM_TOKEN', SCIM_TOKEN);
+  return {
+    settings: `kind: scim, connection: hr, url: "${server.url}", token: "env:TEST_SCIM_TOKEN", allowPrivateAddress: true`,
+    mapping: 'fields:\n  department: { constant: Kitchen }\n',
+    written: ({ birthDate: _birthDate, startDate: _startDate, ...profile }) => ({
+      ...profile,
+      userName: String(profile['email']).toLowerCase(),
+    }),
+    birthDates: false,
+    rows: async () =>
+      [...server.users.values()].map(({ id, phoneNumbers }) => {
+        const [phone] = (phoneNumbers ?? []) as { value: string }[];
+        return { id, phone: phone?.value ?? null };
+      }),
   };
 }

@@ -21,7 +21,7 @@ const AT_ONCE = 8;
  * Some answers of the HR system are lost, and some requests never arrive there.
  */
 export async function playConflicts(hris: OwnHris, { count, seed, progress }: Conflicts): Promise<Judged> {
-  const world = await openWorld(hris, drawStories(createRandom(seed), count), seed);
+  const world = await openWorld(hris, drawStories(createRandom(seed), count, hris.birthDates), seed);
   const hires: PlayedHire[] = [];
   const play = async (cast: readonly Entrance[]) => {
     const begun: PlayedHire[] = [];

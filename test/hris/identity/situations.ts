@@ -86,10 +86,10 @@ const SITUATIONS: Readonly<Record<string, Draw>> = {
 };
 
 /** So many stories, every situation as often as any other. */
-export function drawStories(random: Random, count: number): Story[] {
+export function drawStories(random: Random, count: number, birthDates: boolean): Story[] {
   let humans = 0;
   const taken = new Set<string>();
-  const people: People = { random, next: () => human(random, (humans += 1), taken) };
+  const people: People = { random, next: () => human(random, { id: (humans += 1), taken, birthDates }) };
   const situations = Object.entries(SITUATIONS);
   return Array.from({ length: count }, (_, at) => {
     const [name, draw] = situations[at % situations.length] as (typeof situations)[number];
@@ -97,12 +97,19 @@ export function drawStories(random: Random, count: number): Story[] {
   });
 }
 
-/** Nobody shares a birth date unless a situation says so: otherwise chance would make a conflict that no story has. */
-function human(random: Random, id: number, taken: Set<string>): Human {
+/**
+ * Nobody shares a birth date, or a name where there are none, unless a situation says so: otherwise chance would make a
+ * conflict that no story has.
+ */
+function human(
+  random: Random,
+  { id, taken, birthDates }: { id: number; taken: Set<string>; birthDates: boolean },
+): Human {
   let birthDate = drawDay(random);
   while (taken.has(birthDate)) birthDate = drawDay(random);
   taken.add(birthDate);
-  const [givenName, familyName] = [pick(random, GIVEN), pick(random, FAMILY)];
+  const [givenName, family] = [pick(random, GIVEN), pick(random, FAMILY)];
+  const familyName = birthDates ? family : `${family} ${id}`;
   return { id, fields: { givenName, familyName, email: `h${id}@example.org`, birthDate } };
 }
 

@@ -13,7 +13,6 @@ import type { OwnHris } from './kinds.ts';
 import { losingAnswers } from './losing-answers.ts';
 import type { Human, Story } from './situations.ts';
 
-const MAPPING = 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n';
 const PAST = '2020-01-31';
 /** Every hire reads the stage list of its job: kept short, so that a hire among 1,000 costs what one among 17 does. */
 const PEOPLE_A_JOB = 40;
@@ -39,13 +38,13 @@ export async function openWorld(hris: OwnHris, stories: readonly Story[], seed: 
   const jobs = Math.max(2, Math.ceil(candidates / PEOPLE_A_JOB));
   const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs, unlimited: true });
   const mapping = join(await scratchFolder(), 'employee.yaml');
-  await writeFile(mapping, MAPPING);
+  await writeFile(mapping, hris.mapping);
   await fleet.apply('acme', `mapping: ${mapping}\n`);
   await fleet.reconcile('acme');
   const { control, partner } = fleet.sandbox;
   await control.act('setCredits', { credits: 10 * candidates, onboardingCredits: 10 * candidates });
   const connection = await fleet.deps.connections.of('acme');
-  const before = await employBefore(connection.hris, stories);
+  const before = await employBefore(connection.hris, stories, hris.written);
   const cast = castOf(stories, await listApplicants(partner));
   for (const { story, first, hired } of cast) {
     if (first !== undefined && first !== hired && story.first)
@@ -104,12 +103,16 @@ async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: 
   };
 }
 
-async function employBefore({ employees }: Connection['hris'], stories: readonly Story[]): Promise<Map<string, Human>> {
+async function employBefore(
+  { employees }: Connection['hris'],
+  stories: readonly Story[],
+  written: OwnHris['written'] = (profile) => profile,
+): Promise<Map<string, Human>> {
   const employed = new Map<string, Human>();
   for (const { before } of stories) {
     if (before === undefined) continue;
     const { human, former } = before;
-    const fields = employee('', { ...human.fields, phone: markOf(human), startDate: '2019-03-01' });
+    const fields = written(employee('', { ...human.fields, phone: markOf(human), startDate: '2019-03-01' }));
     const result = await employees.create(fields, `before:${human.id}`, write);
     if (result.kind !== 'created') throw new Error('not created');
     if (former) await employees.terminate?.(result.ref, PAST, write);
