@@ -192,7 +192,7 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
 }
 
 const FIELDS = [
-  { place: 'person.shoe', label: 'Shoe size', type: 'text' },
+  { place: 'person.shoe', label: 'Shoe size', type: 'text', options: [] },
   { place: 'job.title', label: 'Title', type: 'text', maxLength: 80 },
   { place: 'job.since', label: 'In this job since', type: 'date', required: true },
   { place: 'job.grade', label: 'Grade', type: 'text', options: ['A', 'B'] },

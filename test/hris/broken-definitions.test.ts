@@ -108,7 +108,7 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     '\'contacts[kind="private"].address\'',
     "'contacts[0].address'",
     "'contacts[0]",
-    /is only read: add write: false/,
+    /not a place that can be written/,
   ],
   ['a field without a place', '{ at: person.shoe }', '{ label: Shoe }', '{ label', /"fields.shoe.at" is missing/],
   ['a field name with a blank', '  shoe: {', "  'shoe size': {", '{', /name of letters and digits|shoe size/],

@@ -180,6 +180,8 @@ async function findsCustomField(hris: HrisUnderTest): Promise<void> {
   const described = await hris.adapter.describe?.('employee', signal);
   const field = described?.find((one) => one.key === key);
   expectFit(field, { label, isField: true }, `the field ${key}`);
+  const shut = described?.filter(({ options }) => options?.length === 0).map((one) => one.key);
+  expectFit(shut, [], 'fields that would accept nothing');
   const ref = await employ(hris, 'custom', { [key]: value });
   const readValue = async () => (await hris.adapter.employees.read(ref.id, signal))?.fields[key];
   await eventually(readValue, value, shown(hris), key);

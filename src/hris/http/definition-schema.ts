@@ -136,6 +136,7 @@ const webhooks = z.strictObject({
 
 const field = z.strictObject({
   at: z.string().min(1).describe('Its place in the record: name.givenName, emails[type="work"].value'),
+  read: expression.optional().describe('How it is read, where reading has it elsewhere: department_id[1]'),
   label: z.string().optional(),
   type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
   required: z.boolean().default(false),

@@ -49,9 +49,11 @@ export interface FilesPlan {
   upload: CallPlan & { form: Readonly<Record<string, Template>> | undefined };
 }
 
-export interface FieldPlan extends FieldOf {
+export interface FieldPlan extends Omit<FieldOf, 'read'> {
   key: string;
   path: readonly PathStep[];
+  /** Where it is not read at its path. */
+  read: Expression | undefined;
 }
 
 /** A definition that was checked: every expression and template is ready to be used. */

@@ -1,7 +1,7 @@
 import jsonata from 'jsonata';
 
-/** A place in a record: names, and items of a list, picked by one of their own values or by number (only read). */
-export type PathStep = { name: string } | { where: string; is: string } | { index: number };
+/** A place in a record: names, and items of a list, picked by one of their own values. */
+export type PathStep = { name: string } | { where: string; is: string };
 
 /** Reads something out of an answer. Undefined where nothing is there. */
 export type Expression = (input: unknown) => Promise<unknown>;
@@ -10,7 +10,6 @@ export type Expression = (input: unknown) => Promise<unknown>;
 export class BadExpression extends Error {}
 
 const NAME = /(?:`([^`]+)`|([A-Za-z_$][\w$-]*))/y;
-const NUMBERED = /\[\s*(\d{1,4})\s*\]/y;
 const PICKED = /\[\s*([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]/y;
 
 /**
@@ -31,8 +30,6 @@ export function plainPath(text: string): PathStep[] | undefined {
     const name = quoted ?? bare;
     if (name === undefined || (bare?.startsWith('$') ?? false)) return undefined;
     steps.push({ name });
-    const [, index] = take(NUMBERED) ?? [];
-    if (index !== undefined) steps.push({ index: Number(index) });
     const [, where, double, single] = take(PICKED) ?? [];
     if (where !== undefined) steps.push({ where, is: double ?? single ?? '' });
     if (at === text.length) return steps;
@@ -66,7 +63,6 @@ export function readPath(record: unknown, path: readonly PathStep[]): unknown {
   for (const step of path) {
     if (value === null || value === undefined) return undefined;
     if ('name' in step) value = Array.isArray(value) ? undefined : memberOf(value, step.name);
-    else if ('index' in step) value = asList(value)[step.index];
     else value = asList(value).find((item) => String(memberOf(item, step.where)) === step.is);
   }
   return value;

@@ -276,7 +276,8 @@ async function describeFields(
     if (!parsed.success) return [];
     const { place, label = place, type, required, options, maxLength } = parsed.data;
     const field = definition.fields.find(({ at }) => at === place);
-    const known = { ...(options && { options }), ...(maxLength && { maxLength }) };
+    // A list of no options is no list: nothing would fit it.
+    const known = { ...(options?.length && { options }), ...(maxLength && { maxLength }) };
     return [{ key: field?.key ?? place, label, isField: field !== undefined, type, required, ...known }];
   });
 }

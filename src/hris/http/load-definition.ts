@@ -458,10 +458,7 @@ class Compiler {
   #fieldPlans(at: Path, fields: Readonly<Record<string, FieldOf>>): FieldPlan[] {
     return Object.entries(fields).map(([key, field]) => {
       const path = this.#place([...at, key, 'at'], field.at);
-      const isElsewhere = Object.values(this.#raw.steps).some((step) => step.fields.includes(key));
-      if (field.write && !isElsewhere && path.some((step) => 'index' in step))
-        this.#wrong([...at, key, 'at'], `"${field.at}" is only read: add write: false, or let a step write the field.`);
-      return { ...field, key, path };
+      return { ...field, key, path, read: this.#maybe([...at, key, 'read'], field.read) };
     });
   }
 

@@ -24,9 +24,12 @@ export async function toEmployee(definition: HttpDefinition, given: unknown): Pr
   if (known === undefined) return undefined;
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
   const numbered = idOf(number);
+  const values = await Promise.all(
+    fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))),
+  );
   return {
     ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
-    ...readFields(fields.map((field) => [field.key, fromTheirs(field, readPath(raw, field.path), definition.nothing)])),
+    ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], definition.nothing)])),
     ...(typeof former === 'boolean' ? { former } : {}),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
