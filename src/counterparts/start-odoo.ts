@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ConnectorError } from '../errors.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from './ensure-packages.ts';
 import { freePort } from './free-port.ts';
@@ -29,7 +30,7 @@ export interface OdooServer {
 
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
-/** Debian 11 is put into a folder of its own, and Odoo runs inside; that needs root. */
+/** Debian 11 is put into a folder of its own, and Odoo runs inside. @throws ConnectorError NO_ODOO where it cannot */
 export async function startOdoo(): Promise<OdooServer> {
   const root = await installOnce('odoo-14-bullseye', install);
   const postgres = await startPostgres();
@@ -54,9 +55,17 @@ export async function startOdoo(): Promise<OdooServer> {
 }
 
 async function install(folder: string): Promise<void> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    throw noOdoo('it runs in a folder with a Debian 11 of its own, which only root can make, on Linux');
   await ensurePackages('debootstrap', 'util-linux');
   const args = ['--variant=minbase', '--include=odoo-14', 'bullseye', folder];
-  await run('debootstrap', args, { env: ENVIRONMENT, maxBuffer: 64 * 1024 * 1024 });
+  await run('debootstrap', args, { env: ENVIRONMENT, maxBuffer: 64 * 1024 * 1024 }).catch((cause: unknown) => {
+    throw noOdoo('debootstrap did not get Debian 11 with odoo-14', cause);
+  });
+}
+
+function noOdoo(why: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({ code: 'NO_ODOO', action: 'reject', message: `Odoo cannot be installed: ${why}.`, cause });
 }
 
 /** Odoo looks itself up in /proc, which is there for it alone. */

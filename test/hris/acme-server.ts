@@ -24,8 +24,8 @@ export interface AcmeServer {
   files: Map<string, { name: string; bytes: Buffer }[]>;
   positions: Map<string, AcmePosition>;
   mood: 'well' | 'throttled' | 'revoked';
-  /** Answers a request of this method instead of working, once. */
-  next?: { method: string; answer: (response: ServerResponse) => void };
+  /** Answers a request of this method, and of this path where it says one, instead of working, once. */
+  next?: { method: string; path?: string; answer: (response: ServerResponse) => void };
   finish(ticket: string): void;
   refuse(ticket: string): void;
   touch(ids: readonly string[]): void;
@@ -123,7 +123,7 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
     response.writeHead(status, { 'content-type': 'application/json', ...told }).end(JSON.stringify(json));
   };
   const { next } = acme;
-  if (next?.method === request.method && !pathname.endsWith('/login')) {
+  if (next?.method === request.method && pathname.endsWith(next?.path ?? '') && !pathname.endsWith('/login')) {
     delete acme.next;
     next?.answer(response);
     return;

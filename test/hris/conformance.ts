@@ -1,17 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cellOf, type HrisUnderTest, type Need, needlessExcuses, offers } from '../../src/hris-kit/hris-under-test.ts';
 import { hrisCases } from '../../src/hris-kit/suite.ts';
 import { readCapabilities } from './capability-table.ts';
 
-/** Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason under `lacks`. */
-export function describeHris(kind: string, start: () => Promise<HrisUnderTest>): void {
+/**
+ * Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason under `lacks`. `start`
+ * gives a reason where this machine cannot have the HRIS: then all are skipped for it.
+ */
+export function describeHris(kind: string, start: () => Promise<HrisUnderTest | string>): void {
   describe(`${kind} keeps the port's promises`, () => {
     let hris: HrisUnderTest;
     /** Needs of the cases that passed, and those that made a case impossible. */
     const [shown, missed] = [new Set<Need>(), new Set<Need>()];
+    let reason: string | undefined;
     beforeAll(async () => {
-      hris = await start();
+      const started = await start();
+      if (typeof started === 'string') reason = started;
+      else hris = started;
     });
+    beforeEach(({ skip }) => skip(reason !== undefined, reason));
     afterAll(() => hris?.stop());
 
     test.for(hrisCases)('$name', async (one, context) => {

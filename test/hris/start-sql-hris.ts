@@ -40,6 +40,8 @@ type Options = Omit<SqlOptionsInput, 'url'>;
 export interface SqlHrisUnderTest extends HrisUnderTest {
   /** A third connection, with other options. */
   open(changes: Partial<SqlOptionsInput>): Promise<HrisConnection>;
+  /** As if the lag had passed: reads see all that is written. */
+  catchUp(): Promise<void>;
 }
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
@@ -69,6 +71,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
     },
     lacks: lacksOf(options, database),
     open,
+    catchUp: async () => void (await directly(url, sql`update employees set visible_at = ${clockOf(url)}`)),
     async stop() {
       await Promise.all([adapter.close(), second.close()]);
       await database.drop();
@@ -142,11 +145,14 @@ async function addPeople(url: string, count: number): Promise<string[]> {
 
 /** The same stamp for all; the trigger of the table gives each its own where no stamp is written. */
 async function touchPeople(url: string, ids: readonly string[]): Promise<void> {
-  const clocks = { sqlite: sql`unixepoch('subsec')`, mariadb: sql`sysdate(6)`, postgres: sql`clock_timestamp()` };
-  const now = Object.entries(clocks).find(([name]) => url.startsWith(name))?.[1];
-  const [row] = await directly(url, sql<{ now: string | number }>`select ${now} as now`);
+  const [row] = await directly(url, sql<{ now: string | number }>`select ${clockOf(url)} as now`);
   const list = sql.join(ids.map((id) => sql.lit(Number(id))));
   await directly(url, sql`update employees set changed_at = ${row?.now} where id in (${list})`);
+}
+
+function clockOf(url: string): RawBuilder<unknown> | undefined {
+  const clocks = { sqlite: sql`unixepoch('subsec')`, mariadb: sql`sysdate(6)`, postgres: sql`clock_timestamp()` };
+  return Object.entries(clocks).find(([name]) => url.startsWith(name))?.[1];
 }
 
 async function directly<Row>(url: string, statement: RawBuilder<Row>): Promise<Row[]> {

@@ -84,8 +84,9 @@ class Compiler {
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
     const of = [...RECORD, ...this.#fields, ...steps];
     const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag } = raw;
+    const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag };
     const definition: HttpDefinition = {
-      ...{ name, options, nothing, contentType, limits, timeout, retryAfter, readLag },
+      ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),
       record: {
         id: this.#read(['record', 'id'], record.id),
