@@ -35,16 +35,26 @@ export function openBamboohr(url: string, changes: Record<string, unknown> = {})
   });
 }
 
+/** How a kind reaches it, and the requests by which it changes somebody. */
+interface Way {
+  open(url: string): Promise<HrisConnection>;
+  amends: RegExp;
+}
+
 /** The company behind `double`, asked at `url`. */
-export async function bamboohrUnderTest(double: BambooDouble, url: string): Promise<HrisUnderTest> {
-  const [adapter, second] = await Promise.all([openBamboohr(url), openBamboohr(url)]);
+export async function bamboohrUnderTest(
+  double: BambooDouble,
+  url: string,
+  { open = openBamboohr, amends = /\/tables\/jobInfo/ }: Partial<Way> = {},
+): Promise<HrisUnderTest> {
+  const [adapter, second] = await Promise.all([open(url), open(url)]);
   return {
     // Prism decodes every body as text, on both ways.
     profile: { ...bamboohrProfile, textOnly: url !== double.url },
     adapter,
     second,
     count: async () => double.company.employees.size,
-    powers: powersOf(double, url),
+    powers: powersOf(double, url, { open, amends }),
     lacks: {
       uniqueReference: 'BambooHR has no unique field: the claim in our store keeps a second create away',
       staleUpdate: 'BambooHR knows no versions: an update writes the fields given, whatever else changed',
@@ -55,18 +65,18 @@ export async function bamboohrUnderTest(double: BambooDouble, url: string): Prom
   };
 }
 
-function powersOf(double: BambooDouble, url: string): Partial<Powers> {
+function powersOf(double: BambooDouble, url: string, { open, amends }: Way): Partial<Powers> {
   return {
     ...httpPowers({
       url,
-      open: (changes) => openBamboohr(changes.url),
+      open: (changes) => open(changes.url),
       isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
       isUpload: ({ method, path }) => method === 'POST' && path.endsWith('/files'),
-      isAmendment: ({ method, path }) => method === 'POST' && path.includes('/tables/jobInfo'),
+      isAmendment: ({ method, path }) => method === 'POST' && amends.test(path),
     }),
     ...moodPowers(
       () => double,
-      () => openBamboohr(url),
+      () => open(url),
     ),
     restart: () => double.restart(),
     ownClock,

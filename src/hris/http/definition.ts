@@ -16,6 +16,8 @@ export interface CallPlan {
   query: Readonly<Record<string, Template>>;
   headers: Readonly<Record<string, Template>>;
   body: Template | undefined;
+  /** A multipart form in place of a body. */
+  form?: Readonly<Record<string, Template>> | undefined;
   paging: (PagingOf & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
 }
 
@@ -46,7 +48,7 @@ export interface FilesPlan {
   list: CallPlan & { items: Expression; name: Expression; id: Expression | undefined };
   same: Readonly<Record<string, Expression>>;
   download: CallPlan | undefined;
-  upload: CallPlan & { form: Readonly<Record<string, Template>> | undefined };
+  upload: CallPlan;
 }
 
 export interface FieldPlan extends Omit<FieldOf, 'read'> {

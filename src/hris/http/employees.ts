@@ -27,6 +27,9 @@ interface Held {
 const MOST_SCANNED = 5_000;
 /** Fields that hold an e-mail address. */
 const ADDRESSES = ['email', 'workEmail'];
+const NAMES = ['name', 'givenName', 'familyName', 'birthDate'];
+/** Fields that a hit is compared by. */
+const COMPARED = { reference: [], number: [], email: ADDRESSES, person: NAMES, name: NAMES } as const;
 
 /**
  * Every hit is compared again here. An empty answer counts where the definition trusts it and nothing was left out;
@@ -79,7 +82,7 @@ async function hitsOf(
   let seen = 0;
   const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
   for await (const { items, answer, isLast } of pages) {
-    const records = await Promise.all(items.map((item) => toEmployee(definition, item)));
+    const records = await Promise.all(items.map((item) => toEmployee(definition, item, COMPARED[key.by])));
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);

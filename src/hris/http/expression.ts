@@ -3,8 +3,8 @@ import jsonata from 'jsonata';
 /** A place in a record: names, and items of a list, picked by one of their own values. */
 export type PathStep = { name: string } | { where: string; is: string };
 
-/** Reads something out of an answer. Undefined where nothing is there. */
-export type Expression = (input: unknown) => Promise<unknown>;
+/** Reads something out of an answer, at once or as a promise. Undefined where nothing is there. */
+export type Expression = (input: unknown) => unknown;
 
 /** What is wrong with a text that should be an expression, in words for the line it stands on. */
 export class BadExpression extends Error {}
@@ -14,7 +14,7 @@ const PICKED = /\[\s*([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]/y;
 
 /**
  * The steps of a plain path: `name.givenName`, `emails[type="work"].value`, and names of any form in backticks.
- * Undefined where the text is more than that. Such a path means the same in JSONata.
+ * Undefined where the text is more than that.
  */
 export function plainPath(text: string): PathStep[] | undefined {
   const steps: PathStep[] = [];
@@ -40,8 +40,14 @@ export function plainPath(text: string): PathStep[] | undefined {
 
 /** @throws BadExpression where it is neither a path nor JSONata */
 export function compileExpression(text: string): Expression {
-  const path = plainPath(text.trim());
-  if (path !== undefined) return async (input) => readPath(input, path);
+  const paths = text.split('??').map((one) => plainPath(one.trim()));
+  // As JSONata would, and much faster.
+  if (paths.every((path) => path !== undefined))
+    return (input) =>
+      paths
+        .values()
+        .map((path) => readPath(input, path))
+        .find((value) => value !== undefined);
   try {
     const compiled = jsonata(text);
     // On an answer that it was not written for an expression may fail: then it reads nothing, as a path would.
@@ -62,7 +68,8 @@ export function readPath(record: unknown, path: readonly PathStep[]): unknown {
   let value = record;
   for (const step of path) {
     if (value === null || value === undefined) return undefined;
-    if ('name' in step) value = Array.isArray(value) ? undefined : memberOf(value, step.name);
+    if ('name' in step)
+      value = Array.isArray(value) && value !== record ? membersOf(value, step.name) : memberOf(value, step.name);
     else value = asList(value).find((item) => String(memberOf(item, step.where)) === step.is);
   }
   return value;
@@ -99,6 +106,12 @@ function objectAt(level: Record<string, unknown>, name: string): Record<string, 
     typeof known === 'object' && known !== null && !Array.isArray(known) ? (known as Record<string, unknown>) : {};
   level[name] = object;
   return object;
+}
+
+/** Of a list's items. Where none has it, it was not meant: nobody must be taken for absent by a wrong path. */
+function membersOf(list: readonly unknown[], name: string): unknown[] | undefined {
+  const found = list.map((item) => memberOf(item, name)).filter((item) => item !== undefined);
+  return found.length === 0 && list.length > 0 ? undefined : found.flat();
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -14,34 +14,16 @@ export async function deliverFile(
   { signal, beforeSend }: WriteOptions,
 ): Promise<'delivered' | 'there'> {
   if (await isThere(defined, plan, { id, file }, signal)) return 'there';
-  const { upload } = plan;
   const values = {
     id,
+    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
     'file.name': file.name,
     'file.mediaType': file.mediaType,
     'file.base64': file.bytes.toString('base64'),
   };
-  const { form } = upload;
   // What became of an upload does not matter: the next delivery looks first.
-  const call = { plan: upload, values, signal, beforeSend, idempotent: true };
-  await defined.line.send(form === undefined ? call : { ...call, encoded: await formOf(form, values, file) });
+  await defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true });
   return 'delivered';
-}
-
-async function formOf(
-  form: NonNullable<FilesPlan['upload']['form']>,
-  values: Record<string, unknown>,
-  file: EmployeeFile,
-): Promise<{ contentType: string; body: Buffer }> {
-  const made = new FormData();
-  const blob = new Blob([new Uint8Array(file.bytes)], { type: file.mediaType });
-  for (const [name, template] of Object.entries(form)) {
-    const value = template({ ...values, file: blob });
-    if (value instanceof Blob) made.set(name, value, file.name);
-    else if (value !== undefined) made.set(name, asText(value));
-  }
-  const encoded = new Response(made);
-  return { contentType: encoded.headers.get('content-type') ?? '', body: Buffer.from(await encoded.bytes()) };
 }
 
 async function isThere(

@@ -4,9 +4,9 @@ import type { HttpAnswer } from '../../http/message.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
-import type { AuthPlan, CallPlan, HttpDefinition } from './definition.ts';
-import { readPath } from './expression.ts';
-import { asText, type Template, type Values } from './template.ts';
+import type { CallPlan, HttpDefinition } from './definition.ts';
+import { type Carried, openSession } from './session.ts';
+import { asText, rendered, type Values } from './template.ts';
 
 /** What a definition's calls need of a tenant file. */
 export interface LineOptions {
@@ -28,8 +28,6 @@ export interface Call {
   beforeSend?: (() => void) | undefined;
   /** Values that are sent: what the system says about them is shown without them. */
   sent?: EmployeeFields;
-  /** A body that is no JSON, in place of the plan's. */
-  encoded?: { contentType: string; body: Buffer };
   /** The answer is bytes, and no JSON. */
   isRaw?: boolean;
   /** Statuses that are answers here and no refusals. */
@@ -78,7 +76,9 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     ),
   });
   const open: OpenLine = { definition, options, line };
-  const session = createSession(definition.authorizing, own, (call) => sendPlain(open, call, {}, 'login'));
+  const session = openSession(definition.authorizing, own, (plan, signal) =>
+    sendPlain(open, { plan, signal, idempotent: true }, {}, 'login'),
+  );
 
   async function send(call: Call): Promise<Answer> {
     const held = await session.carried();
@@ -116,22 +116,20 @@ async function sendPlain(
   const { plan, signal, beforeSend, priority } = call;
   const { method, what } = plan;
   const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
-  const body = call.encoded === undefined ? plan.body?.(values) : undefined;
   const watched = options.watch?.(plan);
-  const headers = {
-    accept: call.isRaw === true ? '*/*' : 'application/json',
-    ...(body === undefined ? {} : { 'content-type': definition.contentType }),
-    ...rendered(definition.standing, values),
-    ...rendered(plan.headers, values),
-    ...carried.headers,
-    ...watched?.headers,
-    ...(call.encoded && { 'content-type': call.encoded.contentType }),
-  };
+  const stated = { ...rendered(definition.standing, values), ...rendered(plan.headers, values) };
+  const content = await contentOf(plan, values, stated['content-type'] ?? definition.contentType);
   const plain = {
     method,
     path: addressOf(plan, values, carried.query ?? {}),
-    headers,
-    body: body === undefined ? undefined : encodeBody(body, headers['content-type']),
+    headers: {
+      accept: call.isRaw === true ? '*/*' : 'application/json',
+      ...stated,
+      ...carried.headers,
+      ...watched?.headers,
+      ...(content && { 'content-type': content.type }),
+    },
+    body: typeof content?.body === 'string' ? content.body : undefined,
   };
   const hooked = definition.hooks.request?.(plain, plainly(own)) ?? plain;
   let refused: HttpAnswer | undefined;
@@ -140,7 +138,7 @@ async function sendPlain(
     method,
     path: hooked.path,
     headers: hooked.headers,
-    body: call.encoded?.body ?? hooked.body,
+    body: typeof content?.body === 'object' ? content.body : hooked.body,
     idempotent,
     signal,
     beforeSend,
@@ -282,15 +280,6 @@ function withoutBase(path: string, url: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-function rendered(templates: Readonly<Record<string, Template>>, values: Values): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(templates).flatMap(([key, template]) => {
-      const value = template(values);
-      return value === undefined || value === null ? [] : [[key, asText(value)]];
-    }),
-  );
-}
-
 function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
   const path = String(plan.path(values, encodeURIComponent));
   const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
@@ -298,10 +287,26 @@ function addressOf(plan: CallPlan, values: Values, carried: Record<string, strin
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-function encodeBody(body: unknown, contentType: string | undefined): string {
-  if (contentType?.startsWith('application/x-www-form-urlencoded') !== true) return JSON.stringify(body);
+/** What is sent and its type: JSON, a form of an address, or a multipart form. */
+async function contentOf(
+  { body: made, form }: CallPlan,
+  values: Values,
+  type: string,
+): Promise<{ type: string; body: string | Buffer } | undefined> {
+  if (form !== undefined) {
+    const parts = new FormData();
+    for (const [name, template] of Object.entries(form)) {
+      const value = template(values);
+      if (value !== undefined && value !== null) parts.set(name, value instanceof File ? value : asText(value));
+    }
+    const encoded = new Response(parts);
+    return { type: encoded.headers.get('content-type') ?? '', body: Buffer.from(await encoded.bytes()) };
+  }
+  const body = made?.(values);
+  if (body === undefined) return undefined;
+  if (!type.startsWith('application/x-www-form-urlencoded')) return { type, body: JSON.stringify(body) };
   const entries = Object.entries(body as Record<string, unknown>).map(([key, value]) => [key, asText(value ?? '')]);
-  return new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString();
+  return { type, body: new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString() };
 }
 
 function answerOf(at: HttpAnswer, body: unknown): Answer {
@@ -371,124 +376,5 @@ function refusalOf(
     ...(action === 'throttle' ? { retryAfterMs: cause?.retryAfterMs ?? retryAfter } : {}),
     ...(field === undefined ? {} : { details: { [field]: 'was not accepted' } }),
     ...(cause === undefined ? {} : { cause }),
-  });
-}
-
-/** What each call carries so that it is let in. */
-interface Carried {
-  headers?: Record<string, string>;
-  query?: Record<string, string>;
-}
-
-interface Session {
-  carried(): Promise<Carried>;
-  /** Forgets what was refused; false where logging in again would change nothing. */
-  renew(refused: Carried): boolean;
-}
-
-/** Before a token ends it is replaced. */
-const EARLY_MS = 30_000;
-/** Refused credentials are not tried again for so long: some systems lock an account after a few. */
-const REFUSED_MS = 60_000;
-const LOGIN_MS = 60_000;
-
-function createSession(auth: AuthPlan, own: Values, send: (call: Call) => Promise<Answer>): Session {
-  if (auth.kind === 'headers') {
-    const carried = { headers: rendered(auth.headers, own), query: rendered(auth.query, own) };
-    return { carried: async () => carried, renew: () => false };
-  }
-  let current: { carried: Promise<Carried>; until: number } | undefined;
-  let refused: { error: unknown; until: number } | undefined;
-  let latest: Carried | undefined;
-  // Several wait for one login, so none of their signals ends it.
-  const begin = (): NonNullable<typeof current> => {
-    const signal = AbortSignal.timeout(LOGIN_MS);
-    const made = { until: Number.POSITIVE_INFINITY, carried: Promise.resolve<Carried>({}) };
-    made.carried = logIn(auth, own, (call) => send({ ...call, signal })).then(
-      ({ carried, lastsMs }) => {
-        latest = carried;
-        made.until = lastsMs === undefined ? made.until : performance.now() + lastsMs - EARLY_MS;
-        return carried;
-      },
-      (error: unknown) => {
-        current = undefined;
-        if (isConnectorError(error) && error.action !== 'retry')
-          refused = { error, until: performance.now() + REFUSED_MS };
-        throw error;
-      },
-    );
-    return made;
-  };
-  return {
-    async carried() {
-      if (refused !== undefined && refused.until > performance.now()) throw refused.error;
-      refused = undefined;
-      if (current === undefined || current.until <= performance.now()) current = begin();
-      return current.carried;
-    },
-    renew(given) {
-      // Whoever was refused with the one before only needs to ask again.
-      if (given === latest) {
-        current = undefined;
-        latest = undefined;
-      }
-      return true;
-    },
-  };
-}
-
-type LoginPlan = Exclude<AuthPlan, { kind: 'headers' }>;
-
-async function logIn(
-  auth: LoginPlan,
-  own: Values,
-  send: (call: Omit<Call, 'signal'>) => Promise<Answer>,
-): Promise<{ carried: Carried; lastsMs?: number }> {
-  if (auth.kind === 'login') {
-    const answer = await send({ plan: auth.call, idempotent: true });
-    const token = await auth.token(answer);
-    if (token === undefined || token === null || token === '') throw noToken(auth.call.what);
-    return { carried: { headers: rendered(auth.headers, { ...own, token }) } };
-  }
-  const texts = rendered(auth.texts, own);
-  const { clientId = '', clientSecret = '', scope, refreshToken, tokenPath = '/' } = texts;
-  const inBody = auth.credentials === 'body' ? { client_id: clientId, client_secret: clientSecret } : {};
-  const form = {
-    grant_type: auth.grant,
-    ...(scope === undefined ? {} : { scope }),
-    ...(auth.grant === 'refresh_token' && refreshToken !== undefined ? { refresh_token: refreshToken } : {}),
-    ...inBody,
-  };
-  const encoded = (text: string): string => encodeURIComponent(text);
-  const basic = Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64');
-  const plan: CallPlan = {
-    what: 'POST the token endpoint',
-    purpose: 'auth.oauth2',
-    at: '',
-    method: 'POST',
-    path: () => tokenPath,
-    query: {},
-    headers: {
-      'content-type': () => 'application/x-www-form-urlencoded',
-      ...(auth.credentials === 'basic' ? { authorization: () => `Basic ${basic}` } : {}),
-    },
-    body: () => form,
-    paging: undefined,
-  };
-  const { body } = await send({ plan, idempotent: true });
-  const token = readPath(body, [{ name: 'access_token' }]);
-  const seconds = Number(readPath(body, [{ name: 'expires_in' }]));
-  if (typeof token !== 'string' || token === '') throw noToken(plan.what);
-  return {
-    carried: { headers: { authorization: `Bearer ${token}` } },
-    ...(seconds > 0 ? { lastsMs: seconds * 1_000 } : {}),
-  };
-}
-
-function noToken(what: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_AUTH',
-    action: 'reauthorize',
-    message: `${what} was answered without a token. Check "auth" of the definition, and the credentials.`,
   });
 }

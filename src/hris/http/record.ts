@@ -15,24 +15,32 @@ interface Placed {
   isLeftOut?: boolean;
 }
 
-/** A record of an answer as an employee. */
-export async function toEmployee(definition: HttpDefinition, given: unknown): Promise<EmployeeRecord | undefined> {
-  const { record, fields, hooks } = definition;
+/** A record of an answer as an employee, with all fields or with those that are `wanted`. */
+export async function toEmployee(
+  definition: HttpDefinition,
+  given: unknown,
+  wanted?: readonly string[],
+): Promise<EmployeeRecord | undefined> {
+  const { record, hooks } = definition;
+  const fields = wanted === undefined ? definition.fields : definition.fields.filter(({ key }) => wanted.includes(key));
   const raw = hooks.record === undefined ? given : hooks.record(given);
-  const [id, number, former] = await Promise.all([record.id(raw), record.number?.(raw), record.former?.(raw)]);
+  const [id, number, former] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
   if (known === undefined) return undefined;
   const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
   const numbered = idOf(number);
-  const values = await Promise.all(
-    fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))),
-  );
+  const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
   return {
     ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
     ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], definition.nothing)])),
     ...(typeof former === 'boolean' ? { former } : {}),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
+}
+
+/** Most expressions are paths, which give values at once. */
+function together(values: unknown[]): unknown[] | Promise<unknown[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : values;
 }
 
 /** Ids and numbers come as numbers or as text. */

@@ -109,3 +109,13 @@ function changeOf(name: string): Change {
     return 'code' in result ? undefined : result.value;
   };
 }
+
+/** Texts by name; one without a value is left out. */
+export function rendered(templates: Readonly<Record<string, Template>>, values: Values): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(templates).flatMap(([key, template]) => {
+      const value = template(values);
+      return value === undefined || value === null ? [] : [[key, asText(value)]];
+    }),
+  );
+}

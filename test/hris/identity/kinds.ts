@@ -77,8 +77,9 @@ async function openScim(): Promise<OwnHris> {
   const server = await startScimServer();
   onTestFinished(() => server.close());
   vi.stubEnv('TEST_SCIM_TOKEN', SCIM_TOKEN);
+  const where = `url: "${server.url}", token: "env:TEST_SCIM_TOKEN", allowPrivateAddress: true`;
   return {
-    settings: `kind: scim, connection: hr, url: "${server.url}", token: "env:TEST_SCIM_TOKEN", allowPrivateAddress: true`,
+    settings: `kind: scim, connection: hr, ${where}`,
     mapping: 'fields:\n  department: { constant: Kitchen }\n',
     written: ({ birthDate: _birthDate, startDate: _startDate, ...profile }) => ({
       ...profile,
