@@ -7,6 +7,7 @@ import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.
 import { abortable, type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
 import type { EventClass } from './read-delivery.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
+import { createRefusalLog, type RefusalLog } from './refusal-notes.ts';
 import { refusal } from './refusals.ts';
 import { createUnjudgedBodies } from './unjudged-bodies.ts';
 
@@ -68,14 +69,15 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
+  const refusals = createRefusalLog(log);
   const { onStored, onRefused } = options;
-  const parts = { admission: admissionNow, gate, log, metrics, onStored, onRefused };
+  const parts = { admission: admissionNow, gate, log, metrics, refusals, onStored, onRefused };
   server.on('request', (request, response) => void answer({ request, response, ...parts }));
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     trouble: () => gate.trouble(),
-    close: () => drain(server, gate),
+    close: () => drain(server, gate).finally(refusals.close),
   };
 }
 
@@ -87,12 +89,13 @@ interface Exchange {
   log: Logger;
   metrics: ReceiverMetrics;
   onStored: ReceiverOptions['onStored'];
+  refusals: RefusalLog;
   onRefused: ReceiverOptions['onRefused'];
 }
 
 /** One delivery from address to answer. Never rejects: what is not stored is answered as not stored. */
 async function answer(exchange: Exchange): Promise<void> {
-  const { request, response, admission, gate, log, metrics } = exchange;
+  const { request, response, admission, gate, metrics } = exchange;
   const stop = metrics.seconds.startTimer();
   const came = performance.now();
   let tenant: ReceiverTenant | undefined;
@@ -110,7 +113,7 @@ async function answer(exchange: Exchange): Promise<void> {
     const refused = error instanceof ConnectorError ? error : refusal('STORE_UNAVAILABLE', error);
     const status = refused.status ?? 503;
     metrics.deliveries.inc({ tenant: tenant?.id ?? '', status, code: refused.code });
-    log[status === 503 ? 'error' : 'warn']({ tenantId: tenant?.id, status, err: refused }, 'delivery refused');
+    exchange.refusals.say(tenant?.id, status, refused);
     if (tenant !== undefined) exchange.onRefused?.(tenant.id, refused.code);
     refuse(exchange, status, refused.code);
   } finally {

@@ -1,3 +1,6 @@
+import type { ConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+
 /** Remembers refused deliveries of known tenants, so that `status` and `check` can tell of them. */
 export interface RefusalNotes {
   note(tenantId: string, reason: string): void;
@@ -40,5 +43,42 @@ export function createRefusalNotes(everyMs = 1_000): RefusalNotes {
       void flush();
     },
     close: flush,
+  };
+}
+
+export interface RefusalLog {
+  say(tenantId: string | undefined, status: number, refused: ConnectorError): void;
+  /** Says how many there were that no line was written for. */
+  close(): void;
+}
+
+/**
+ * Whoever sends rubbish does not fill the log with it: of each tenant and code the first refusal is written at once,
+ * and those that follow as a number, once in `everyMs`.
+ */
+export function createRefusalLog(log: Logger, everyMs = 10_000): RefusalLog {
+  const silences = new Map<string, { count: number; end: () => void }>();
+  return {
+    say(tenantId, status, refused) {
+      const key = `${tenantId ?? ''} ${refused.code}`;
+      const silence = silences.get(key);
+      if (silence !== undefined) {
+        silence.count += 1;
+        return;
+      }
+      const write = status === 503 ? log.error.bind(log) : log.warn.bind(log);
+      write({ tenantId, status, err: refused }, 'delivery refused');
+      const end = (): void => {
+        clearTimeout(timer);
+        silences.delete(key);
+        if (begun.count > 0) write({ tenantId, status, code: refused.code, count: begun.count }, 'more were refused');
+      };
+      const timer = setTimeout(end, everyMs).unref();
+      const begun = { count: 0, end };
+      silences.set(key, begun);
+    },
+    close() {
+      for (const { end } of silences.values()) end();
+    },
   };
 }

@@ -95,3 +95,21 @@ test('bodies that nobody has judged are held in a bounded memory, and the greedi
   expect(modest.status()).not.toBe(503);
   expect(await metrics()).toContain('code="WEBHOOKS_BUSY"');
 });
+
+test('of refused deliveries the first of its kind is logged, and the others as a number', async () => {
+  const { receiver, logged } = await startReceiver();
+  const send = (headers: Record<string, string>) =>
+    fetch(`${receiver.url}/webhooks/acme/hris`, { method: 'POST', headers, body: '{}' });
+  await times(100, () => send({ 'content-type': 'application/json' }));
+  await times(100, () => send({ 'content-type': 'text/plain' }));
+  await receiver.close();
+  const lines = logged()
+    .split('\n')
+    .filter((line) => /refused/.test(line));
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { tenantId: 'acme', status: 401, err: { code: 'HRIS_WEBHOOK_FORGED' } },
+    { tenantId: 'acme', status: 415, err: { code: 'WEBHOOK_TYPE_WRONG' } },
+    { tenantId: 'acme', status: 401, code: 'HRIS_WEBHOOK_FORGED', count: 99 },
+    { tenantId: 'acme', status: 415, code: 'WEBHOOK_TYPE_WRONG', count: 99 },
+  ]);
+});
