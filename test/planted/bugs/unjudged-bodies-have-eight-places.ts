@@ -1,0 +1,35 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'forged bodies take the places of signed ones',
+  patches: [
+    {
+      file: 'src/receiver/admit-hris.ts',
+      find: `  const place = unjudged.enter(tenantId, request);
+`,
+      replace: `  if (underWay >= 8) throw refusal('WEBHOOKS_BUSY');
+  underWay += 1;
+  const place = unjudged.enter(tenantId, request);
+`,
+    },
+    {
+      file: 'src/receiver/admit-hris.ts',
+      find: '  const body = await readBody(request, limits, place).finally(place.leave);',
+      replace: `  const body = await readBody(request, limits, place).finally(() => {
+    underWay -= 1;
+    place.leave();
+  });`,
+    },
+    {
+      file: 'src/receiver/admit-hris.ts',
+      find: "/** Where webhooks of a tenant's HRIS arrive. */",
+      replace: `let underWay = 0;
+
+/** Where webhooks of a tenant's HRIS arrive. */`,
+    },
+  ],
+  caughtBy: tests(
+    /FAIL .*sockets with unsigned or forged bodies take no place/,
+    'test/receiver/hostile-senders.test.ts',
+  ),
+};
