@@ -147,7 +147,7 @@ function reply(response: ServerResponse, status: number, code: string, headers: 
 
 /**
  * Answers a refusal and discards the rest of the body for a moment: closing immediately would reset the connection, and
- * the sender would see a broken pipe instead of the status. Whoever still sends after that is cut off.
+ * the sender would see a broken pipe instead of the status. A sender that goes on after that is cut off.
  */
 function refuse({ request, response }: Exchange, status: number, code: string): void {
   const headers = status === 405 ? { allow: 'POST' } : status === 503 ? { 'retry-after': '1' } : undefined;

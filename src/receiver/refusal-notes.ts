@@ -17,7 +17,7 @@ export interface NotedRefusal {
 }
 
 /**
- * Counts in memory and writes at most once in `everyMs`: whoever sends rubbish costs the store one statement a second,
+ * Counts in memory and writes at most once in `everyMs`: a sender of rubbish costs the store one statement a second,
  * not one a delivery. What cannot be written is lost: it is worth no retry.
  */
 export function createRefusalNotes(everyMs = 1_000): RefusalNotes {
@@ -53,8 +53,8 @@ export interface RefusalLog {
 }
 
 /**
- * Whoever sends rubbish does not fill the log with it: of each tenant and code the first refusal is written at once,
- * and those that follow as a number, once in `everyMs`.
+ * Keeps a sender of rubbish from filling the log: the first refusal of each tenant and code is written at once, and
+ * the following ones as a number, once in `everyMs`.
  */
 export function createRefusalLog(log: Logger, everyMs = 10_000): RefusalLog {
   const silences = new Map<string, { count: number; end: () => void }>();

@@ -25,8 +25,8 @@ interface Sender {
 }
 
 /**
- * Nobody is kept out: where memory ends, the address that holds most of it for one tenant loses its oldest body. Who
- * signs sends at once and is gone in milliseconds, so the oldest is the one that trickles, from the same address too.
+ * Nobody is kept out: where memory ends, the address that holds most of it for one tenant loses its oldest body. An HR
+ * system sends at once and is gone in milliseconds, so the oldest body is one that trickles, from the same address too.
  */
 export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
   const senders = new Map<string, Sender>();
@@ -70,7 +70,7 @@ export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
   };
 }
 
-/** An IPv4 address, or the network of an IPv6 address: whoever has one has all of its addresses. */
+/** An IPv4 address, or the network of an IPv6 address: its owner has every address in it. */
 function networkOf(address = ''): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

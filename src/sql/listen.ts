@@ -16,9 +16,10 @@ const ASK_MS = 3_000;
 const CLOSE_MS = 1_000;
 
 /**
- * Calls `onHeard` soon after somebody committed what is told of on `channel` (`pg_notify`). A hint and no promise: a
- * pooler may keep it back, what is told while the connection is lost is not heard, and SQLite has no way to tell. Its
- * `data_version` moves with each write of this process as well: whoever asked it would look after every step of a hire.
+ * Calls `onHeard` soon after a transaction that notified `channel` (`pg_notify`) was committed. It is a hint and no
+ * promise: a pooler may keep notifications back, and those sent while the connection is lost are missed. SQLite cannot
+ * notify; its `data_version` moves with each write of this process as well, so that a poll of it would fire after every
+ * step of a hire.
  */
 export function listen(url: string, channel: string, onHeard: () => void): Listening {
   return url.startsWith('sqlite:')

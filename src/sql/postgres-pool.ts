@@ -186,7 +186,7 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
       if (isAnswer && !OTHER_SERVER.test(code)) throw error;
       if (isAnswer) dropOthers();
       client.drop();
-      // What is no answer of the server says nothing of the statement, only that its connection is gone.
+      // Anything but an answer of the server says nothing of the statement, only that its connection is gone.
       throw isAnswer ? error : silent(error);
     } finally {
       underWay.delete(one);

@@ -30,7 +30,7 @@ async function letOthersWork(): Promise<void> {
   if (performance.now() - rowBegan > MOST_IN_A_ROW_MS) await otherWork();
 }
 
-/** What was asked for last of each file that is in use. Whoever comes next waits for it. */
+/** The latest transaction of each file in use. The next one waits for it. */
 const lastOf = new Map<string, Promise<void>>();
 
 /**

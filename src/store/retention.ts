@@ -1,10 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './open-store.ts';
-
 import { PURGED } from './purged.ts';
-
 import { purgeBatches } from './purged-writes.ts';
-
 import type { Tables } from './schema.ts';
 
 /** Rows that one statement clears. */

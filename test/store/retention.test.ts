@@ -8,11 +8,8 @@ import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
 import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
-
 import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
-
 import type { ForeignWriteRow } from '../../src/store/schema.ts';
-
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
