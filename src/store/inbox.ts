@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
 import { type Listening, listen } from '../sql/listen.ts';
 import { selectRows } from '../sql/rows-as-json.ts';
 import type { InboxState, LeftState } from './inbox-tables.ts';
-import type { Store } from './open-store.ts';
+import { onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { withTenantsOf } from './tenants-of.ts';
 
@@ -137,7 +137,7 @@ export async function leaseDeliveries(
     .select(['body_hash', 'event'])
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'waiting')
-    .where('due_at', '<=', store.now)
+    .where('due_at', '<=', onceNow(store))
     .orderBy('due_at')
     .limit(limit);
   const locked = store.kind === 'postgres' ? due.forUpdate().skipLocked() : due;

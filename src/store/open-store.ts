@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type KyselyPlugin, sql } from 'kysely';
+import { type KyselyPlugin, type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
 import { within } from '../within.ts';
@@ -41,6 +41,14 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 /** Not one table is looked at, for what has to work while somebody holds a lock on any of them. */
 export function openTables(url: string): StoreTables {
   return openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
+}
+
+/**
+ * The database's clock, read once a statement. Postgres compares no index with a clock that may move between two rows:
+ * it would go through the whole index to find that nothing is due.
+ */
+export function onceNow({ now }: StoreTables): RawBuilder<number> {
+  return sql<number>`(select ${now})`;
 }
 
 const ANSWERS_MS = 1_000;

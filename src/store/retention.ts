@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Store } from './open-store.ts';
+import { onceNow, type Store } from './open-store.ts';
 import { PURGED } from './purged.ts';
 import { purgeBatches } from './purged-writes.ts';
 import type { Tables } from './schema.ts';
@@ -136,7 +136,7 @@ function hireOver(store: Store, table: 'plans' | 'intents', afterMs: number) {
 }
 
 function ago(store: Store, ms: number) {
-  return sql<number>`${store.now} - ${sql.lit(ms)}`;
+  return sql<number>`${onceNow(store)} - ${sql.lit(ms)}`;
 }
 
 /** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */

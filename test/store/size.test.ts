@@ -2,13 +2,15 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
 import { addHints, oldestHints } from '../../src/store/hints.ts';
-import { insertDeliveries, lookForDue } from '../../src/store/inbox.ts';
+import { insertDeliveries, leaseDeliveries, lookForDue } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { listOverdue, purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import { plansOf, recordingStore, rowsRead } from './recording-store.ts';
 import { kinds } from './stores.ts';
 
 const MANY = 2_000;
+const DAY_MS = 86_400_000;
 
 /** Tenants at work, each of which was told to wait at some time. */
 async function insertTenants({ kysely }: Store, count: number): Promise<void> {
@@ -37,6 +39,28 @@ describe.each(kinds)('what is asked of the store grows with what is there to do,
     await insertDeliveries(store, waiting);
     asked.splice(0);
     await lookForDue(store);
+    expect(await rowsRead(store, asked.splice(0))).toBeLessThan(50);
+  });
+
+  test('what is to be cleared, and what is due, is found without reading what is not', async () => {
+    const { store, asked } = await recordingStore(kind);
+    const some = (state: 'waiting' | 'ignored', body: string) =>
+      Array.from({ length: 2_000 }, (_, n) => ({
+        ...delivery,
+        tenantId: 'acme',
+        bodyHash: `${state} ${body}${n}`,
+        state,
+        body,
+      }));
+    for (const many of [some('waiting', '{}'), some('ignored', '{}'), some('ignored', '')])
+      await insertDeliveries(store, many);
+    await store.kysely.updateTable('inbox').set({ due_at: 9e15 }).where('body_hash', '!=', 'waiting {}7').execute();
+    await sql`analyze inbox`.execute(store.kysely);
+    asked.splice(0);
+    await listOverdue(store, { bodiesMs: DAY_MS, deliveriesMs: DAY_MS });
+    await purgeBodies(store, DAY_MS);
+    await purgeDeliveries(store, DAY_MS);
+    expect(await leaseDeliveries(store, 'acme', 10)).toHaveLength(1);
     expect(await rowsRead(store, asked.splice(0))).toBeLessThan(50);
   });
 
