@@ -81,7 +81,7 @@ export async function playRestore(options: RestoreOptions): Promise<RestoreOutco
   });
   const store = place ?? fileOf(world);
   try {
-    return await play(world, hris, store, options.age);
+    return await play(world, hris, store, options);
   } finally {
     await world.close();
     await store.close();
@@ -90,7 +90,12 @@ export async function playRestore(options: RestoreOptions): Promise<RestoreOutco
   }
 }
 
-async function play(world: World, hris: CustomerHris | undefined, store: Place, age: Age): Promise<RestoreOutcome> {
+async function play(
+  world: World,
+  hris: CustomerHris | undefined,
+  store: Place,
+  { age, kind }: RestoreOptions,
+): Promise<RestoreOutcome> {
   const running = [await world.startReceiver(), await world.startWorker()];
   await until('the baseline', async () => (await readTenant(store.url, world.tenant)).reconciled);
   const people = await takeApplicants(world, 14);
@@ -136,7 +141,7 @@ async function play(world: World, hris: CustomerHris | undefined, store: Place, 
     over: [...(isFirstOver ? [first[1]] : []), ...(isSecondOver ? [second[1]] : [])] as Person[],
   };
   await untilCalm(world, url);
-  return judge(world, url, story);
+  return judge(world, url, story, kind);
 }
 
 async function restarted(world: World, url: string, age: Age): Promise<Process[]> {
@@ -213,7 +218,7 @@ async function untilCalm(world: World, url: string): Promise<void> {
   );
 }
 
-async function judge(world: World, url: string, story: Story): Promise<RestoreOutcome> {
+async function judge(world: World, url: string, story: Story, kind: string): Promise<RestoreOutcome> {
   const evidence = await gatherEvidence(world);
   const { staying, deleted, gone, cancelled, over } = story;
   const all = evidence.of([...staying, ...deleted, ...gone, ...cancelled]);
@@ -222,9 +227,18 @@ async function judge(world: World, url: string, story: Story): Promise<RestoreOu
     url,
     'select code, job_candidate_id as id, details from holds where closed_at is null',
   );
+  // What a hand-over's result said of a create is known, whatever a later roster shows: it ends by that employee.
+  const { rows: ended } = await ask<{ id: string; number: string | null }>(
+    url,
+    `select job_candidate_id as id, employee_number as number from hires where state = 'done'`,
+  );
+  const told = await writtenBack(world);
   const asksAbout = ({ jobCandidateId }: Person): boolean =>
     rows.some(({ id, details }) => id === `${jobCandidateId}` || (details ?? '').includes(`"${jobCandidateId}"`));
+  const isEnded = ({ jobCandidateId }: Person): boolean =>
+    ended.some(({ id, number }) => id === `${jobCandidateId}` && number === told.get(id));
   const unasked = (people: readonly Person[]): number => people.filter((one) => !asksAbout(one)).length;
+  const open = deleted.filter((one) => !over.includes(one) && !(kind === 'sftp' && isEnded(one)));
   const { stdout: doctor, code } = await world.cli(['doctor', '--after-restore'], { HIREBRIDGE_STORE_URL: url });
   const wrong: Record<string, boolean> = {
     [`of ${staying.length} who stay ${stay.verified} have one employee with the told number`]:
@@ -235,7 +249,7 @@ async function judge(world: World, url: string, story: Story): Promise<RestoreOu
     [`${evidence.of(cancelled).employees} employees of those who left before one was made`]:
       evidence.of(cancelled).employees !== 0,
     [`${all.credits} credits for ${all.hires} hires`]: all.credits !== all.hires,
-    [`${unasked(deleted)} of those whom HR deleted are not asked about`]: unasked(deleted) !== over.length,
+    [`${unasked(open)} of those whom HR deleted are not asked about`]: unasked(open) > 0,
     [`${unasked(gone)} of those who left are not asked about`]: unasked(gone) > 0,
     [`doctor --after-restore ended with ${code}`]: code !== 0,
   };
