@@ -48,11 +48,12 @@ function checkTransfers(world: World, { employees, hires }: Facts): string[] {
 const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 'same-employee', 'transfer']);
 
 /**
- * Made after the backup that was restored, and nothing tells of them: without onboarding no enrolment carries our
- * reference; an HR system that keeps no reference shows nobody as ours, and nobody looks in one that was given up.
+ * Made after the backup that was restored, or before the store was lost, and nothing tells of them: without onboarding
+ * no enrolment carries our reference; an HR system that keeps no reference shows nobody as ours, and nobody looks in
+ * one that was given up.
  */
 function isUntold(world: World, hire: HireFact): boolean {
-  if (!has(world, 'restored-store')) return false;
+  if (!has(world, 'restored-store') && !world.storeLost) return false;
   const { profile, skipOnboarding } = world.scenario;
   const rows = world.store.all('select 1 from hires where job_candidate_id = ?', hire.jobCandidateId);
   const isGivenUp = hire.customer.systems.length > 1;
