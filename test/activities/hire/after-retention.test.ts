@@ -10,6 +10,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { purgePlans, purgeWrites } from '../../../src/store/retention.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -47,10 +48,10 @@ test('amendments switched on over purged hires overwrite nothing of HR’s, and 
 });
 
 /** A tenant whose people have no start date at will; a hire that a person cancels, and adopts long after. */
-async function cancellable({ skip }: { skip: boolean }) {
+async function cancellable({ skip, database = 'sqlite' }: { skip: boolean; database?: (typeof kinds)[number] }) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
-  const fleet = await fleetAtSandbox({ jobs: 2, hris, skip, unlimited: true });
+  const fleet = await fleetAtSandbox({ jobs: 2, hris, skip, unlimited: true, database });
   const { partner } = fleet.sandbox;
   const apply = (more = '') => fleet.apply('acme', `writeBack: { customField: "1" }\n${more}`);
   await apply();
@@ -90,10 +91,14 @@ function unavailable(hris: OwnHris): OwnHris {
   return { ...hris, employees: { ...hris.employees, create } };
 }
 
-test.each(['this', 'earlier'] as const)(
-  'a hire whose create never arrived, purged by %s version, is adopted and is one employee',
-  async (version) => {
-    const { fleet, employOnce, setStart, cancel, adopt, employees } = await cancellable({ skip: true });
+test.each([
+  ['this', 'sqlite'],
+  ['this', 'postgres'],
+  ['earlier', 'sqlite'],
+] as const)(
+  'a hire whose create never arrived, purged by %s version, is adopted and is one employee, in %s',
+  async (version, database) => {
+    const { fleet, employOnce, setStart, cancel, adopt, employees } = await cancellable({ skip: true, database });
     const id = await fleet.hire();
     await fleet.open('acme', id);
     await expect(employOnce(id, unavailable)).rejects.toMatchObject({ code: 'HRIS_AWAY' });

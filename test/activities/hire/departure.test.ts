@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
+import { dayOf } from '../../../src/day-of.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
@@ -18,6 +19,17 @@ test('who leaves before the first day is a question; from that day on nothing is
   expect(await judge()).toEqual({ verdict: 'over' });
   expect(await row()).toMatchObject({ state: 'left' });
   expect(await listHolds(fleet.store)).toEqual([]);
+});
+
+test.each([
+  ['Pacific/Kiritimati', { verdict: 'over' }],
+  ['Pacific/Niue', BEFORE_START],
+])('whether the days after the first one are over is told by the tenant’s day, in %s', async (timezone, expected) => {
+  const { move, judge, update } = await employPerson({ policies: `timezone: ${timezone}, noShow: { within: 3d }` });
+  await move('SCREEN');
+  // These two never have the same day; the days of grace end today where it is later.
+  await update({ startDate: dayOf(Date.now() - 3 * 86_400_000, 'Pacific/Niue') });
+  expect(await judge()).toMatchObject(expected);
 });
 
 test('what was asked before the first day stays asked after it, and ends with the employment', async () => {

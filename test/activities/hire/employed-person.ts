@@ -25,6 +25,8 @@ interface EmployOptions {
   /** Inside the braces of `hris`, for another HR system than the table. */
   hris?: string;
   database?: 'sqlite' | 'postgres';
+  /** Inside the braces of `policies`. */
+  policies?: string;
 }
 
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */

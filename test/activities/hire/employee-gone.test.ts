@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employedAs } from '../../store/known-people.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
 
 /** A hire whose employee exists and whose ID the partner was not told yet. */
-async function employed() {
-  const world = await employPerson();
+async function employed(database: (typeof kinds)[number] = 'sqlite') {
+  const world = await employPerson({ database });
   const id = await world.begin();
   expect(await world.employOnce(id)).toMatchObject({ verdict: 'employee' });
   const ref = await world.refOf(id);
@@ -13,20 +14,28 @@ async function employed() {
   return { ...world, id, ref, employeeId, finishOnce: () => finishHire(world.fleet.deps, ref) };
 }
 
-test('an employee whom HR merged into another record before the write-back is asked about, not told', async () => {
-  const { change, finishOnce, answerAs, shown, row, id, ref, employeeId, fleet, employees } = await employed();
-  await change(`update employees set id = 700 where id = ${employeeId}`);
-  const merged = (await employees()).find((one) => one.id === 700);
-  const asked = await finishOnce();
-  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE', details: { employeeId } } });
-  expect(await shown(id)).toBeNull();
-  expect(await answerAs(ref, asked, 'link', '700')).toMatchObject({ next: 'same' });
-  expect(await finishOnce()).toEqual({ verdict: 'verified' });
-  expect(await row(id)).toMatchObject({ state: 'done', employee_id: '700', employee_number: merged?.employee_number });
-  expect(await shown(id)).toMatchObject({ employeeId: merged?.employee_number });
-  expect(await employedAs(fleet.store, 'hr', employeeId)).toBeUndefined();
-  expect(await employedAs(fleet.store, 'hr', '700')).toMatchObject({ hire: { jobCandidateId: id } });
-});
+test.each(kinds)(
+  'an employee whom HR merged into another record before the write-back is asked about, not told, in %s',
+  async (database) => {
+    const { change, finishOnce, answerAs, shown, row, id, ref, employeeId, fleet, employees } =
+      await employed(database);
+    await change(`update employees set id = 700 where id = ${employeeId}`);
+    const merged = (await employees()).find((one) => one.id === 700);
+    const asked = await finishOnce();
+    expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE', details: { employeeId } } });
+    expect(await shown(id)).toBeNull();
+    expect(await answerAs(ref, asked, 'link', '700')).toMatchObject({ next: 'same' });
+    expect(await finishOnce()).toEqual({ verdict: 'verified' });
+    expect(await row(id)).toMatchObject({
+      state: 'done',
+      employee_id: '700',
+      employee_number: merged?.employee_number,
+    });
+    expect(await shown(id)).toMatchObject({ employeeId: merged?.employee_number });
+    expect(await employedAs(fleet.store, 'hr', employeeId)).toBeUndefined();
+    expect(await employedAs(fleet.store, 'hr', '700')).toMatchObject({ hire: { jobCandidateId: id } });
+  },
+);
 
 test('the employee of another person is not taken for one that is gone', async () => {
   const { change, finishOnce, answerAs, ref, employeeId, employees } = await employed();

@@ -4,11 +4,12 @@ import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson, readTable } from './employed-person.ts';
 
 /** One hire that is done, one whose ID was not told yet; then the customer moves to an HR system with the same ids. */
-async function moved() {
-  const world = await employPerson();
+async function moved(database: (typeof kinds)[number] = 'sqlite') {
+  const world = await employPerson({ database });
   const { fleet, begin, employOnce, refOf, change } = world;
   const second = await begin();
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
@@ -31,29 +32,32 @@ async function moved() {
   return { ...world, second, secondRef: await refOf(second), strangers, before: await strangers(), change };
 }
 
-test('after a move to another HR system no stranger there is read or written by an id of before', async () => {
-  const world = await moved();
-  const { fleet, id, ref, second, secondRef, move, judge, end, answer, answerAs, shown, strangers, before } = world;
-  // The hire that had its employee and was not written back.
-  const asked = await finishHire(fleet.deps, secondRef);
-  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE' } });
-  expect(await shown(second)).toBeNull();
-  // The one that was done and leaves before the first day.
-  await move('SCREEN');
-  const left = await judge();
-  expect(left).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
-  await answer(left, 'left');
-  expect(await world.row(id)).toMatchObject({ state: 'left' });
-  expect(await end()).toEqual({ verdict: 'over' });
-  expect(await strangers()).toEqual(before);
-  // HR names who they are in the new system, also where the hire began anew meanwhile.
-  await answerAs(secondRef, asked, 'link', '2');
-  expect(await employ(fleet.deps, secondRef)).toEqual({ verdict: 'employee' });
-  expect(await strangers()).toEqual(before);
-  expect(await finishHire(fleet.deps, secondRef)).toEqual({ verdict: 'verified' });
-  expect(await world.row(second)).toMatchObject({ employee_id: '2', connection: 'anew' });
-  expect(ref.period).toBe(1);
-});
+test.each(kinds)(
+  'after a move to another HR system no stranger there is read or written by an id of before, in %s',
+  async (database) => {
+    const world = await moved(database);
+    const { fleet, id, ref, second, secondRef, move, judge, end, answer, answerAs, shown, strangers, before } = world;
+    // The hire that had its employee and was not written back.
+    const asked = await finishHire(fleet.deps, secondRef);
+    expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE' } });
+    expect(await shown(second)).toBeNull();
+    // The one that was done and leaves before the first day.
+    await move('SCREEN');
+    const left = await judge();
+    expect(left).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
+    await answer(left, 'left');
+    expect(await world.row(id)).toMatchObject({ state: 'left' });
+    expect(await end()).toEqual({ verdict: 'over' });
+    expect(await strangers()).toEqual(before);
+    // HR names who they are in the new system, also where the hire began anew meanwhile.
+    await answerAs(secondRef, asked, 'link', '2');
+    expect(await employ(fleet.deps, secondRef)).toEqual({ verdict: 'employee' });
+    expect(await strangers()).toEqual(before);
+    expect(await finishHire(fleet.deps, secondRef)).toEqual({ verdict: 'verified' });
+    expect(await world.row(second)).toMatchObject({ employee_id: '2', connection: 'anew' });
+    expect(ref.period).toBe(1);
+  },
+);
 
 test('after the move somebody who was hired before is asked about when they are hired again', async () => {
   const { fleet, applyFor, strangers, before } = await moved();

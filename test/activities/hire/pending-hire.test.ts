@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { kinds } from '../../store/stores.ts';
 import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
 
 test('a create that is finished days later becomes the employee, once', async () => {
@@ -11,15 +12,18 @@ test('a create that is finished days later becomes the employee, once', async ()
   expect(await employee()).toMatchObject({ employee_id: expect.any(String), employee_number: expect.any(String) });
 });
 
-test('whom others made days later is not gone as long as the HR system may show them late', async () => {
-  const { hr, employOnce, finishUnshown, letPass } = await hireInto();
-  expect(await employOnce()).toMatchObject({ verdict: 'pending' });
-  await letPass(40 * HOUR_MS);
-  await hr.approve();
-  expect(await employOnce()).toMatchObject({ verdict: 'employee' });
-  expect(await finishUnshown(0)).toMatchObject({ hold: { code: 'EMPLOYEE_GONE' } });
-  expect(await finishUnshown(HOUR_MS)).toEqual({ verdict: 'verified' });
-});
+test.each(kinds)(
+  'whom others made days later is not gone as long as the HR system may show them late, in %s',
+  async (database) => {
+    const { hr, employOnce, finishUnshown, letPass } = await hireInto({ database });
+    expect(await employOnce()).toMatchObject({ verdict: 'pending' });
+    await letPass(40 * HOUR_MS);
+    await hr.approve();
+    expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+    expect(await finishUnshown(0)).toMatchObject({ hold: { code: 'EMPLOYEE_GONE' } });
+    expect(await finishUnshown(HOUR_MS)).toEqual({ verdict: 'verified' });
+  },
+);
 
 test('a create that is rejected later is a hold with the reason, and a corrected one follows', async () => {
   const { hr, employOnce, answer, employee } = await hireInto();

@@ -6,6 +6,7 @@ import { steerTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { recordEnd } from '../../../src/store/tenant-acts.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { kinds } from '../../store/stores.ts';
 import { partnerSide, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -15,12 +16,15 @@ type Employ = (hris: OwnHris) => OwnHris;
  * Two tenants of one company, each with jobs of its own; acme's hire came as far as `employ` let it. The person applies
  * for a job of beta's as well.
  */
-async function hiredByAcme(employ: Employ, { shared }: { shared: boolean }) {
+async function hiredByAcme(
+  employ: Employ,
+  { shared, database = 'sqlite' }: { shared: boolean; database?: (typeof kinds)[number] },
+) {
   const folder = await scratchFolder();
   const urlOf = (name: string) => `sqlite:${join(folder, `${shared ? 'hr' : name}.sqlite`)}`;
   const hrisOf = (name: string) =>
     `kind: sql, connection: ${shared ? 'hr' : name}, url: "${urlOf(name)}", createTable: true, endColumn: last_day`;
-  const fleet = await fleetAtSandbox({ jobs: 3, unlimited: true });
+  const fleet = await fleetAtSandbox({ jobs: 3, unlimited: true, database });
   const application = await fleet.hire();
   const { jobId } = await readApplication(fleet, application);
   const jobs = (await fleet.sandbox.partner.readAll(contract.jobs.list)).items.map(({ id }) => String(id));
@@ -83,14 +87,20 @@ const answerLost = creating((hris) => async (...args) => {
   throw new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
 });
 
-test('a person whom a removed tenant was about to hire is hired by the tenant that shares its HR system', async () => {
-  const { outcome, remove, hireByBeta, employByBeta, employees } = await hiredByAcme(refused, { shared: true });
-  expect(outcome).toMatchObject({ verdict: 'hold' });
-  await remove();
-  const { second } = await hireByBeta();
-  expect(await employByBeta(second)).toMatchObject({ verdict: 'employee' });
-  expect(await employees()).toHaveLength(1);
-});
+test.each(kinds)(
+  'a person whom a removed tenant was about to hire is hired by the tenant that shares its HR system, in %s',
+  async (database) => {
+    const { outcome, remove, hireByBeta, employByBeta, employees } = await hiredByAcme(refused, {
+      shared: true,
+      database,
+    });
+    expect(outcome).toMatchObject({ verdict: 'hold' });
+    await remove();
+    const { second } = await hireByBeta();
+    expect(await employByBeta(second)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toHaveLength(1);
+  },
+);
 
 test('and by a tenant of the company with another HR system', async () => {
   const { remove, hireByBeta, employByBeta, employeesOfBeta } = await hiredByAcme(refused, { shared: false });

@@ -8,14 +8,20 @@ import type { StageType } from '../../../src/partner/contract/pipelines.ts';
 import { hiresInState } from '../../../src/store/hires.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import { freshStore } from '../../store/stores.ts';
+import { freshStore, type kinds } from '../../store/stores.ts';
 import { reconcileDeps, type Stages } from './reconcile-deps.ts';
 
+interface TenantOptions extends Partial<Stages> {
+  jobs?: number;
+  /** Where the store is. */
+  database?: (typeof kinds)[number];
+}
+
 /** A tenant about to go live: a real partner with three people hired long ago, a real store, and no employees. */
-export async function openTenant(hired = 3, { jobs = 1, ...stages }: Partial<Stages & { jobs: number }> = {}) {
+export async function openTenant(hired = 3, { jobs = 1, database = 'sqlite', ...stages }: TenantOptions = {}) {
   const sandbox = await openSandbox({ jobs, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
-  const { store } = await freshStore('sqlite');
+  const { store } = await freshStore(database);
   const started: string[] = [];
   const followed: string[] = [];
   let partner: PartnerClient = sandbox.partner;

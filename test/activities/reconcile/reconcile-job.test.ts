@@ -6,6 +6,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { listAlarms } from '../../../src/store/alarms.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, openHold } from '../../../src/store/holds.ts';
+import { kinds } from '../../store/stores.ts';
 import { openTenant } from './open-tenant.ts';
 
 test('somebody moved straight to the stage that creates employees is found by the reconcile and opened', async () => {
@@ -18,23 +19,26 @@ test('somebody moved straight to the stage that creates employees is found by th
   expect(opened).toMatchObject({ verdict: 'open', step: 'enrol' });
 });
 
-test('somebody back in the stage whose hire asks how it ends is told to that hire, without a webhook', async () => {
-  const { store, reconcile, started, hireOneMore } = await openTenant(0);
-  await reconcile();
-  const jobCandidateId = await hireOneMore('HIRED');
-  const ref = { tenantId: 'acme', jobCandidateId, period: 1 };
-  await insertHires(store, [{ ...ref, state: 'open' }]);
-  const { holdId } = await openHold(store, {
-    ...ref,
-    ...holdOf('TOO_MANY_CANCELLATIONS', { jobCandidateId, most: 3 }),
-  });
-  await reconcile();
-  expect(started).toEqual([jobCandidateId]);
-  await closeHold(store, holdId);
-  await hireOneMore('HIRED');
-  await reconcile();
-  expect(started.filter((id) => id === jobCandidateId)).toHaveLength(1);
-});
+test.each(kinds)(
+  'somebody back in the stage whose hire asks how it ends is told to that hire, without a webhook, in %s',
+  async (database) => {
+    const { store, reconcile, started, hireOneMore } = await openTenant(0, { database });
+    await reconcile();
+    const jobCandidateId = await hireOneMore('HIRED');
+    const ref = { tenantId: 'acme', jobCandidateId, period: 1 };
+    await insertHires(store, [{ ...ref, state: 'open' }]);
+    const { holdId } = await openHold(store, {
+      ...ref,
+      ...holdOf('TOO_MANY_CANCELLATIONS', { jobCandidateId, most: 3 }),
+    });
+    await reconcile();
+    expect(started).toEqual([jobCandidateId]);
+    await closeHold(store, holdId);
+    await hireOneMore('HIRED');
+    await reconcile();
+    expect(started.filter((id) => id === jobCandidateId)).toHaveLength(1);
+  },
+);
 
 test('an open hire without a workflow is started by the next reconcile, and said so', async () => {
   const { store, reconcile, started, followed } = await openTenant(0);

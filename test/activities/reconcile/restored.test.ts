@@ -3,18 +3,19 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { latestHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { listApplicants } from '../../harness/world-people.ts';
+import { kinds } from '../../store/stores.ts';
 import { openTenant } from './open-tenant.ts';
 
 /** A tenant of which Temporal knows a reconcile that its store does not know of. */
-async function restored() {
-  const tenant = await lost();
+async function restored(database?: (typeof kinds)[number]) {
+  const tenant = await lost(database);
   await tenant.reconcile();
   return tenant;
 }
 
 /** A tenant whose store is new, and whose partner and HR system may know of hires of ours. */
-async function lost() {
-  const tenant = await openTenant(1);
+async function lost(database: (typeof kinds)[number] = 'sqlite') {
+  const tenant = await openTenant(1, { database });
   const { partner, control } = tenant.sandbox;
   const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
   const applicants = (await listApplicants(partner)).map(({ jobCandidateId }) => jobCandidateId);
@@ -42,23 +43,26 @@ async function lost() {
   };
 }
 
-test('a store that knows less than the last reconcile was restored: who left since then is followed', async () => {
-  const { store, reconcile, started, applicants, enrol, restore } = await restored();
-  const id = applicants[0] ?? 0;
-  const { data } = await enrol(id);
-  await reconcile();
-  expect(started).toEqual([]);
-  expect(await latestHire(store, 'acme', String(id))).toBeUndefined();
-  await restore();
-  await reconcile();
-  expect(new Set(started)).toEqual(new Set([String(id)]));
-  expect(await latestHire(store, 'acme', String(id))).toMatchObject({
-    state: 'open',
-    period: 1,
-    candidate_id: expect.any(String),
-    onboarding_candidate_id: data.onboardingCandidateId,
-  });
-});
+test.each(kinds)(
+  'a store that knows less than the last reconcile was restored: who left since then is followed, in %s',
+  async (database) => {
+    const { store, reconcile, started, applicants, enrol, restore } = await restored(database);
+    const id = applicants[0] ?? 0;
+    const { data } = await enrol(id);
+    await reconcile();
+    expect(started).toEqual([]);
+    expect(await latestHire(store, 'acme', String(id))).toBeUndefined();
+    await restore();
+    await reconcile();
+    expect(new Set(started)).toEqual(new Set([String(id)]));
+    expect(await latestHire(store, 'acme', String(id))).toMatchObject({
+      state: 'open',
+      period: 1,
+      candidate_id: expect.any(String),
+      onboarding_candidate_id: data.onboardingCandidateId,
+    });
+  },
+);
 
 test('a workflow whose hire the restored store does not know is told to begin anew', async () => {
   const { reconcile, started, followed, applicants, restore } = await restored();
@@ -88,18 +92,21 @@ test('the reconcile after that one looks for nobody who is unknown', async () =>
   expect(await callsOf(reconcile)).not.toHaveProperty('onboarding.listCandidates');
 });
 
-test('a store that is rebuilt follows who was enrolled and has left, unless nothing is to be ended', async () => {
-  const { store, reconcile, started, applicants, enrol, remove, sandbox } = await lost();
-  const [left = 0, over = 0, gone = 0] = applicants;
-  for (const id of [left, gone]) await enrol(id);
-  const { data } = await enrol(over);
-  const params = { onboardingCandidateId: data.onboardingCandidateId };
-  await sandbox.partner.onboarding.terminate({ params, body: { reason: 'hire cancelled' } });
-  await remove(gone);
-  await reconcile();
-  expect(new Set(started)).toEqual(new Set([String(left)]));
-  expect(await latestHire(store, 'acme', String(left))).toMatchObject({ state: 'open', period: 1 });
-  expect(await latestHire(store, 'acme', String(over))).toBeUndefined();
-  const named = (await listHolds(store)).find(({ code }) => code === 'HIRES_NOT_RESTORED');
-  expect(named?.details).toBe(JSON.stringify({ jobCandidateIds: [String(gone)] }));
-});
+test.each(kinds)(
+  'a store that is rebuilt follows who was enrolled and has left, unless nothing is to be ended, in %s',
+  async (database) => {
+    const { store, reconcile, started, applicants, enrol, remove, sandbox } = await lost(database);
+    const [left = 0, over = 0, gone = 0] = applicants;
+    for (const id of [left, gone]) await enrol(id);
+    const { data } = await enrol(over);
+    const params = { onboardingCandidateId: data.onboardingCandidateId };
+    await sandbox.partner.onboarding.terminate({ params, body: { reason: 'hire cancelled' } });
+    await remove(gone);
+    await reconcile();
+    expect(new Set(started)).toEqual(new Set([String(left)]));
+    expect(await latestHire(store, 'acme', String(left))).toMatchObject({ state: 'open', period: 1 });
+    expect(await latestHire(store, 'acme', String(over))).toBeUndefined();
+    const named = (await listHolds(store)).find(({ code }) => code === 'HIRES_NOT_RESTORED');
+    expect(named?.details).toBe(JSON.stringify({ jobCandidateIds: [String(gone)] }));
+  },
+);
