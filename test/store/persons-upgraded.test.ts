@@ -1,8 +1,13 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { examine } from '../../src/operator/examine.ts';
 import { latestHire } from '../../src/store/hires.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { listUnjoined } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
+import { createDatabase } from '../harness/postgres.ts';
 import { holdPerson, who } from './known-people.ts';
 import { storeBefore } from './store-before.ts';
 import { kinds } from './stores.ts';
@@ -40,8 +45,9 @@ const link = (id: string, candidate_id: string, employee_id: string, more: objec
 const recorded = (how: string, id: string) => JSON.stringify({ how, tenantId: 'acme', jobCandidateId: id, period: 1 });
 
 /** What version 0.1 left of a tenant: hires under way and done, a baseline, an import, an unsettled create. */
-async function upgraded(kind: (typeof kinds)[number]) {
-  const url = await storeBefore(kind, '0080', async (db) => {
+async function upgraded(kind: (typeof kinds)[number], dir: string) {
+  const url = kind === 'postgres' ? (await createDatabase()).url : `sqlite:${join(dir, 'store.db')}`;
+  await storeBefore(url, '0080', async (db) => {
     await db.insertInto('tenants').values({ tenant_id: 'acme', state: 'active', file: FILE }).execute();
     await db
       .insertInto('hires')
@@ -82,16 +88,26 @@ async function upgraded(kind: (typeof kinds)[number]) {
       .values({ connection: 'hr', key: 'mail', ...ref('2'), leased_until: 9_999, holder: 'h' })
       .execute();
   });
-  const store = await openStore(url);
-  onTestFinished(() => store.close());
-  return store;
+  return { store: await openStore(url), url };
 }
 
 describe.each(kinds)('what an installation knew before people were one record, in %s', (kind) => {
+  let store: Store;
+  let url: string;
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'hirebridge-upgraded-'));
+    ({ store, url } = await upgraded(kind, dir));
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
   const owner = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, period: 1 });
 
   test('is known of the same people', async () => {
-    const store = await upgraded(kind);
     expect(await findPerson(store, who('81'))).toMatchObject({
       owner: owner('1'),
       recorded: { how: 'observed' },
@@ -115,13 +131,11 @@ describe.each(kinds)('what an installation knew before people were one record, i
   });
 
   test('is asked as before: who was recorded, and who is an employee by an import', async () => {
-    const store = await upgraded(kind);
     expect(await holdPerson(store, who('83'), owner('2'))).toMatchObject({ refusal: { reason: 'recorded' } });
     expect(await holdPerson(store, who('85'), owner('2'))).toMatchObject({ refusal: { reason: 'hired-before' } });
   });
 
   test('lists what it could not join, and nothing else', async () => {
-    const store = await upgraded(kind);
     expect(await listUnjoined(store)).toEqual([
       { tenantId: 'acme', jobCandidateId: '6', why: 'employee-unknown' },
       { tenantId: 'acme', jobCandidateId: '5', why: 'candidate-unknown' },
@@ -130,8 +144,17 @@ describe.each(kinds)('what an installation knew before people were one record, i
     ]);
   });
 
+  test('is listed by doctor where it could not be joined, with what to do', async () => {
+    vi.stubEnv('HIREBRIDGE_STORE_URL', url);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const places = { dataDir: '/nowhere', tenantsDir: '/nowhere' };
+    const people = (await examine(places)).findings.find(({ check }) => check === 'people');
+    expect(people?.state).toBe('wrong');
+    expect(people?.message).toContain('4 hires are not joined with a person');
+    expect(people?.message).toContain('job candidate 6 of acme (its employee is nobody’s; link them with');
+  });
+
   test('names the HR system of each hire that has an employee', async () => {
-    const store = await upgraded(kind);
     expect(await latestHire(store, 'acme', '6')).toMatchObject({ employee_id: '9', connection: 'hr' });
   });
 });

@@ -1,17 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { openDatabase } from '../../src/sql/open-database.ts';
-import { freshStoreUrl, type kinds } from './stores.ts';
 
 const FOLDER = new URL('../../src/store/migrations/', import.meta.url);
 
-/** A store as it was before this migration; `fill` writes what an earlier version left there. Gives its address. */
+/** Makes the store at this address as it was before a migration; `fill` writes what an earlier version left there. */
 export async function storeBefore(
-  kind: (typeof kinds)[number],
+  url: string,
   migration: string,
   fill: (db: Kysely<Record<string, Record<string, unknown>>>) => Promise<void>,
-): Promise<string> {
-  const url = await freshStoreUrl(kind);
+): Promise<void> {
   const { kysely, close } = openDatabase<Record<string, Record<string, unknown>>>(url);
   try {
     const names = (await readdir(FOLDER)).map((file) => file.replace(/\.ts$/, '')).toSorted();
@@ -30,5 +28,4 @@ export async function storeBefore(
   } finally {
     await close();
   }
-  return url;
 }
