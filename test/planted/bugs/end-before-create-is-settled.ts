@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'hire ends while its create is unsettled',
+  patches: [
+    {
+      file: 'activities/hire/apply-plan.ts',
+      find: "(creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;",
+      replace: 'creation !== undefined) return undefined;',
+    },
+  ],
+  caughtBy: tests(
+    /is linked to the employee of a create whose answer was lost/,
+    'test/activities/hire/left-while-created.test.ts',
+  ),
+};
