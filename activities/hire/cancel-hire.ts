@@ -5,7 +5,6 @@ import { type Held, held } from '../../src/hire/holds.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
 import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/plan-cancel.ts';
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
-import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf, closeUnanswered } from '../../src/store/holds.ts';
@@ -56,8 +55,6 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
       await endCancelled(hire, plan.ends, lookedAt);
-      // A reconcile that listed them back while this was under way took the hire for open: their job is listed again.
-      if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
       deps.log.info(ref, 'hire cancelled');
       return { verdict: 'cancelled', state: (await reread(hire)).row.state } as const;
     },

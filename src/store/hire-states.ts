@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Employee } from '../hire/employee.ts';
 import { type EndState, type HireRef, type HireState, isSameHire } from '../hire/hire.ts';
+import { addHints } from './hints.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import type { Store } from './open-store.ts';
@@ -26,7 +27,11 @@ export async function endHire(
       .where('state', 'in', from)
       .returningAll()
       .executeTakeFirst();
-    if (state === 'left' && ended !== undefined) await leaveEmployee(open, ended);
+    if (state === 'left' && ended !== undefined) {
+      await leaveEmployee(open, ended);
+      // A reconcile that listed them back before took the hire for one that goes on: their job is listed again.
+      if (ended.job_id !== null) await addHints(open, key.tenantId, 'people', [ended.job_id]);
+    }
     return ended !== undefined;
   });
 }

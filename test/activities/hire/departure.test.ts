@@ -108,6 +108,21 @@ test('where the HR system cannot end an employment a person does, and says so', 
   expect(await employees()).toHaveLength(1);
 });
 
+test('who is back before a person says that the employment is ended is hired anew by the next reconcile', async () => {
+  const { fleet, id, move, end, answer, row } = await employPerson({ endColumn: '' });
+  await move('SCREEN');
+  await fleet.reconcile('acme');
+  const asked = await end();
+  await move('HIRED');
+  await fleet.reconcile('acme');
+  await answer(asked, 'ended');
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  fleet.signalled.length = 0;
+  await fleet.reconcile('acme');
+  expect(fleet.signalled).toMatchObject([{ jobCandidateId: id }]);
+});
+
 test('a refused end is asked about, and not sent again by itself', async () => {
   const { move, end, answer, row } = await employPerson();
   await move('SCREEN');
