@@ -79,7 +79,7 @@ plans, or choose one on the <a href="/">overview</a>.</p>`,
     const [{ files, version, appliedAt, appliedBy, mode }, mappings, plans, versions] = await Promise.all([
       showTenant(store, tenantId),
       listOwnMappings(store, tenantId),
-      listPlans(store, tenantId, MOST_PLANS),
+      listPlans(store, { tenantId, limit: MOST_PLANS }),
       landedVersions(store, tenantId),
     ]);
     return page(
@@ -283,7 +283,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
     const { tenant, hash } = c.req.param();
     await assertShown(c, tenant);
     const found = await ownPlan(c, tenant, hash);
-    const [plan] = (await listPlans(c.get('store'), tenant, MOST_LISTED)).filter((one) => one.hash === found.hash);
+    const [plan] = await listPlans(c.get('store'), { tenantId: tenant, hash: found.hash });
     return page(c, `Plan ${short(found.hash)}`, keptPart(c, tenant, plan), {
       tenant,
       above: aboveOf(tenant),
@@ -300,7 +300,6 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
   });
 }
 
-const MOST_LISTED = 1_000;
 const MOST_SHOWN = 100;
 
 /** Another tenant's plan is answered as one that does not exist. */

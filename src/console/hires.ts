@@ -10,7 +10,7 @@ import {
 } from '../operator/explain.ts';
 import { type HireView, readHire, type StoryLine, startHire } from '../operator/hires.ts';
 import { type HoldView, listHolds } from '../operator/holds.ts';
-import { pageOfHires } from '../operator/listings.ts';
+import { pageOfHires, searchHires } from '../operator/listings.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK } from '../operator/plan-view.ts';
 import { noteReveal } from '../operator/reveal.ts';
@@ -51,11 +51,10 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
     const { state = '', id = '' } = c.req.query();
     const known = hireStates.find((one) => one === state);
     const after = placeAsked(c, 4) as [number, string, string, number] | undefined;
-    const list = (by: { jobCandidateId?: string; employeeId?: string }) =>
-      pageOfHires(c.get('store'), { tenantIds, state: known, after, limit: PAGE_ROWS + 1, ...by });
     const wanted = id.trim();
-    const found = wanted === '' ? await list({}) : await list({ jobCandidateId: wanted });
-    const all = wanted === '' || found.length > 0 ? found : await list({ employeeId: wanted });
+    const asked = { tenantIds, state: known, after, limit: PAGE_ROWS + 1 };
+    const all =
+      wanted === '' ? await pageOfHires(c.get('store'), asked) : await searchHires(c.get('store'), wanted, asked);
     const [only] = all;
     if (wanted !== '' && all.length === 1 && only !== undefined)
       return c.redirect(addressOf('hires', only.tenantId, only.jobCandidateId), 303);

@@ -210,7 +210,7 @@ async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: Hri
 }
 
 async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
-  const all = store === undefined ? [] : await viewRateLimits(store, tenant);
+  const all = store === undefined ? [] : await viewRateLimits(store, [tenant]);
   const seen = all.find(({ upstream }) => upstream === 'partner');
   if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
   const { state, rate, limit } = seen;

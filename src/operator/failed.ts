@@ -5,8 +5,9 @@ import { listDeliveries, retryDeliveries } from '../store/inbox-retry.ts';
 import { type LeftOutPairs, readLeftOutPairs, retryLeftOutPairs } from '../store/left-out-pairs.ts';
 import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
-import { readStreamState } from '../store/stream-states.ts';
-import { readStream } from '../store/streams.ts';
+import type { QuarantineRow, StreamRow } from '../store/schema.ts';
+import { listStreamStates, type StreamState } from '../store/stream-states.ts';
+import { listStreams } from '../store/streams.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
 import { hintStream } from '../temporal/start-sync.ts';
@@ -29,22 +30,30 @@ const MOST_DELIVERIES = 1_000;
 
 /** Streams that stand still, records that were left out, and deliveries that nobody could relay. */
 export async function readFailed(store: Store, tenantId: string): Promise<Failed[]> {
-  const streams = await Promise.all(streamNames.map((stream) => failedOf(store, { tenantId, stream })));
-  const pairs = (await readLeftOutPairs(store, tenantId)).map(ofPairs);
-  const lost = await listDeliveries(store, { states: ['undeliverable'], tenantId, limit: MOST_DELIVERIES });
+  const [runs, states, rows, pairs, lost] = await Promise.all([
+    listStreams(store, [tenantId]),
+    listStreamStates(store, [tenantId]),
+    readQuarantine(store, { tenantId }),
+    readLeftOutPairs(store, tenantId),
+    listDeliveries(store, { states: ['undeliverable'], tenantId, limit: MOST_DELIVERIES }),
+  ]);
+  const streams = streamNames.flatMap((stream) => {
+    const isOwn = (row: { stream: string }): boolean => row.stream === stream;
+    const failed = failedOf(runs.find(isOwn), states.find(isOwn), rows.filter(isOwn));
+    return failed.map((one) => ({ where: stream, ...one }));
+  });
   const deliveries = lost.map(({ bodyHash, receivedAt, event, lastError }) => {
     const reason = `${event}: ${lastError ?? 'unknown'}`;
     return { where: 'inbox', what: bodyHash.slice(0, 12), since: iso(receivedAt), reason };
   });
-  return [...streams.flat(), ...pairs, ...deliveries];
+  return [...streams, ...pairs.map(ofPairs), ...deliveries];
 }
 
-async function failedOf(store: Store, key: { tenantId: string; stream: string }): Promise<Failed[]> {
-  const [run, state, rows] = await Promise.all([
-    readStream(store, key),
-    readStreamState(store, key),
-    readQuarantine(store, key),
-  ]);
+function failedOf(
+  run: StreamRow | undefined,
+  state: StreamState | undefined,
+  rows: readonly QuarantineRow[],
+): Omit<Failed, 'where'>[] {
   const left = rows.map((row) => ({ what: row.record_key, since: iso(row.since), reason: row.reason }));
   const stops = [
     ...(state?.held_code ? [{ at: state.held_at, why: state.held_message, code: state.held_code }] : []),
@@ -52,7 +61,7 @@ async function failedOf(store: Store, key: { tenantId: string; stream: string })
       ? [{ at: run.ended_at, why: run.refused_message, code: run.refused_code }]
       : []),
   ].map(({ at, why, code }) => ({ what: '(stream)', since: iso(at ?? 0), reason: `${why ?? ''} [${code ?? ''}]` }));
-  return [...stops, ...left].map((one) => ({ where: key.stream, ...one }));
+  return [...stops, ...left];
 }
 
 function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {

@@ -2,7 +2,9 @@ import { ConnectorError } from '../errors.ts';
 import {
   type AuditFilter,
   type DeliveryPageFilter,
+  findHires,
   type HirePageFilter,
+  type HireSearch,
   type HoldFilter,
   listAudit,
   listDeliveriesPage,
@@ -25,6 +27,17 @@ export async function pageOfHolds(store: Store, filter: HoldFilter): Promise<(Ho
 
 export async function pageOfHires(store: Store, filter: HirePageFilter): Promise<HireView[]> {
   return (await listHiresPage(store, filter)).map(viewHire);
+}
+
+/** The hires of a job candidate, or else of an employee, with this id. */
+export async function searchHires(
+  store: Store,
+  id: string,
+  search: Omit<HireSearch, 'by' | 'id'>,
+): Promise<HireView[]> {
+  const found = await findHires(store, { ...search, by: 'job_candidate_id', id });
+  const rows = found.length > 0 ? found : await findHires(store, { ...search, by: 'employee_id', id });
+  return rows.map(viewHire);
 }
 
 const ID_LENGTH = 12;

@@ -131,7 +131,7 @@ export async function readFigures(store: Store, tenantIds: readonly string[]): P
   const [begun, streams, limits] = await Promise.all([
     countBegunByHour(store, tenantIds, now),
     readStreams(store, now, tenantIds),
-    viewRateLimits(store),
+    viewRateLimits(store, tenantIds),
   ]);
   const limitsOf = Map.groupBy(limits, ({ tenantId }) => tenantId);
   return new Map(

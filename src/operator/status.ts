@@ -294,5 +294,5 @@ export async function readLastDay(store: Store, tenantsDir: string, tenantId: st
 export async function readRateLimits(store: Store, tenantId: string): Promise<RateLimitView[]> {
   const { hris } = await readAppliedTenant(store, tenantId);
   const owners = [tenantId, hrisAccount(hris.connection)];
-  return (await Promise.all(owners.map((owner) => viewRateLimits(store, owner)))).flat();
+  return (await Promise.all(owners.map((owner) => viewRateLimits(store, [owner])))).flat();
 }

@@ -38,7 +38,7 @@ export async function readHireWrites(
   jobCandidateId: string,
   reveal = false,
 ): Promise<WriteView[]> {
-  const writes = await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal);
+  const writes = await readWrites(store, { tenantId, recordId: jobCandidateId, isOfHire: true }, reveal);
   return writes.filter(({ target }) => HIRE_TARGETS.has(target));
 }
 

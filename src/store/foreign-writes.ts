@@ -198,6 +198,8 @@ export interface WriteFilter {
   recordId?: string;
   runId?: string;
   target?: string;
+  /** Of a hire's: they keep rows of their own when their values are purged. */
+  isOfHire?: boolean;
   /** Sent before this, or then and of a record that comes later. */
   after?: readonly [sentAt: number, recordId: string];
   /** The latest so many; all of them where absent. */
@@ -232,7 +234,8 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
     const isOpen = open !== null && row.verified_at === null;
     return { ...row, outcome: decided ?? (isOpen ? ('open' as const) : row.outcome) };
   });
-  const { after } = filter;
+  const { after, isOfHire = false } = filter;
+  if (isOfHire) return whole;
   const purged = (await listPurged(store, filter)).filter(
     (row) => after === undefined || Number(row.sent_at) < after[0] || row.record_id > after[1],
   );

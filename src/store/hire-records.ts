@@ -17,7 +17,9 @@ const MOST_DELIVERIES = 200;
 /** An event may come before its hire is opened, which it leads to. */
 const BEFORE_MS = 3_600_000;
 /** So many of the tenant's that came since are looked through. */
-const MOST_SEARCHED = 20_000;
+const MOST_SEARCHED = 5_000;
+/** An event that came this long after a hire that is over changed last has changed nothing. */
+const AFTER_MS = 24 * 3_600_000;
 
 export async function readHireRecords(store: Store, hire: HireRow): Promise<HireRecords> {
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
@@ -52,13 +54,14 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
 /** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */
 async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['deliveries']> {
   const ids = [hire.job_candidate_id, hire.onboarding_candidate_id].filter((id) => id !== null);
-  const since = store.kysely
+  let since = store.kysely
     .selectFrom('inbox')
     .select(['event', 'ids', 'state', 'received_at', 'done_at'])
     .where('tenant_id', '=', hire.tenant_id)
     .where('received_at', '>=', Number(hire.opened_at) - BEFORE_MS)
     .orderBy('received_at')
     .limit(MOST_SEARCHED);
+  if (hire.state !== 'open') since = since.where('received_at', '<=', Number(hire.updated_at) + AFTER_MS);
   return store.kysely
     .selectFrom(since.as('since'))
     .selectAll()

@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type HireState, hireStates } from '../hire/hire.ts';
 import type { FieldConflictRow } from './exchange-tables.ts';
 import { IS_LEFT } from './inbox.ts';
 import type { InboxState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
-import type { AuditRow, HireRow, HoldRow, QuarantineRow, Tables } from './schema.ts';
+import type { AuditRow, HireRow, HoldRow, QuarantineRow } from './schema.ts';
 
 /** Which rows of a list: whose, from which place on, and how many. Every list is read by an index, page by page. */
 export interface Listed<Place> {
@@ -46,9 +46,6 @@ export type HirePlace = readonly [openedAt: number, tenantId: string, jobCandida
 
 export interface HirePageFilter extends Listed<HirePlace> {
   state?: HireState | undefined;
-  /** In whichever tenant it is. */
-  jobCandidateId?: string | undefined;
-  employeeId?: string | undefined;
 }
 
 /**
@@ -63,11 +60,9 @@ export async function listHiresPage(store: Store, filter: HirePageFilter): Promi
 }
 
 function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilter): Promise<HireRow[]> {
-  const { tenantIds, after, limit, jobCandidateId, employeeId } = filter;
+  const { tenantIds, after, limit } = filter;
   let query = kysely.selectFrom('hires').selectAll().where('state', '=', state);
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
-  if (jobCandidateId !== undefined) query = query.where(namesHire(jobCandidateId, tenantIds));
-  if (employeeId !== undefined) query = query.where('employee_id', '=', employeeId);
   if (after !== undefined) query = query.where('opened_at', '<=', after[0]).where(isBehind(after));
   return query
     .orderBy('opened_at', 'desc')
@@ -78,13 +73,30 @@ function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilte
     .execute();
 }
 
-/** A hire's key begins with its tenant, so that each tenant is looked into. */
-function namesHire(jobCandidateId: string, tenantIds: readonly string[] | undefined) {
-  return (eb: ExpressionBuilder<Tables, 'hires'>) =>
-    eb.and([
-      eb('job_candidate_id', '=', jobCandidateId),
-      ...(tenantIds === undefined ? [eb('tenant_id', 'in', eb.selectFrom('tenants').select('tenants.tenant_id'))] : []),
-    ]);
+export interface HireSearch {
+  /** In every tenant where absent. */
+  tenantIds?: readonly string[] | undefined;
+  state?: HireState | undefined;
+  by: 'job_candidate_id' | 'employee_id';
+  id: string;
+  after?: HirePlace | undefined;
+  limit: number;
+}
+
+/** The hires of this job candidate or employee, those opened last first. Few have one id, so they are sorted here. */
+export async function findHires({ kysely }: Store, search: HireSearch): Promise<HireRow[]> {
+  const { tenantIds, state, by, id, after, limit } = search;
+  let query = kysely.selectFrom('hires').selectAll().where(by, '=', id);
+  if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
+  const found = await query.execute();
+  return found
+    .filter((one) => (state === undefined || one.state === state) && (after === undefined || comesAfter(one, after)))
+    .sort(newestFirst)
+    .slice(0, limit);
+}
+
+function comesAfter(row: HireRow, [opened_at, tenant_id, job_candidate_id, period]: HirePlace): boolean {
+  return newestFirst(row, { opened_at, tenant_id, job_candidate_id, period }) > 0;
 }
 
 function isBehind([openedAt, tenantId, jobCandidateId, period]: HirePlace) {
@@ -92,7 +104,9 @@ function isBehind([openedAt, tenantId, jobCandidateId, period]: HirePlace) {
     or (tenant_id = ${tenantId} and job_candidate_id = ${jobCandidateId} and period < ${period}))`;
 }
 
-function newestFirst(a: HireRow, b: HireRow): number {
+type Placed = Pick<HireRow, 'opened_at' | 'tenant_id' | 'job_candidate_id' | 'period'>;
+
+function newestFirst(a: Placed, b: Placed): number {
   if (a.opened_at !== b.opened_at) return Number(b.opened_at) - Number(a.opened_at);
   if (a.tenant_id !== b.tenant_id) return a.tenant_id < b.tenant_id ? -1 : 1;
   if (a.job_candidate_id !== b.job_candidate_id) return a.job_candidate_id < b.job_candidate_id ? -1 : 1;

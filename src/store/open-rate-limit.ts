@@ -40,7 +40,7 @@ export function openRateLimit(store: Store, { share, ...key }: Limited, log: Log
 }
 
 /** What was learned and what becomes of the calls: of one owner or of all. The one source of whoever shows it. */
-export async function viewRateLimits(store: Store, tenantId?: string): Promise<RateLimitView[]> {
-  const rows = await listRateLimits(store, tenantId);
+export async function viewRateLimits(store: Store, owners?: readonly string[]): Promise<RateLimitView[]> {
+  const rows = await listRateLimits(store, owners);
   return rows.map(({ rateLimit, ...row }) => viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState }));
 }

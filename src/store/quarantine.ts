@@ -11,15 +11,14 @@ export interface Quarantined {
   reason: string;
 }
 
-export async function readQuarantine(store: Store, key: StreamKey): Promise<QuarantineRow[]> {
-  return store.kysely
-    .selectFrom('quarantine')
-    .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
-    .orderBy('page')
-    .orderBy('record_key')
-    .execute();
+/** What one stream of a tenant left out, or all of them. */
+export async function readQuarantine(
+  { kysely }: Store,
+  { tenantId, stream }: { tenantId: string; stream?: string },
+): Promise<QuarantineRow[]> {
+  let query = kysely.selectFrom('quarantine').selectAll().where('tenant_id', '=', tenantId);
+  if (stream !== undefined) query = query.where('stream', '=', stream);
+  return query.orderBy('page').orderBy('record_key').execute();
 }
 
 /** How many records of each stream are left out now. */

@@ -72,7 +72,9 @@ export async function findPlan(store: Store, prefix: string): Promise<SavedPlan>
   const rows = await store.kysely
     .selectFrom('saved_plans')
     .selectAll()
-    .where('plan_hash', 'like', `${prefix.replaceAll(/[^0-9a-f]/g, '-')}%`)
+    // The key's own order serves a beginning of it.
+    .where('plan_hash', '>=', prefix)
+    .where('plan_hash', '<', `${prefix}g`)
     .limit(2)
     .execute();
   const [row, other] = rows;
@@ -135,15 +137,14 @@ export interface ListedPlan extends SavedPlan {
   records: Partial<Record<SavedPlanRecordTable['state'], number>>;
 }
 
-/** A tenant's latest plans. */
-export async function listPlans({ kysely }: Store, tenantId: string, limit: number): Promise<ListedPlan[]> {
-  const rows = await kysely
-    .selectFrom('saved_plans')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .orderBy('planned_at', 'desc')
-    .limit(limit)
-    .execute();
+/** A tenant's latest plans, or one of them. */
+export async function listPlans(
+  { kysely }: Store,
+  { tenantId, hash, limit = 1 }: { tenantId: string; hash?: string; limit?: number },
+): Promise<ListedPlan[]> {
+  let query = kysely.selectFrom('saved_plans').selectAll().where('tenant_id', '=', tenantId);
+  if (hash !== undefined) query = query.where('plan_hash', '=', hash);
+  const rows = await query.orderBy('planned_at', 'desc').limit(limit).execute();
   if (rows.length === 0) return [];
   const counts = await kysely
     .selectFrom('saved_plan_records')

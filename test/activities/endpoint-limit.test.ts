@@ -8,7 +8,7 @@ test('an endpoint that refuses while others go through gets a rate limit of its 
   await apply('acme');
   const { partner } = await deps.connections.of('acme');
   await sandbox.control.act('setFaults', { faults: [{ kind: 'throttle', on: 'candidates.list', retryAfter: 1 }] });
-  const upstreams = async (): Promise<string[]> => (await viewRateLimits(store, 'acme')).map((view) => view.upstream);
+  const upstreams = async (): Promise<string[]> => (await viewRateLimits(store, ['acme'])).map((view) => view.upstream);
   for (let turn = 0; turn < 40 && (await upstreams()).length < 2; turn += 1) {
     await expect(partner.candidates.list({})).rejects.toMatchObject({ action: 'throttle' });
     for (let other = 0; other < 9; other += 1) await partner.jobs.list({});

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ACTS, type ActName } from '../../src/console/acts.ts';
 import { ownPath } from '../../src/console/admit.ts';
@@ -14,6 +15,8 @@ import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import { addTenant, openConsole, TOKEN } from './open-console.ts';
+import { fillFleet } from './scale/fill-fleet.ts';
+import { pathsOf } from './scale/measure-pages.ts';
 
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert('1')</script>`;
 
@@ -141,6 +144,51 @@ test('what other systems say is shown as text on every page, also where it is re
   expect(shown).toEqual(
     expect.arrayContaining(['/', '/hires/acme/5012', `/holds/${holdId}`, 'revealHire', 'revealDelivery']),
   );
+});
+
+/** What rows are found by, and words of our own: everything else in the store may have come from elsewhere. */
+const OURS =
+  /^(tenant_id|job_candidate_id|hold_id|body_hash|plan_hash|batch_id|conflict_id|page_id|id|name|code|state|step|kind|act|stream|role|outcome|source|mode|upstream|file|body|receives|answers|decisions|.*_side|.*_type)$/;
+
+/** Ends every text in the store with what is hostile, inside of JSON as well. */
+async function poison(kysely: Store['kysely']): Promise<void> {
+  for (const { name, columns } of await kysely.introspection.getTables()) {
+    const texts = columns.filter(({ dataType, name: column }) => /text/i.test(dataType) && !OURS.test(column));
+    if (/^kysely|_log$/.test(name) || texts.length === 0) continue;
+    const table = sql.table(name);
+    const { rows } = await sql<Record<string, unknown>>`select rowid as row_number, * from ${table}`.execute(kysely);
+    for (const row of rows)
+      for (const { name: column } of texts) {
+        const value = row[column];
+        if (typeof value !== 'string') continue;
+        await sql`update ${table} set ${sql.ref(column)} = ${poisoned(value)} where rowid = ${row['row_number']}`.execute(
+          kysely,
+        );
+      }
+  }
+}
+
+function poisoned(value: string): string {
+  if (!/^[[{"]/.test(value)) return value + HOSTILE;
+  // The text of a file stays one that can be read.
+  const end = (text: string): string => (text.includes('\n') ? `${text}# ${HOSTILE}\n` : text + HOSTILE);
+  return JSON.stringify(JSON.parse(value, (_key, part: unknown) => (typeof part === 'string' ? end(part) : part)));
+}
+
+test('whatever text the store holds, every page shows it as text', async () => {
+  const { store, signIn } = await openConsole();
+  await fillFleet(store, { tenants: 10, hires: 100, audit: 40 });
+  const paths = await pathsOf(store);
+  await store.kysely.transaction().execute(poison);
+  const visitor = await signIn();
+  let shown = 0;
+  for (const [name, path] of Object.entries(paths)) {
+    const { status, text } = await visitor.get(path);
+    expect([name, status]).toEqual([name, expect.toBeOneOf([200, 303])]);
+    expect([name, /<img|<script>|alert\('1'\)/.exec(text)?.[0]]).toEqual([name, undefined]);
+    if (text.includes('onerror')) shown += 1;
+  }
+  expect(shown).toBeGreaterThan(20);
 });
 
 const ALL = Object.keys(ACTS) as ActName[];

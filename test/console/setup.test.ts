@@ -141,6 +141,33 @@ test('a field of the HR system gets its value from what has its name and a type 
   expect(existsSync(tenantsDir)).toBe(false);
 });
 
+test('what either side calls its fields is shown as text, and stands in the files as text', async () => {
+  const open = await setUp();
+  const { visitor, hris, sandbox } = open;
+  const hostile = `x"><img src=x onerror=alert(1)>`;
+  const { kysely, close } = openDatabase(hris);
+  await kysely.schema.alterTable('employees').addColumn(hostile, 'text').execute();
+  await close();
+  const defined = await fetch(`${sandbox.url}/custom-fields`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      entityType: 'candidate',
+      fieldLabel: hostile,
+      fieldType: 'date',
+      parentSection: 'Miscellaneous',
+    }),
+  });
+  expect(defined.status).toBeLessThan(300);
+  const { to, text } = await toFields(open, { startDate: hostile });
+  const fields = await visitor.get(`${to}/fields`);
+  const look = await send(visitor, `${to}/fields`, { 'field:givenName': 'default' });
+  for (const one of [text, fields.text, look.text]) {
+    expect(one).toContain('onerror');
+    expect(one).not.toContain('<img');
+  }
+});
+
 test.each([
   ['an id that is none', { tenant: 'Globex!' }, 'a to z, 0 to 9 and -'],
   ['no address', { baseUrl: 'hiring' }, 'has an address'],

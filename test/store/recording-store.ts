@@ -1,4 +1,4 @@
-import { type KyselyPlugin, type QueryId, type RootOperationNode, sql } from 'kysely';
+import { type CompiledQuery, type KyselyPlugin, type QueryId, type RootOperationNode, sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { freshStoreUrl, type kinds } from './stores.ts';
@@ -8,11 +8,11 @@ export interface Asked {
   queryId: QueryId;
 }
 
-/** A store that keeps every query it was asked. */
-export async function recordingStore(kind: (typeof kinds)[number], options = '') {
+/** Keeps every query that a store with this plugin is asked. */
+export function recorder(): { plugin: KyselyPlugin; asked: Asked[] } {
   const asked: Asked[] = [];
   const built = new WeakMap<QueryId, RootOperationNode>();
-  const recorder: KyselyPlugin = {
+  const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
       built.set(queryId, node);
       return node;
@@ -24,9 +24,15 @@ export async function recordingStore(kind: (typeof kinds)[number], options = '')
       return result;
     },
   };
+  return { plugin, asked };
+}
+
+/** A store that keeps every query it was asked. */
+export async function recordingStore(kind: (typeof kinds)[number], options = '') {
+  const { plugin, asked } = recorder();
   const url = await freshStoreUrl(kind);
   await (await openStore(url)).close();
-  const store = await openStore(kind === 'postgres' ? url + options : url, { plugins: [recorder] });
+  const store = await openStore(kind === 'postgres' ? url + options : url, { plugins: [plugin] });
   onTestFinished(() => store.close());
   asked.splice(0);
   return { store, asked };
@@ -57,26 +63,36 @@ export async function rowsRead(store: Store, asked: readonly Asked[]): Promise<n
     for (const [, table = ''] of scanned.filter((found) => found !== null)) rows += await countOf(store, table);
     return rows;
   }
-  for (const { node, queryId } of asked) {
-    const compiled = store.kysely.getExecutor().compileQuery(node, queryId);
-    const explained = { ...compiled, sql: `explain (analyze, format json) ${compiled.sql}` };
-    const result = await store.kysely.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained);
-    rows += rowsOf(result.rows[0]?.['QUERY PLAN'][0].Plan);
-  }
+  for (const { node, queryId } of asked)
+    for (const step of await stepsOf(store, store.kysely.getExecutor().compileQuery(node, queryId)))
+      rows += rowsIn(step);
   return rows;
 }
 
 interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
   Plans?: PlanNode[];
 }
 
-function rowsOf(node: PlanNode | undefined): number {
-  if (node === undefined) return 0;
-  const { 'Actual Rows': kept, 'Actual Loops': loops, 'Rows Removed by Filter': dropped = 0, Plans = [] } = node;
-  return loops * (kept + dropped) + Plans.reduce((sum, one) => sum + rowsOf(one), 0);
+/** Every step that Postgres took for this query, which is carried out once more. */
+export async function stepsOf({ kysely }: Store, compiled: CompiledQuery): Promise<PlanNode[]> {
+  const explained = { ...compiled, sql: `explain (analyze, format json) ${compiled.sql}` };
+  const result = await kysely.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained);
+  const below = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(below)];
+  return result.rows.flatMap((row) => below(row['QUERY PLAN'][0].Plan));
+}
+
+/** Rows that a step went through. */
+export function rowsIn({
+  'Actual Rows': kept,
+  'Actual Loops': loops,
+  'Rows Removed by Filter': dropped = 0,
+}: PlanNode): number {
+  return loops * (kept + dropped);
 }
 
 /** Nothing where the name is not that of a table: what a query made itself is as small as what it read. */

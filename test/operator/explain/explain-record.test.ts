@@ -49,6 +49,7 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
       expect([code, stderr]).toEqual([0, '']);
       return JSON.parse(stdout) as Explained;
     };
+    const began = Date.now();
     const masked = await explain();
     expect(masked.plan).toMatchObject({ mapping: '0123456789ab', appliedAt: null });
     const field = (of: Explained, name: string) => of.fields.find((one) => one.field === name);
@@ -59,7 +60,7 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
       value: expect.not.stringContaining('As it was reconciled'),
       planned: 'Planned title',
     });
-    expect(Date.now() - Date.parse(String(field(masked, 'title')?.readAt))).toBeLessThan(60_000);
+    expect(Date.parse(String(field(masked, 'title')?.readAt))).toBeGreaterThanOrEqual(began);
     expect(field(masked, 'department')).toMatchObject({ steps: [{ step: 'when', value: true }, { step: 'constant' }] });
     expect(field(masked, 'email')).toMatchObject({ value: '•••', planned: '•••' });
     expect(JSON.stringify(masked)).not.toContain('@example.com');
