@@ -1,10 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { isConnectorError } from '../errors.ts';
 import { describeObserved, hireStates } from '../hire/hire.ts';
-import type { HireView } from '../operator/hires.ts';
+import type { HireStory, HireView } from '../operator/hires.ts';
 import { listHires, readHire, startHire } from '../operator/hires.ts';
+import { readAppliedTenant } from '../operator/tenants.ts';
+import type { Store } from '../store/open-store.ts';
+import { EXIT } from './exit.ts';
 import { withClient, withStore } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
-import { listedFilter, printJson, renderListed } from './print.ts';
+import { folded, listedFilter, printJson, renderListed } from './print.ts';
 
 export function defineHire(command: Command): void {
   command.description('List, show and start hires.');
@@ -21,8 +26,10 @@ export function defineHire(command: Command): void {
     .description('Show how one hire stands and what happened to it, with times. Writes nothing and needs no Temporal.')
     .argument('<tenant>', 'tenant of the hire')
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
+    .option('--verbose', 'show ids, calls and plans too, with exact times')
+    .option('--wait', 'wait until the hire is over, or waits for a person; at most ten minutes')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge hire show acme 5012'))
+    .addHelpText('after', example('hirebridge hire show acme 5012', 'hirebridge hire show acme 5012 --wait'))
     .action(runShow);
   command
     .command('start')
@@ -68,24 +75,68 @@ function renderHires(hires: readonly HireView[]): string {
   return renderListed(head, rows);
 }
 
-async function runShow(
-  tenantId: string,
-  jobCandidateId: string,
-  options: { json?: boolean },
-  command: Command,
-): Promise<void> {
-  const read = withStore(await placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), {
-    mustExist: true,
-    tenantId,
-  });
-  const hire = await read;
-  if (options.json === true) return printJson(hire);
-  const { stands, next, story, ...facts } = hire;
-  const lines = story.map(({ at, kind, text }) => `${at}  ${kind.padEnd(6)}  ${text}\n`);
-  process.stdout.write(`${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`);
+interface ShowOptions {
+  verbose?: boolean;
+  wait?: boolean;
+  json?: boolean;
 }
 
-function renderHire(hire: HireView & { traceId?: string }): string {
+async function runShow(tenantId: string, jobCandidateId: string, options: ShowOptions, command: Command) {
+  const read = async (store: Store): Promise<HireStory> =>
+    readHire(store, tenantId, jobCandidateId, await onboardingDeadline(store, tenantId));
+  const opening = { mustExist: true, tenantId };
+  const hire = await withStore(
+    await placesOf(command),
+    options.wait === true ? (store) => untilSettled(() => read(store)) : read,
+    opening,
+  );
+  if (options.wait === true && !isSettled(hire)) process.exitCode = EXIT.partial;
+  if (options.json === true) return printJson(hire);
+  process.stdout.write(options.verbose === true ? renderWhole(hire) : renderStory(hire));
+}
+
+/** What happened, without calls, plans and ids that only an engineer needs. */
+function renderStory({ stands, next, story }: HireStory): string {
+  const lines = story
+    .filter(({ kind }) => kind !== 'call' && kind !== 'plan' && kind !== 'read')
+    .map(({ at, text }) => `${folded(`${at.slice(0, 16).replace('T', ' ')}  ${text}`, ' '.repeat(18))}\n`);
+  return `${folded(stands)}\n${folded(next)}\n\n${lines.join('')}`;
+}
+
+function renderWhole({ stands, next, story, needsPerson: _needs, ...facts }: HireStory): string {
+  const lines = story.map(({ at, kind, text }) => `${at}  ${kind.padEnd(6)}  ${text}\n`);
+  return `${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`;
+}
+
+/** Undefined where the tenant's file cannot be read any more, or skips the onboarding. */
+async function onboardingDeadline(store: Store, tenantId: string): Promise<number | undefined> {
+  const tenant = await readAppliedTenant(store, tenantId).catch(() => undefined);
+  const onboarding = tenant?.policies.onboarding;
+  return onboarding === undefined || onboarding === 'skip' ? undefined : onboarding.deadline;
+}
+
+const MOST_WAIT_MS = 600_000;
+
+/** The hire once it is over or waits for a person; as it stands then, where that takes too long. */
+async function untilSettled(read: () => Promise<HireStory>): Promise<HireStory> {
+  const end = performance.now() + MOST_WAIT_MS;
+  for (;;) {
+    try {
+      const hire = await read();
+      if (isSettled(hire) || performance.now() > end) return hire;
+    } catch (error) {
+      // A webhook that is just stored opens it in a moment.
+      if (!isConnectorError(error, 'HIRE_UNKNOWN') || performance.now() > end) throw error;
+    }
+    await pause(250);
+  }
+}
+
+function isSettled({ state, needsPerson }: HireStory): boolean {
+  return state !== 'open' || needsPerson;
+}
+
+function renderHire(hire: HireView): string {
   return Object.entries(hire)
     .map(([name, value]) => `${name.padEnd(22)}  ${shown(value)}\n`)
     .join('');

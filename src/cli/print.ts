@@ -50,6 +50,20 @@ export function renderListed(head: readonly string[], rows: ReadonlyArray<Readon
   return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
 }
 
+/** Text in lines of at most 80 columns; lines after the first begin with `indent`. Longer words stay whole. */
+export function folded(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length > 80 && line.trim() !== '') {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else line = longer;
+  }
+  return [...lines, line].join('\n');
+}
+
 /** Writes a value to standard output, for scripts. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);

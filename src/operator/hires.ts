@@ -8,7 +8,6 @@ import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
-import { placeOfHire } from '../trace.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
@@ -40,6 +39,15 @@ export async function listHires(store: Store, filter: HireFilter): Promise<HireV
   return (await listRows(store, filter)).map(viewHire);
 }
 
+export interface HireStory extends HireView {
+  /** How it stands, and what comes next: a sentence each. */
+  stands: string;
+  next: string;
+  /** It goes on once somebody answers. */
+  needsPerson: boolean;
+  story: StoryLine[];
+}
+
 /**
  * The newest period of one job candidate: how it stands, what comes next, and its story.
  * @throws ConnectorError HIRE_UNKNOWN
@@ -48,7 +56,9 @@ export async function readHire(
   store: Store,
   tenantId: string,
   jobCandidateId: string,
-): Promise<HireView & { traceId: string; stands: string; next: string; story: StoryLine[] }> {
+  /** How long an onboarding may take, where it is known. */
+  deadlineMs?: number,
+): Promise<HireStory> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
     throw new ConnectorError({
@@ -59,9 +69,8 @@ export async function readHire(
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
     });
   const records = await readHireRecords(store, row);
-  // Known whether or not somebody collects traces: it follows from the ids.
-  const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
-  return { ...viewHire(row), traceId, ...sayHire(records), story: tellHire(records) };
+  const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
+  return { ...viewHire(row), ...sayHire(records, deadlineMs), needsPerson, story: tellHire(records) };
 }
 
 export function viewHire(row: HireRow): HireView {
@@ -112,58 +121,109 @@ function tellHire(records: HireRecords): StoryLine[] {
     .map(({ at, ...line }) => ({ at: new Date(Number(at)).toISOString(), ...line }));
 }
 
-/** How a hire stands and what comes next, a sentence each: what whoever looks at it reads first. */
-function sayHire({ hire, holds, links }: HireRecords): { stands: string; next: string } {
+/** How a hire stands and what comes next, in a sentence each, as somebody from HR would say it. */
+function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: number): { stands: string; next: string } {
   const { tenant_id: tenantId, job_candidate_id: id, period, state, step } = hire;
-  const who = `The hire of job candidate ${id} in ${tenantId}${period > 1 ? ` (period ${period})` : ''}`;
+  const who = `job candidate ${id}${period > 1 ? `, hired for the ${ordinal(period)} time,` : ''}`;
   const open = holds.filter((hold) => hold.closed_at === null);
   const asks = open.find((hold) => hold.answered_at === null);
   if (state === 'open' && asks !== undefined)
     return {
-      stands: `${who} waits for a person since ${utc(asks.opened_at)}: ${asks.code}.`,
-      next: `It goes on once hold ${asks.hold_id} is answered. ${asks.message}`,
+      stands: `The hire of ${who} waits for an answer since ${day(asks.opened_at)}.`,
+      next: `${asks.message} [${asks.code}] To answer: hirebridge hold show ${asks.hold_id}`,
     };
   if (state === 'open' && open[0] !== undefined)
-    return { stands: `${who} was answered ${open[0].answer ?? ''}.`, next: 'It hears the answer and goes on.' };
-  if (state === 'open') return { stands: `${who} ${STEPS[step].now}.`, next: STEPS[step].next };
+    return {
+      stands: `The hire of ${who} was answered with ${open[0].answer ?? ''}; nothing to do.`,
+      next: 'It hears the answer and goes on.',
+    };
+  if (state === 'open') {
+    const enrolled = intents.findLast(({ verb, outcome }) => verb.startsWith('enrol') && outcome === 'done');
+    const since = enrolled?.decided_at ?? null;
+    const until = since === null || deadlineMs === undefined ? '' : `, until ${day(Number(since) + deadlineMs)}`;
+    return { stands: STEPS[step].stands(who, until), next: STEPS[step].next };
+  }
   const number = hire.employee_number ?? links[0]?.employee_number ?? hire.employee_id;
-  const since = hire.ended_at === null ? '' : ` since ${utc(hire.ended_at)}`;
+  const since = hire.ended_at === null ? '' : ` since ${day(hire.ended_at)}`;
   if (state === 'done')
     return {
-      stands: `${who} is done${since}${number === null ? '' : `: employee ${number}`}, written back and verified.`,
+      stands:
+        `The hire of ${who} is done${since}${number === null ? '' : `: employee ${number}`}, written back and ` +
+        'verified; nothing to do.',
       next: 'Nothing more is written. Where the person leaves the stage, it asks what is to be done.',
     };
   if (state === 'before-go-live')
     return {
-      stands: `${who} was ${tellBeginning(hire)}.`,
+      stands: `The hire of ${who} was ${tellBeginning(hire)}; nothing to do.`,
       next: `Nothing starts by itself. To start it: hirebridge hire start ${tenantId} ${id} --adopt`,
     };
-  return { stands: `${who} ended${since} as ${state}.`, next: ENDED[state] };
+  return { stands: `The hire of ${who} ended${since} as ${state}; nothing to do.`, next: ENDED[state] };
 }
 
 const ENDED: Record<'left' | 'cancelled' | 'kept', string> = {
-  left: 'The person left. Whoever comes back is hired in the next period.',
+  left: 'The person left. Somebody who comes back is hired anew.',
   cancelled: 'A person ended it. Nothing starts again by itself while its person is in the stage.',
   kept: 'A person ended it and left everything as it is. Nothing starts again by itself.',
 };
 
-const STEPS: Record<HireStep, { now: string; next: string }> = {
-  enrol: { now: 'is about to be enrolled', next: 'Both sides are read; then the onboarding begins, unless skipped.' },
-  're-enrol': { now: 'is about to be enrolled once more', next: 'Then it waits for the onboarding.' },
-  'await-credits': { now: 'waits for onboarding credits', next: 'It goes on once an enrolment is possible again.' },
-  onboard: { now: 'waits for the onboarding', next: 'Once it is ready the employee is planned and written.' },
+const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; next: string }> = {
+  enrol: {
+    stands: (who) => `The onboarding of ${who} is about to begin; nothing to do.`,
+    next: 'Both sides are read; then the person is enrolled, unless the onboarding is skipped.',
+  },
+  're-enrol': {
+    stands: (who) => `The onboarding of ${who} is about to begin once more; nothing to do.`,
+    next: 'Then it waits for the onboarding.',
+  },
+  'await-credits': {
+    stands: (who) => `Waiting for onboarding credits for ${who}.`,
+    next: 'Top them up in the dashboard of the hiring platform; it goes on once an enrolment is possible again.',
+  },
+  onboard: {
+    stands: (who, until) => `Waiting for ${who} to finish the onboarding${until}; nothing to do.`,
+    next: 'Once it is finished, the employee is made in the HR system.',
+  },
   employ: {
-    now: 'is at its employee',
+    stands: (who) => `The employee for ${who} is being made in the HR system; nothing to do.`,
     next: 'The HR system is searched, a plan saved, and the employee written once.',
   },
-  'write-back': { now: 'is being written back', next: 'The Employee ID goes to the hiring platform and is read back.' },
-  'confirm-left': { now: 'seems to have left the stage', next: 'The next reading decides whether the person left.' },
-  cancel: { now: 'is being ended', next: 'Its enrolment is ended, and no employee is made.' },
-  'watch-done': { now: 'is done and watched', next: 'Where the person leaves the stage, it asks what is to be done.' },
-  'end-employment': { now: 'is at the end of its employment', next: 'The employment ends in the HR system.' },
-  'hand-over': { now: 'hands its employee over', next: 'The next hire of this person takes the employee.' },
-  ended: { now: 'is over', next: 'Nothing more is done.' },
+  'write-back': {
+    stands: (who) => `The employee for ${who} is made, and the hiring platform is being told; nothing to do.`,
+    next: 'The Employee ID is written there and read back.',
+  },
+  'confirm-left': {
+    stands: (who) => `It seems that ${who} left the hiring stage; nothing to do yet.`,
+    next: 'The next reading decides whether the person left.',
+  },
+  cancel: {
+    stands: (who) => `The hire of ${who} is being ended; nothing to do.`,
+    next: 'Its enrolment is ended, and no employee is made.',
+  },
+  'watch-done': {
+    stands: (who) => `The hire of ${who} is done and watched; nothing to do.`,
+    next: 'Where the person leaves the stage, it asks what is to be done.',
+  },
+  'end-employment': {
+    stands: (who) => `The employment of ${who} is being ended; nothing to do.`,
+    next: 'The employment ends in the HR system.',
+  },
+  'hand-over': {
+    stands: (who) => `The employee of ${who} goes to the next hire of this person; nothing to do.`,
+    next: 'The next hire of this person takes the employee.',
+  },
+  ended: { stands: (who) => `The hire of ${who} is over; nothing to do.`, next: 'Nothing more is done.' },
 };
+
+function ordinal(count: number): string {
+  return { 2: 'second', 3: 'third' }[count] ?? `${count}th`;
+}
+
+/** `23 December`, with the year where it is another one; in UTC. */
+function day(ms: number): string {
+  const at = new Date(Number(ms));
+  const year = at.getUTCFullYear() === new Date().getUTCFullYear() ? {} : ({ year: 'numeric' } as const);
+  return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', ...year, timeZone: 'UTC' });
+}
 
 function utc(ms: number): string {
   return new Date(Number(ms)).toISOString();

@@ -49,7 +49,7 @@ test('what was observed is shown with its credits, one by one and together, and 
   expect(stdout).toContain('2 hired while it only observed; starting them costs at most 2 credits.');
   const list = await cli('hire', 'list', '--tenant', 'acme');
   expect(list.stdout).toContain('would enrol (1 credit) and create an employee');
-  const passed = await cli('hire', 'show', 'acme', '4');
+  const passed = await cli('hire', 'show', 'acme', '4', '--verbose');
   expect(passed.stdout).toContain('recorded as hired, and not started: its job is another tenant’s');
   const early = await cli('tenant', 'go-live', 'acme', '--since', '2020-01-01', '--yes');
   expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining('only observes') });

@@ -116,7 +116,7 @@ test('what a tenant observed is shown, and hired once it goes live and somebody 
   expect(await world.effects('enrolment')).toEqual([]);
   expect(await world.employees()).toEqual([]);
   const [first] = people;
-  expect(await cli('hire', 'show', tenant, String(first?.jobCandidateId))).toContain(
+  expect(await cli('hire', 'show', tenant, String(first?.jobCandidateId), '--verbose')).toContain(
     'would enrol (1 credit) and create',
   );
   expect(await world.cli(['sync', tenant, 'jobs'])).toMatchObject({ code: 2 });

@@ -149,7 +149,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
         .getByRole('link')
         .first(),
     );
-    await says(/waits for the onboarding/);
+    await says(/to finish the onboarding/);
     await other.finishOnboardings();
     await hands.press(link(/^globex$/));
     await hands.press(button(/^Compare now$/));

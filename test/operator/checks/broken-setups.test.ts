@@ -106,7 +106,7 @@ async function readOutput(
 ): Promise<{ code: number | null; text: string }> {
   const commands = [
     ['check', tenant],
-    ['hire', 'show', tenant, '5012'],
+    ['hire', 'show', tenant, '5012', '--verbose'],
   ];
   const [check, shown] = await Promise.all(commands.map((args) => world.cli(args)));
   const own = status.split('\n').filter((line) => new RegExp(`(^|\\s)${tenant}(\\s|$)`).test(line));

@@ -48,16 +48,16 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
 });
 
 test.each([
-  ['open', {}, 'is about to be enrolled.', 'Both sides are read'],
-  ['open', { step: 'onboard' }, 'waits for the onboarding.', 'Once it is ready'],
-  ['before-go-live', {}, 'was recorded as hired before go-live.', 'hirebridge hire start acme 12 --adopt'],
+  ['open', {}, 'The onboarding of job candidate 12 is about to begin; nothing to do.', 'Both sides are read'],
+  ['open', { step: 'onboard' }, 'Waiting for job candidate 12 to finish the onboarding; nothing to do.', 'Once it is'],
+  ['before-go-live', {}, 'recorded as hired before go-live; nothing to do.', 'hirebridge hire start acme 12 --adopt'],
   [
     'done',
     { ended_at: 0, employee_number: '000126' },
-    'since 1970-01-01T00:00:00.000Z: employee 000126',
+    'is done since 1 January 1970: employee 000126, written back and verified; nothing to do.',
     'Nothing more',
   ],
-  ['kept', { ended_at: 0 }, 'ended since 1970-01-01T00:00:00.000Z as kept.', 'A person ended it'],
+  ['kept', { ended_at: 0 }, 'ended since 1 January 1970 as kept; nothing to do.', 'A person ended it'],
 ] as const)('a hire that is %s says how it stands and what comes next: %o', async (state, row, stands, next) => {
   const store = await openStore('sqlite::memory:');
   onTestFinished(() => store.close());
@@ -67,7 +67,6 @@ test.each([
     .set({ state, ...row })
     .execute();
   const hire = await readHire(store, 'acme', '12');
-  expect(hire.stands).toMatch(/^The hire of job candidate 12 in acme /);
   expect([hire.stands, hire.next]).toEqual([expect.stringContaining(stands), expect.stringContaining(next)]);
 });
 
@@ -78,10 +77,23 @@ test('a hire that waits for a person names the hold, and once it is answered the
   const hold = { ...KEY, code: 'MAPPING_INCOMPLETE', message: 'Fill it in.', answers: ['retry'] };
   const { holdId } = await openHold(store, hold);
   expect(await readHire(store, 'acme', '12')).toMatchObject({
-    stands:
-      'The hire of job candidate 12 in acme waits for a person since 1970-01-01T00:00:01.000Z: MAPPING_INCOMPLETE.',
-    next: `It goes on once hold ${holdId} is answered. Fill it in.`,
+    stands: 'The hire of job candidate 12 waits for an answer since 1 January 1970.',
+    next: `Fill it in. [MAPPING_INCOMPLETE] To answer: hirebridge hold show ${holdId}`,
+    needsPerson: true,
   });
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
-  expect((await readHire(store, 'acme', '12')).stands).toMatch(/was answered retry\.$/);
+  expect((await readHire(store, 'acme', '12')).stands).toMatch(/was answered with retry; nothing to do\.$/);
+});
+
+test('a hire that waits for the onboarding says until when, by the day of the enrolment', async () => {
+  const day = 86_400_000;
+  const store = await openStore('sqlite::memory:', { now: () => 10 * day });
+  onTestFinished(() => store.close());
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await updateHire(store, KEY, { step: 'onboard' });
+  const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1 });
+  if (intent !== undefined) await decideIntent(store, intent, 'done', { id: 'enrolment-7' });
+  expect((await readHire(store, 'acme', '12', 30 * day)).stands).toBe(
+    'Waiting for job candidate 12 to finish the onboarding, until 10 February 1970; nothing to do.',
+  );
 });
