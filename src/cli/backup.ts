@@ -7,6 +7,7 @@ import { backUp, noteRestored, restore } from '../store/backups.ts';
 import { openStore } from '../store/open-store.ts';
 import { assertExists } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
+import { say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineBackup(command: Command): void {
@@ -16,17 +17,22 @@ export function defineBackup(command: Command): void {
       'Copy the store of this machine into a file, while everything goes on. It holds personal data. A store in ' +
         "Postgres is backed up by Postgres' own tools.",
     )
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge backup /backups/hirebridge-$(date +%F).db'))
     .action(runBackup);
 }
 
-async function runBackup(target: string, _options: object, command: Command): Promise<void> {
+async function runBackup(target: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { dataDir } = await placesOf(command);
   const file = storeFile(dataDir);
   if (file === undefined) throw ownTools('pg_dump --format=custom');
   assertExists(file);
   await backUp(file, resolve(target));
-  process.stdout.write(`${resolve(target)}: the store as it is now. To put it back: hirebridge restore ${target}\n`);
+  say(
+    options,
+    { backup: resolve(target) },
+    `${resolve(target)}: the store as it is now. To put it back: hirebridge restore ${target}\n`,
+  );
 }
 
 export function defineRestore(command: Command): void {
@@ -37,13 +43,14 @@ export function defineRestore(command: Command): void {
         'then looked for. Run it before anything is started on a restored Postgres, too.',
     )
     .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge restore /backups/hirebridge-2026-11-24.db', 'hirebridge restore --yes'))
     .action(runRestore);
 }
 
 async function runRestore(
   backup: string | undefined,
-  options: { as?: string; yes?: boolean },
+  options: { as?: string; yes?: boolean; json?: boolean },
   command: Command,
 ): Promise<void> {
   const { dataDir } = await placesOf(command);
@@ -61,22 +68,24 @@ async function runRestore(
       : `Put ${backup} in the place of ${file}?`;
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const kept = file === undefined ? await noteOnly(dataDir, byOf(options)) : await putBack(file, backup, byOf(options));
-  process.stdout.write(
-    `${kept}The next reconcile of every tenant compares everything and looks for what the backup does not know.\n` +
+  const before = kept === undefined ? '' : `The store of before is kept: ${kept}\n`;
+  say(
+    options,
+    { restored: backup ?? 'postgres', ...(kept === undefined ? {} : { kept }) },
+    `${before}The next reconcile of every tenant compares everything and looks for what the backup does not know.\n` +
       `Start hirebridge, and then run: ${styleText('bold', 'hirebridge doctor --after-restore')}\n`,
   );
 }
 
-async function putBack(file: string, backup: string | undefined, by: string): Promise<string> {
+async function putBack(file: string, backup: string | undefined, by: string): Promise<string | undefined> {
   const { kept } = await restore(file, resolve(backup ?? ''), by);
-  return kept === undefined ? '' : `The store of before is kept: ${kept}\n`;
+  return kept;
 }
 
-async function noteOnly(dataDir: string, by: string): Promise<string> {
+async function noteOnly(dataDir: string, by: string): Promise<undefined> {
   const store = await openStore(storeUrl(dataDir));
   try {
     await noteRestored(store, by);
-    return '';
   } finally {
     await store.close();
   }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type OwnTable, readOwnTables } from '../hris/sql/tables.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
@@ -42,6 +43,7 @@ import { ask, askSecret, canAsk, choose, search, tell, tellWrong } from './promp
 interface Flags {
   partner?: string;
   apiKey?: string;
+  webhookKey?: string;
   hris?: string;
   table?: string;
   createTable?: boolean;
@@ -61,6 +63,10 @@ export function defineInit(command: Command): void {
     .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
     .option('--partner <url>', 'address of the hiring platform, https://.../v1/partner')
     .option('--api-key <key>', 'where its key is, env:NAME or file:PATH; the key itself only for a sandbox')
+    .option(
+      '--webhook-key <key>',
+      'key of its webhooks, as its dashboard shows it, or env:NAME or file:PATH; without one the reconcile finds hires',
+    )
     .option(
       '--hris <url>',
       'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
@@ -87,6 +93,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   assertNoSecrets(flags);
   assertAnswered(flags);
   const { access, seen, apiKey } = await settlePartner(flags);
+  const webhookKey = await settleWebhookKey(flags);
   const hris = await settleDatabase(flags);
   const flow = await settleFlow(seen, flags.flow);
   const start = await settleStartDate(seen, flags);
@@ -95,6 +102,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   const files = await tenantTexts(tenantsDir, {
     tenant,
     apiKey,
+    ...(webhookKey === undefined ? {} : { webhookKey }),
     flow: flow.value,
     startDate: start.value,
     createTable: hris.createTable,
@@ -113,6 +121,12 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
       ...files.map(({ path }: NewFile) => `wrote ${relative(process.cwd(), path)}\n`),
       `onboarding flow ${flow.value}: ${flow.why}\n`,
       `start date candidate.customFields[${start.value}]: ${start.why}\n`,
+      ...(webhookKey === undefined
+        ? []
+        : [
+            `webhooks: in the dashboard, set the webhook URL to https://YOUR_HOST/webhooks/${tenant} and this key; on ` +
+              `this machine that is http://127.0.0.1:${readConfig().HIREBRIDGE_PORT}/webhooks/${tenant}\n`,
+          ]),
     ].join(''),
   );
   const works = own === undefined && !canAsk() ? true : await tryOut(tenant, tenantsDir);
@@ -173,6 +187,15 @@ interface SettledDatabase {
   /** The table of employees that is there; undefined where ours is used. */
   table?: OwnTable;
   createTable: boolean;
+}
+
+/** Empty answers are none: the reconcile finds every hire without webhooks, only later. */
+async function settleWebhookKey({ webhookKey }: Flags): Promise<string | undefined> {
+  if (webhookKey !== undefined || !canAsk()) return webhookKey === undefined ? undefined : fromHere(webhookKey);
+  const key = await askSecret('Key of its webhooks (not shown), or where it is; Enter for none yet', {
+    orNothing: true,
+  });
+  return key === '' ? undefined : fromHere(key);
 }
 
 /** The database, and on a terminal the table that a person picks of it. */
@@ -310,6 +333,12 @@ async function settleMapping(
     : [...known, { path: startPath, meaning: 'startDate', type: 'date' as const, options: [], samples: [] }];
   const { roles, lines } = suggestMapping(table, sources, startPath);
   if (flags.yes === true) {
+    const lacking = lackingIn(lines);
+    if (lacking.length > 0)
+      throw unsettled(
+        `The table ${table.name} requires ${lacking.join(', ')}, and nothing at the hiring platform fits. Run init on a ` +
+          'terminal to say what fills it, or give the column a default.',
+      );
     process.stdout.write(`${renderLines(lines, canAsk())}\n`);
     return { table: table.name, roles, lines };
   }
@@ -317,7 +346,7 @@ async function settleMapping(
   for (;;) {
     await tell(`${renderLines(taken, true)}\n${rolesText(roles)}`);
     const filled = taken.filter(isFilled).length;
-    const lacking = taken.filter((line) => line.column.required && !isFilled(line)).map(({ column }) => column.name);
+    const lacking = lackingIn(taken);
     const take = { value: 'take', label: 'take it', hint: `${filled} of ${taken.length} columns are filled` };
     const change = { value: 'change', label: 'change one line', hint: '' };
     const next =
@@ -327,6 +356,11 @@ async function settleMapping(
     if (next === 'take') return { table: table.name, roles, lines: taken };
     taken = withOwnNames(await changeLine(taken, sources));
   }
+}
+
+/** Columns that the table requires, and that nothing fills. */
+function lackingIn(lines: readonly Line[]): string[] {
+  return lines.filter((line) => line.column.required && !isFilled(line)).map(({ column }) => column.name);
 }
 
 async function changeLine(lines: readonly Line[], sources: readonly Source[]): Promise<Line[]> {

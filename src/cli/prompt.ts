@@ -23,10 +23,11 @@ export async function ask(message: string, wrong: Wrong, initialValue?: string):
 }
 
 /** The same without showing what is typed. */
-export async function askSecret(message: string): Promise<string> {
+export async function askSecret(message: string, { orNothing = false } = {}): Promise<string> {
   const { password } = await clack();
-  const validate = (answer: string | undefined): string | undefined => (answer?.trim() ? undefined : 'Expected a key.');
-  return answered(await password({ message, validate, output })).trim();
+  const validate = (answer: string | undefined): string | undefined =>
+    orNothing || answer?.trim() ? undefined : 'Expected a key.';
+  return answered((await password({ message, validate, output })) ?? '').trim();
 }
 
 /** One of a list, with the keys of arrows and Enter. */

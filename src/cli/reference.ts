@@ -37,14 +37,16 @@ function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
 
 function commandLines(command: Command, parent: string): string[] {
   const name = `${parent} ${command.name()}`;
-  if (command.commands.length > 0) return command.commands.flatMap((inner) => commandLines(inner, name));
+  const inner = command.commands.flatMap((one) => commandLines(one, name));
+  // A group has no options of its own.
+  if (inner.length > 0 && command.options.length === 0) return inner;
   const usage = [name, ...command.registeredArguments.map(argumentText)].join(' ');
   const options = command.options.map(
     ({ flags, description, argChoices }) =>
       `- \`${flags}\`: ${description}${argChoices === undefined ? '' : ` (${argChoices.join(', ')})`}`,
   );
   const args = command.registeredArguments.map((one) => `- \`${argumentText(one)}\`: ${one.description}`);
-  return ['', `### \`${usage}\``, '', command.description(), ...listOf([...args, ...options])];
+  return ['', `### \`${usage}\``, '', command.description(), ...listOf([...args, ...options]), ...inner];
 }
 
 function listOf(lines: readonly string[]): string[] {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { example, integer, port } from './options.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
+import { defineSandboxHire } from './sandbox-hire.ts';
 
 interface SandboxFlags {
   port: number;
@@ -56,6 +57,7 @@ export function defineSandbox(command: Command): void {
       ),
     )
     .action(runSandbox);
+  defineSandboxHire(command.command('hire'));
 }
 
 async function runSandbox(flags: SandboxFlags): Promise<void> {

@@ -9,6 +9,7 @@ import { type Places, readConfig, storeExists, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
 import { openStore } from '../store/open-store.ts';
+import { listTenantStates } from '../store/tenant-states.ts';
 import { checkSearchAttributes } from '../temporal/check-search-attributes.ts';
 import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { showCliProgress } from '../temporal/dev-server/cli-progress.ts';
@@ -60,10 +61,39 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
     const { env, uiUrl } = up.temporal;
     const ui = uiUrl === undefined ? {} : { HIREBRIDGE_TEMPORAL_UI: `${uiUrl}/namespaces/default` };
     if (wanted && !stop.aborted) pages = await startUpConsole(places, { port: consolePort, env: { ...ui, ...env } });
-    process.stdout.write(`${pages === undefined ? '' : `console          ${pages.address}\n`}${up.describe()}\n`);
+    const firsts = stop.aborted ? '' : await describeFirsts(places, stop);
+    const console = pages === undefined ? '' : `console          ${pages.address}\n`;
+    process.stdout.write(`${console}${firsts}${up.describe()}\n`);
     await Promise.race([up.untilStopped, ...(pages === undefined ? [] : [pages.failed])]);
   } finally {
     await Promise.all([pages?.close(), up.close()]);
+  }
+}
+
+const MOST_FIRST_MS = 30_000;
+
+/** Who is not live after half a minute. Hires of a tenant are followed once its first reconcile is done, and not before. */
+async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal): Promise<string> {
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
+  try {
+    const ids = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => tenantId);
+    for (const end = performance.now() + MOST_FIRST_MS; ; await pause(200, undefined, { signal: stop })) {
+      const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
+      const waiting = ids.filter((id) => {
+        const row = states.get(id);
+        return row?.state !== 'paused' && (row?.baseline_done_at ?? null) === null;
+      });
+      if (waiting.length === 0) return '';
+      if (performance.now() < end) continue;
+      return waiting
+        .map((id) => `not live yet     ${id}: its first reconcile goes on (hirebridge check ${id})\n`)
+        .join('');
+    }
+  } catch (error) {
+    if (stop.aborted) return '';
+    throw error;
+  } finally {
+    await store.close();
   }
 }
 

@@ -98,6 +98,8 @@ interface NewTenant {
   company?: string;
   /** The key itself, or a reference to it. */
   apiKey: string;
+  /** What the dashboard says of its webhooks, or a reference to it; without one the reconcile alone finds hires. */
+  webhookKey?: string;
   /** The address of the HR system, with its password where it has one, or a reference to it. */
   hris: string;
   createTable: boolean;
@@ -124,15 +126,22 @@ export interface NewFile {
 /** The files of a new tenant, checked as if they stood there. @throws ConnectorError TENANT_FILE_INVALID */
 export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promise<NewFile[]> {
   const apiKey = placed(wanted.apiKey, join('secrets', `${wanted.tenant}-partner.key`));
+  const webhook =
+    wanted.webhookKey === undefined
+      ? undefined
+      : placed(wanted.webhookKey, join('secrets', `${wanted.tenant}-webhook.key`));
   const hris = hasPassword(wanted.hris)
     ? placed(wanted.hris, join('secrets', `${wanted.tenant}-hris.url`))
     : { ref: wanted.hris };
   const file = join(tenantsDir, `${wanted.tenant}.yaml`);
   const mapping = join(tenantsDir, `${wanted.tenant}-mapping.yaml`);
-  const texts = { [file]: tenantText(wanted, apiKey.ref, hris.ref), [mapping]: mappingText(wanted) };
+  const texts = {
+    [file]: tenantText(wanted, { apiKey: apiKey.ref, hris: hris.ref, webhook: webhook?.ref }),
+    [mapping]: mappingText(wanted),
+  };
   const { problems } = await readDefinition({ file, files: texts });
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
-  const secrets = [apiKey, hris].flatMap(({ secret }) => secret ?? []);
+  const secrets = [apiKey, hris, webhook].flatMap((one) => one?.secret ?? []);
   return [
     ...secrets.map(({ path, text }) => ({ path: join(tenantsDir, path), text, isSecret: true })),
     ...Object.entries(texts).map(([path, text]) => ({ path, text, isSecret: false })),
@@ -153,7 +162,13 @@ function hasPassword(url: string): boolean {
   return (URL.parse(url)?.password ?? '') !== '';
 }
 
-function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
+interface Refs {
+  apiKey: string;
+  hris: string;
+  webhook: string | undefined;
+}
+
+function tenantText(wanted: NewTenant, { apiKey, hris, webhook }: Refs): string {
   const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow, table = {}, columns = {} } = wanted;
   const lines = [
     `# Every key of this file: ${pageOf('tenants.md')}`,
@@ -163,8 +178,12 @@ function tenantText(wanted: NewTenant, apiKey: string, hris: string): string {
     `  environment: ${environment}`,
     `  apiKey: ${JSON.stringify(apiKey)}`,
     ...(company === undefined ? [] : [`  company: ${JSON.stringify(company)}`]),
-    '  # The reconcile finds every hire. For webhooks too, write webhookKeys instead: [file:PATH], [env:NAME].',
-    '  webhooks: off',
+    ...(webhook === undefined
+      ? [
+          '  # The reconcile finds every hire. For webhooks too, write webhookKeys instead: [file:PATH], [env:NAME].',
+          '  webhooks: off',
+        ]
+      : [`  webhookKeys: [${JSON.stringify(webhook)}]`]),
     ...(allowPrivate ? ['  allowPrivateAddress: true'] : []),
     'hris:',
     '  kind: sql',

@@ -55,26 +55,26 @@ export interface Suggestion {
  * the same row. The first word is the mapping's own name of the field where it has one.
  */
 const WORDS = [
-  'givenName firstname givenname forename fname vorname rufname prenom nombre primernombre voornaam',
-  'familyName lastname familyname surname lname nachname zuname nom nomdefamille apellido apellidos achternaam',
+  'givenName firstname givenname forename fname vorname rufname prenom nombre primernombre voornaam nome',
+  'familyName lastname familyname surname lname nachname zuname nom nomdefamille apellido apellidos achternaam cognome',
   'email mail emailaddress privateemail personalemail emailprivat correo courriel mailprivat',
-  'phone phonenumber mobile mobilephone tel telephone telefon telefonnummer handy telefono movil cell',
-  'city town ort stadt wohnort ville ciudad plaats',
-  'country countrycode nation land pays pais',
-  'title jobtitle position positiontitle designation stelle funktion stellenbezeichnung poste puesto cargo functie',
-  'department dept abteilung service departement departamento orgunit afdeling',
+  'phone phonenumber mobile mobilephone tel telephone telefon telefonnummer handy telefono movil cell cellulare',
+  'city town ort stadt wohnort ville ciudad plaats citta',
+  'country countrycode nation land pays pais paese nazione',
+  'title jobtitle position positiontitle designation stelle funktion stellenbezeichnung poste puesto cargo functie mansione ruolo',
+  'department dept abteilung service departement departamento orgunit afdeling reparto',
   'location site office workplace worklocation standort arbeitsort lieu sede',
   'employmentType contracttype typeofemployment vertragsart beschaeftigungsart typecontrat tipocontrato',
   'startDate hiredate dateofhire datehired entrydate joiningdate dateofjoining firstday eintritt eintrittsdatum ' +
-    'dateentree datedebut fechainicio fechaingreso',
-  'birthDate dob dateofbirth birthday geburtsdatum geburtstag datenaissance fechanacimiento geboortedatum',
-  'gender sex geschlecht sexe genero',
+    'dateentree datedebut fechainicio fechaingreso dataassunzione',
+  'birthDate dob dateofbirth birthday geburtsdatum geburtstag datenaissance fechanacimiento geboortedatum datanascita',
+  'gender sex geschlecht sexe genero sesso',
   'nationality citizenship staatsangehoerigkeit nationalite nacionalidad',
   'costCentre costcenter kostenstelle centredecout centrodecosto',
-  'salary annualsalary basesalary gehalt jahresgehalt salaire salario',
+  'salary annualsalary basesalary gehalt jahresgehalt salaire salario stipendio',
   'manager managername supervisor lineManager vorgesetzter',
   'number employeenumber employeeno empno empnumber personnelnumber personnelno personalnummer pnr staffnumber ' +
-    'staffid badge matricule',
+    'staffid badge matricule matricola',
   'reference externalref externref extref externalid externalreference hirebridgeref sourceref sourceid',
   'end enddate lastday terminationdate leavedate dateleft austritt austrittsdatum datesortie fechabaja',
 ];

@@ -33,6 +33,7 @@ test('init on a terminal asks again where an answer is wrong, then checks and tr
   await terminal.answer('Its API key', sandbox.key, enter);
   await terminal.answer('refuses connections');
   await terminal.answer('◆  Address of the hiring platform', clear, sandbox.url, enter);
+  await terminal.answer('Key of its webhooks', enter);
   await terminal.answer('Database of the HR system', clear, 'sqlite:nowhere.db', enter);
   await terminal.answer('There is no HRIS database file');
   await terminal.answer('◆  Database of the HR system', clear, 'sqlite:hr.db', enter);
@@ -62,6 +63,7 @@ test('Ctrl-C ends init with 130, and neither a file nor a custom field is left',
   const questions: [string, ...string[]][] = [
     ['Address of the hiring platform', sandbox.url, enter],
     ['Its API key', sandbox.key, enter],
+    ['Key of its webhooks', 'whk_0123456789', enter],
     ['Database of the HR system', enter],
     ['none of them', enter],
     ['Custom field that holds the first day of work', enter],

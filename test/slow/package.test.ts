@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { playWalk } from './play-walk.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -178,6 +180,22 @@ test('`npx hirebridge demo --once` ends with 0', async () => {
   const { code, stdout, stderr } = await run('npx', ['hirebridge', 'demo', '--once']);
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toContain('5 hires, 5 enrolments, 5 employees, 5 written back and verified');
+});
+
+test('README leads from the package in an empty folder to a hire in the HR table', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-walk-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await copyFile(path.join(project, packed.filename), path.join(folder, packed.filename));
+  const page = await readFile(path.join(root, 'README.md'), 'utf8');
+  const { commands, seconds, output } = await playWalk(page, '## From the package to the first hire', { cwd: folder });
+  console.log(`README.md: ${commands} commands, ${seconds.toFixed(1)} s`);
+  expect(commands).toBeLessThanOrEqual(8);
+  expect(output).toMatch(/written\s+back\s+and\s+verified/);
+  expect(output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
+  expect(output).toMatch(/ok +webhooks +The last webhook was accepted/);
+  const hr = new DatabaseSync(path.join(folder, 'acme.db'), { readOnly: true });
+  expect(hr.prepare('select family_name from employees').all()).toEqual([{ family_name: 'Reyes' }]);
+  hr.close();
 });
 
 /** A command that runs until the test ends, with all that npx started for it. */

@@ -13,7 +13,7 @@ import { assessmentUrl, questionsOf, renderQuestion } from '../records/assessmen
 import { findSchedule, freeSlots, type Schedule } from '../records/booking-schedules.ts';
 import { searchPeople } from '../records/candidate-search.ts';
 import { findCandidate } from '../records/candidates.ts';
-import { companyById } from '../records/companies.ts';
+import { companyById, listCompanies } from '../records/companies.ts';
 import { listCustomFields, ownValues } from '../records/custom-fields.ts';
 import { payloadOf } from '../records/deliveries.ts';
 import { findEnrolment, renderEnrolmentInFull } from '../records/enrolments.ts';
@@ -330,7 +330,8 @@ export const CHOICES: Record<string, Source> = {
 };
 
 const Query = z.strictObject({
-  companyId: z.coerce.number().int(),
+  /** The first company where it is absent, as with every action. */
+  companyId: z.coerce.number().int().optional(),
   search: z.string().trim().optional(),
   jobId: z.coerce.number().int().optional(),
   status: z.string().optional(),
@@ -345,9 +346,10 @@ const PATH = /^\/browse\/([a-z-]+)(?:\/([\w-]+))?$/;
 export function browse(state: SandboxState, path: string, given: Record<string, string>): unknown {
   const [, kind, id] = PATH.exec(path) ?? [];
   if (kind === undefined) return undefined;
-  const { companyId, ...asked } = Query.parse(given);
-  const company = companyById(state, companyId);
+  const { companyId: named, ...asked } = Query.parse(given);
+  const company = named === undefined ? listCompanies(state)[0] : companyById(state, named);
   if (company === undefined) throw notFound('Company');
+  const companyId = company.id;
   if (kind === 'exchanges') return { exchanges: state.exchanges.list(companyId) };
   if (kind === 'deliveries') return { deliveries: lastDeliveries(state, companyId) };
   if (kind === 'machinery') return machinery(state, companyId);

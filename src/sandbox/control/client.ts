@@ -24,6 +24,8 @@ export interface ControlClient {
     to?: string;
     last?: number;
   }): Promise<DeliveryRow[]>;
+  /** A page of a list, as the page for people shows it. */
+  browse(list: string, asked?: { search?: string; status?: string }): Promise<{ rows: { id: string | number }[] }>;
   health(): Promise<{ ok: boolean; baseUrl: string; clock: string; now: number; pendingDeliveries: number }>;
 }
 
@@ -62,6 +64,7 @@ export function createControlClient(controlUrl: string): ControlClient {
     counts: (filter) => call('GET', `/ledger/counts${search(filter)}`),
     deliveries: async (filter) =>
       ((await call('GET', `/deliveries${search(filter)}`)) as { deliveries: DeliveryRow[] }).deliveries,
+    browse: (list, asked) => call('GET', `/browse/${list}${search(asked)}`),
     health: () => call('GET', '/healthz'),
   };
 }

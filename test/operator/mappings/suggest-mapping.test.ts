@@ -48,6 +48,7 @@ test.each([
   ['English', ['first_name', 'Last Name', 'emp_email', 'mobile', 'hire_date', 'jobTitle', 'cost_center']],
   ['German', ['vorname', 'nachname', 'mail', 'telefon', 'eintritt', 'stelle', 'kostenstelle']],
   ['French', ['prenom', 'nom', 'courriel', 'tel', 'date_entree', 'poste', 'centre_de_cout']],
+  ['Italian', ['nome', 'cognome', 'mail', 'cellulare', 'data_assunzione', 'mansione', 'cost_center']],
   ['Spanish', ['nombre', 'apellidos', 'correo', 'telefono', 'fecha_ingreso', 'puesto', 'centro_de_costo']],
 ])('columns are known by their names in %s', (_language, names) => {
   const lines = filled(names.map((name) => column(name)));
