@@ -189,7 +189,7 @@ async function changeRecord(
   const held = await record.read(write.signal);
   // What is shown already may be replaced by an earlier write that is still to arrive.
   const late = fieldsToWrite(writes.filter((one) => one.form === one.over));
-  const left = { ...late, ...fieldsToAmend({ fields, over }, held?.fields ?? {}) };
+  const left = { ...late, ...fieldsToAmend({ fields, over }, held ?? { fields: {} }) };
   if (Object.keys(left).length > 0) await record.update(left, write);
 }
 

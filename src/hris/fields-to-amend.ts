@@ -10,13 +10,22 @@ export interface Amendment {
   from: string;
 }
 
+/** Fields as they were read; one that holds nothing of its type is in `unreadable` alone. */
+interface Held {
+  fields: EmployeeFields;
+  unreadable?: Readonly<Record<string, string>>;
+}
+
 /**
- * What is left to write of an amendment, given what the employee holds now: nothing once it was carried out.
+ * What is left to write of an amendment, given what the employee holds now: nothing once it was carried out. What
+ * cannot be read is neither the old value nor the new one, also where one of them is empty.
  * @throws ConnectorError STALE where a field holds neither the old value nor the new one
  */
-export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: EmployeeFields): EmployeeFields {
-  const left = Object.entries(fields).filter(([name, value]) => !isSame(held[name], value));
-  const edited = left.map(([name]) => name).filter((name) => !isSame(held[name], over[name]));
+export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: Held): EmployeeFields {
+  const holds = (name: string, value: FieldValue | undefined): boolean =>
+    held.unreadable?.[name] === undefined && isSame(held.fields[name], value);
+  const left = Object.entries(fields).filter(([name, value]) => !holds(name, value));
+  const edited = left.map(([name]) => name).filter((name) => !holds(name, over[name]));
   if (edited.length > 0) throw stale(edited);
   return Object.fromEntries(left);
 }

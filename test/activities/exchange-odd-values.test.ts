@@ -161,6 +161,33 @@ describe.each(Object.entries(kinds))('%s', (kind, open) => {
     },
   );
 
+  test.each([
+    ['filled', null, ['Late']],
+    ['changed', ['Early'], ['Late']],
+    ['emptied', ['Early'], null],
+  ])('a list that would be %s is left where somebody typed an odd one meanwhile', async (_how, first, second) => {
+    await begin();
+    const person = await world.hire();
+    const shifts = fieldOf('shifts');
+    if (first !== null) world.editPartner(person, shifts, first);
+    await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+    await exchange();
+    world.editPartner(person, shifts, second);
+    let edited: Promise<void> | undefined;
+    const pause = async (point: string): Promise<void> => {
+      if (point === 'hris.update/before') edited ??= hr.run(`update employees set shifts = 'Early, Late' ${of(person)}`);
+      await edited;
+    };
+    await exchange({ pause });
+    expect(edited).toBeDefined();
+    expect(await exchange()).toMatchObject({ state: 'partial' });
+    expect(await hr.cell(`select shifts from employees ${of(person)}`)).toBe('Early, Late');
+    expect(await setApart()).toEqual(new Map([[person.employeeId, ['shifts NOT_A_LIST']]]));
+    await hr.run(`update employees set shifts = '["Night"]' ${of(person)}`);
+    expect(await exchange()).toMatchObject({ state: 'done' });
+    expect(await valuesOf(person, 'shifts')).toEqual([['Night'], ['Night']]);
+  });
+
   test('money without a rule for it is compared as the number that the partner keeps', async () => {
     await begin(
       'fields:\n  notes: { from: "candidate.customFields[Hours]", direction: both, owner: either, conflict: hris }\n',

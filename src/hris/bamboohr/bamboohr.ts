@@ -94,7 +94,7 @@ const DATED: readonly string[] = ['jobTitle', 'department', 'location', 'divisio
 async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
   const held = await readEmployee(bamboo, id, write.signal);
   if (held === undefined) throw notFound(id);
-  const fields = Object.entries(fieldsToAmend(amendment, held.fields));
+  const fields = Object.entries(fieldsToAmend(amendment, held));
   const isDated = ([key]: [string, unknown]): boolean => DATED.includes(bamboo.options.fields[key]?.name ?? '');
   const dated = Object.fromEntries(fields.filter(isDated));
   if (Object.keys(dated).length > 0) await amendJob(bamboo, { id, from: amendment.from, fields: dated }, write);

@@ -312,7 +312,7 @@ export async function amendEmployee(
 ): Promise<void> {
   assertFits(defined.definition, amendment.fields, false);
   const held = await heldOf(defined, id, options.signal);
-  const fields = fieldsToAmend(amendment, held.record.fields);
+  const fields = fieldsToAmend(amendment, held.record);
   if (Object.keys(fields).length === 0) return;
   await writeRecord(defined, defined.definition.updating, { id, fields, held }, options);
 }

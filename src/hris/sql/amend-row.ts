@@ -27,7 +27,7 @@ export async function amendRow(
 ): Promise<boolean> {
   const held = await readCells(database, of, id, Object.keys(amendment.fields));
   if (held === undefined) return false;
-  const left = fieldsToAmend(amendment, held.fields);
+  const left = fieldsToAmend(amendment, held);
   if (Object.keys(left).length === 0) return true;
   const where = sql.join(
     Object.keys(left).map((key) => isStill(database, of.columns[key]?.column ?? key, held.texts[key] ?? null)),
@@ -36,7 +36,7 @@ export async function amendRow(
   if (await updateRow(database, of, { id, pairs: toColumns(left, of), where }, write)) return true;
   const found = await readCells(database, of, id, Object.keys(amendment.fields));
   if (found === undefined) return false;
-  fieldsToAmend(amendment, found.fields);
+  fieldsToAmend(amendment, found);
   throw tooLate();
 }
 
@@ -54,9 +54,9 @@ async function readCells(database: SqlDatabase, of: AmendedTable, id: string, ke
     where ${asText(database, of.idColumn)} = ${id}`.execute(database.kysely);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { fields } = readFields(known.map(({ key, at, type }) => [key, readCell(type, row[`cell${at}`])]));
+  const read = readFields(known.map(({ key, at, type }) => [key, readCell(type, row[`cell${at}`])]));
   const texts = Object.fromEntries(known.map(({ key, at }) => [key, row[`text${at}`] as string | null]));
-  return { fields, texts };
+  return { ...read, texts };
 }
 
 function isStill(database: SqlDatabase, column: string, text: string | null): RawBuilder<boolean> {

@@ -227,7 +227,7 @@ async function rehireEmployee(tryton: Tryton, id: string, fields: EmployeeFields
 /** The write names the version that the old values were read in. */
 async function amendEmployee(tryton: Tryton, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
   const row = await existingRow(tryton, id, write.signal);
-  const held = recordOf(tryton, row, await readParts(tryton, row.party, write.signal)).fields;
+  const held = recordOf(tryton, row, await readParts(tryton, row.party, write.signal));
   const fields = fieldsToAmend(amendment, held);
   if (Object.keys(fields).length > 0) await writeRow(tryton, row, fields, write);
 }
