@@ -52,6 +52,9 @@ export type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'p
 /** What a side says of a value that another record there holds, and that it takes only once. */
 export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];
 
+/** Recorded of a side whose value cannot be read. One that refused a value has no form at all. */
+const UNREADABLE_FORM = '?';
+
 /** What was written came back as another value. */
 export const NOT_KEPT = 'NOT_KEPT';
 
@@ -155,7 +158,7 @@ function found(one: SeenField, kind: ConflictKind, more: Pick<Finding, 'code' | 
   return {
     field: field.target,
     kind,
-    forms: { partner: formIn(partner.seen), hris: formIn(hris.seen) },
+    forms: { partner: formIn(partner.seen) ?? UNREADABLE_FORM, hris: formIn(hris.seen) ?? UNREADABLE_FORM },
     values: { partner: partner.value, hris: hris.value },
     isSensitive: field.sensitive,
     ...more,

@@ -74,6 +74,18 @@ describe.each(Object.entries(kinds))('%s', (kind, open) => {
     expect(await valuesOf(empty, 'shifts')).toEqual([['Night'], ['Night']]);
   });
 
+  test('a cell that is no list any more takes the value that the partner had all the time', async () => {
+    await begin();
+    const person = await world.hire();
+    world.editPartner(person, fieldOf('shifts'), ['Night']);
+    await hr.run(`update employees set shifts = 'Early, Late' ${of(person)}`);
+    expect(await exchange()).toMatchObject({ state: 'partial' });
+    await hr.run(`update employees set shifts = null ${of(person)}`);
+    expect(await exchange()).toMatchObject({ state: 'done' });
+    expect(await setApart()).toEqual(new Map());
+    expect(await valuesOf(person, 'shifts')).toEqual([['Night'], ['Night']]);
+  });
+
   test('an integer that no number holds is not rounded on its way, in either direction', async () => {
     await begin();
     const [person, other] = [await world.hire(), await world.hire()];
@@ -175,7 +187,8 @@ describe.each(Object.entries(kinds))('%s', (kind, open) => {
     world.editPartner(person, shifts, second);
     let edited: Promise<void> | undefined;
     const pause = async (point: string): Promise<void> => {
-      if (point === 'hris.update/before') edited ??= hr.run(`update employees set shifts = 'Early, Late' ${of(person)}`);
+      if (point === 'hris.update/before')
+        edited ??= hr.run(`update employees set shifts = 'Early, Late' ${of(person)}`);
       await edited;
     };
     await exchange({ pause });
