@@ -1,7 +1,7 @@
 import { amendsOnly } from '../../src/exchange/amendments.ts';
-import { sumOfTallies, type Tally } from '../../src/exchange/pair-limits.ts';
+import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../../src/exchange/pair-limits.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
-import { commitPairs, forgetRecentWrites, type PairCounts } from '../../src/store/exchange-runs.ts';
+import { commitPairs, forgetAllowed, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
@@ -115,9 +115,16 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
   else await closeTenantHolds(store, tenantId, code);
   const isWhole = (run.mode ?? 'full') === 'full';
-  // What a person allowed is no news for the next run.
-  if (isWhole && (await completeExchange(store, key, context.mapping.hash))) await forgetRecentWrites(store, key);
+  if (isWhole) await endAllowance(context, await completeExchange(store, key, context.mapping.hash));
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
+}
+
+/** What a person allowed is no news for the next run. */
+async function endAllowance({ deps, key }: ExchangeContext, codes: readonly string[]): Promise<void> {
+  if (codes.length === 0) return;
+  await forgetAllowed(deps.store, key, (tally) =>
+    JSON.stringify(withoutAllowed(JSON.parse(tally) as WrittenPairs, codes)),
+  );
 }
 
 /** One for each stream that asks, because of each reason one hold of a tenant is open. */

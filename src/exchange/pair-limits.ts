@@ -56,6 +56,14 @@ export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
   return written;
 }
 
+/** Without what a person allowed by these codes. */
+export function withoutAllowed(written: WrittenPairs, codes: readonly string[]): WrittenPairs {
+  const allowed = EFFECTS.filter((effect) => codes.includes(LIMITS[effect].code));
+  return Object.fromEntries(
+    Object.entries(written).filter(([key]) => !allowed.some((effect) => key.split(' ')[1] === effect)),
+  );
+}
+
 /** A pair counts once, however often it was written. */
 export function tallyOf(...all: readonly WrittenPairs[]): Tally {
   const keys = new Set(all.flatMap((written) => Object.keys(written)));

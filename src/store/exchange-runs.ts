@@ -89,9 +89,15 @@ export async function recentWrites(store: Store, key: StreamKey): Promise<string
   return rows.map(({ tally }) => tally);
 }
 
-/** A person allowed what was written so far: it counts no more. */
-export async function forgetRecentWrites({ kysely }: Store, key: StreamKey): Promise<void> {
-  await kysely.deleteFrom('exchange_tallies').where(ofStream(key)).execute();
+/** A person allowed some of what was written so far: `without` leaves that out of one note. */
+export async function forgetAllowed(store: Store, key: StreamKey, without: (tally: string) => string): Promise<void> {
+  for (const tally of new Set(await recentWrites(store, key)))
+    await store.kysely
+      .updateTable('exchange_tallies')
+      .set({ tally: without(tally) })
+      .where(ofStream(key))
+      .where('tally', '=', tally)
+      .execute();
 }
 
 function ofStream({ tenantId, stream }: StreamKey) {

@@ -143,15 +143,14 @@ export interface StreamPass {
 }
 
 /**
- * A whole exchange by this mapping came to its end, and what a person allowed was for it. False where nobody allowed
- * anything.
+ * A whole exchange by this mapping came to its end, and what a person allowed was for it: returns the codes of that.
  */
-export async function completeExchange(store: Store, key: StreamKey, mappingHash: string): Promise<boolean> {
+export async function completeExchange(store: Store, key: StreamKey, mappingHash: string): Promise<string[]> {
   const state = await readStreamState(store, key);
-  const isAllowed = state !== undefined && state.allowed_code !== null;
-  if (isAllowed || state?.mapping_hash !== mappingHash)
+  const allowed = allowedCodes(state);
+  if (allowed.length > 0 || state?.mapping_hash !== mappingHash)
     await change(store, key, { mapping_hash: mappingHash, allowed_code: null, allowed_by: null });
-  return isAllowed;
+  return allowed;
 }
 
 type Times = 'paused_at' | 'held_at';

@@ -236,6 +236,20 @@ test('two limits that are exceeded are asked about one after the other, and both
   expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: SOME } });
 });
 
+test('who allows many changes has not allowed that values are emptied later', async () => {
+  const people = await open(SOME);
+  await agreed(people, 'city', 'Berlin');
+  for (const one of people.slice(0, 8)) world.editPartner(one, field('city'), null);
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: 8 } });
+  for (const one of people.slice(8, 38)) world.editPartner(one, field('city'), 'Bonn');
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'MASS_CHANGE' });
+  await resume();
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: 30 } });
+  for (const one of people.slice(38, 42)) world.editPartner(one, field('city'), null);
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'MASS_EMPTIED' });
+  expect(written()).toBe(38);
+});
+
 test('one person who is edited again and again is no mass', async () => {
   const [person] = await open(12);
   for (let n = 0; n < 22; n += 1) {
