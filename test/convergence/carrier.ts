@@ -1,14 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { RequestCarrier } from '../../src/http/pool.ts';
-import type { ApiResponse } from '../../src/sandbox/errors.ts';
-import { handle } from '../../src/sandbox/handle.ts';
-import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { ApiRequest, ApiResponse } from '../../src/sandbox/errors.ts';
 
 /** What the network does to one request. `late`: carried out after everybody gave up. */
 export type Mishap = 'lost-before' | 'lost-answer' | 'late' | 'missing-record';
 
 export interface Network {
-  state: SandboxState;
+  /** The partner. */
+  answer: (request: ApiRequest) => ApiResponse;
   /** What happens to a request; undefined lets it through. */
   mishap: (method: string, path: string) => Mishap | undefined;
   /** Passed before the bytes leave and before the answer arrives; a dead process's never comes back. */
@@ -21,7 +20,7 @@ export interface Network {
   carried: (method: string, path: string, body: string) => void;
 }
 
-/** Carries a client's requests to the sandbox in memory. */
+/** Carries a client's requests to a partner in memory. */
 export function createCarrier(network: Network): RequestCarrier {
   return {
     dispatch(options, handler) {
@@ -37,7 +36,7 @@ async function carry(
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
 ): Promise<void> {
-  const { state, mishap, pause, later, carried, refuses } = network;
+  const { answer: answerOf, mishap, pause, later, carried, refuses } = network;
   const [method, path, body] = [options.method, String(options.path), String(options.body ?? '')];
   const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController;
   const fail = (code: string): void => handler.onResponseError?.(controller, Object.assign(new Error(code), { code }));
@@ -54,7 +53,7 @@ async function carry(
   const execute = () => {
     if (refusal !== undefined) return refusal;
     carried(method, path, body);
-    return handle(state, { method, url: path, headers: options.headers as Record<string, string>, body });
+    return answerOf({ method, url: path, headers: options.headers as Record<string, string>, body });
   };
   if (what === 'late') {
     later(execute);

@@ -16,6 +16,8 @@ export interface Played {
   /** Processes that stood still and went on beside the next one. */
   freezes: number;
   violations: string[];
+  /** What else is counted, by what it is. */
+  others?: Record<string, number>;
 }
 
 /** Of edits and runs in disorder, then calm. */

@@ -4,11 +4,11 @@ import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
 import { ownHris } from '../../activities/own-hris.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { Amendment } from '../../src/hris/fields-to-amend.ts';
 import type { HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { OpenTenant } from '../../src/operator/open-tenant.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { StreamName } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -19,7 +19,7 @@ import { createCarrier, type Network } from './carrier.ts';
 export const LIMITS = { giveUpMs: 30_000, partnerLagMs: 1_000, pausedMs: 1_000 };
 
 /** What a process meets on its way: where it may be interrupted, and what becomes of its calls. */
-export interface Conditions extends Omit<Network, 'state' | 'carried'> {
+export interface Conditions extends Omit<Network, 'answer' | 'carried'> {
   /** What happens to an update of the HR system. */
   updateMishap: () => 'lost-before' | 'lost-answer' | undefined;
   /** The partner is asked at this address, over a socket, instead of in memory; then nothing happens on the way. */
@@ -32,7 +32,7 @@ export type Asked = Partial<Pick<ExchangeInput, 'mode' | 'recordId' | 'full'>>;
 /** What outlives every process. */
 export interface Parts {
   key: string;
-  state: SandboxState;
+  answer: Network['answer'];
   store: StoreDouble;
   hris: HrisConnection;
   tenant: Tenant;
@@ -55,7 +55,7 @@ export function exchange(
 
 /** What a process opens before it does anything. */
 export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
-  const { state, hris, writes, tenant, stream } = parts;
+  const { answer, hris, writes, tenant, stream } = parts;
   const store = parts.store.connect(conditions.pause);
   const carried: Network['carried'] = (method, path, body) => {
     if (method === 'PATCH') writes.partner += Object.keys(JSON.parse(body) as object).length;
@@ -66,7 +66,7 @@ export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
     apiKey: parts.key,
     environment: 'sandbox',
     allowPrivate: true,
-    ...(conditions.partnerAt === undefined && { dispatcher: createCarrier({ ...conditions, state, carried }) }),
+    ...(conditions.partnerAt === undefined && { dispatcher: createCarrier({ ...conditions, answer, carried }) }),
   });
   const connection = {
     tenant,
@@ -97,6 +97,7 @@ function recordsUnder(
   { pause, updateMishap }: Conditions,
 ): Pick<HrisConnection, 'employees' | 'requisitions'> {
   const { employees, requisitions } = hris;
+  const { amend } = employees;
   const write = async (fields: EmployeeFields, { beforeSend }: WriteOptions, send: () => Promise<void> | undefined) => {
     await pause('hris.update/before');
     const what = updateMishap();
@@ -123,7 +124,11 @@ function recordsUnder(
       ...employees,
       read: (id, signal) => read(employees.read(id, signal)),
       update: (id, fields, options) => write(fields, options, () => employees.update(id, fields, options)),
-      amend: (id, change, options) => write(change.fields, options, () => employees.amend?.(id, change, options)),
+      // A kind that cannot compare has none.
+      ...(amend && {
+        amend: (id: string, change: Amendment, options: WriteOptions) =>
+          write(change.fields, options, () => amend(id, change, options)),
+      }),
     },
     ...(open && { requisitions: open }),
   };

@@ -46,15 +46,7 @@ export function people({ call, state, hris, store }: Ends): Records {
       const added = call('POST', '/candidates', { ...profile, ...parsed, jobId: job['id'] });
       const employeeId = await createEmployee(hris, nth);
       const person = { candidateId: String(added['id']), jobCandidateId: String(added['jobCandidateId']), employeeId };
-      const { candidateId, jobCandidateId } = person;
-      const key = `insert into person_keys (scope, kind, value, person_id, company, candidate_id, tenant_id,
-        job_candidate_id, period, how, at) values ('acme-hr', ?, ?, ?, '1', ?, 'acme', ?, 1, 'made', ?)`;
-      store.all(
-        `insert into persons (person_id, connection, version, is_abandoned) values (?, 'acme-hr', 1, 0)`,
-        candidateId,
-      );
-      store.all(key, 'candidate', `1:${candidateId}`, candidateId, candidateId, jobCandidateId, now);
-      store.all(key, 'employee', employeeId, candidateId, candidateId, jobCandidateId, now);
+      linkPerson(store, person, now);
       return person;
     },
     editHris: ({ employeeId }, fields) => hris.employees.update(employeeId, fields, atOnce()),
@@ -66,6 +58,18 @@ export function people({ call, state, hris, store }: Ends): Records {
       state.run('delete from candidates where id = ?', Number(candidateId));
     },
   };
+}
+
+/** As a finished hire leaves it. */
+export function linkPerson(store: StoreDouble, { candidateId, jobCandidateId, employeeId }: Person, now: number): void {
+  const key = `insert into person_keys (scope, kind, value, person_id, company, candidate_id, tenant_id,
+    job_candidate_id, period, how, at) values ('acme-hr', ?, ?, ?, '1', ?, 'acme', ?, 1, 'made', ?)`;
+  store.all(
+    `insert into persons (person_id, connection, version, is_abandoned) values (?, 'acme-hr', 1, 0)`,
+    candidateId,
+  );
+  store.all(key, 'candidate', `1:${candidateId}`, candidateId, candidateId, jobCandidateId, now);
+  store.all(key, 'employee', employeeId, candidateId, candidateId, jobCandidateId, now);
 }
 
 /** Jobs that were made of open positions; these stand in the table of employees, to which this adapter can add. */

@@ -115,7 +115,8 @@ export async function createWorld(
   const tenant = tenantOf(rules, options);
   const mapping = mappings.get(rules) ?? map(tenant);
   mappings.set(rules, mapping);
-  const parts: Parts = { key: KEY, state, store, hris, writes, tenant, stream, mapping: await mapping };
+  const answer: Parts['answer'] = (request) => handle(state, request);
+  const parts: Parts = { key: KEY, answer, store, hris, writes, tenant, stream, mapping: await mapping };
   const records = (entity === 'job' ? positions : people)({ call, state, store, hris });
   let added = 0;
   return {

@@ -1,0 +1,321 @@
+import type { EmployeeFields } from '../../../src/hire/employee.ts';
+import type { Side } from '../../../src/hire/side.ts';
+import type { Amendment } from '../../../src/hris/fields-to-amend.ts';
+import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
+import type { Mapping } from '../../../src/mapping/load-mapping.ts';
+import { createSteppedClock, type SteppedClock } from '../../../src/sandbox/quirks.ts';
+import type { Random } from '../../../src/sandbox/random.ts';
+import type { ExchangeStep } from '../../../src/streams/stream-activities.ts';
+import { loadExchangeMapping } from '../../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../../src/tenants/schema.ts';
+import { createStoreDouble, type StoreDouble } from '../../simulation/store-double.ts';
+import { type Asked, type Conditions, exchange, type Parts } from '../process.ts';
+import { linkPerson, type Person } from '../records.ts';
+import { fields as allFields, type Field, isOne, ruleOf, SPARE } from './fields.ts';
+import { History, type Joined, type Place, type Reader } from './history.ts';
+import { COLUMNS, columnNames, type HrHabits, StrangeHr } from './hr.ts';
+import { type PartnerHabits, StrangePartner, type Told } from './partner.ts';
+import { type Kind, optionsOf, plain, type Typed } from './values.ts';
+
+const KEY = 'sk_test_ConvergenceSeed0123456';
+const FILE = '/convergence/employees.yaml';
+const START = Date.UTC(2026, 0, 5, 9);
+
+export interface Habits {
+  partner: PartnerHabits;
+  hr: HrHabits;
+}
+
+type InForce = Pick<Parts, 'hris' | 'tenant' | 'mapping'> & { fields: readonly Field[] };
+
+/** A partner, an HR system and a history of their own; store and product are the real ones. */
+export class StrangeWorld {
+  readonly clock: SteppedClock;
+  readonly store: StoreDouble;
+  readonly history = new History();
+  readonly partner: StrangePartner;
+  readonly hr: StrangeHr;
+  readonly people: Person[] = [];
+  readonly #habits: Habits;
+  readonly #everLabelled = new Map<string, Set<string>>();
+  #inForce!: InForce;
+
+  static async create(habits: Habits, random: Random, fields: readonly Field[]): Promise<StrangeWorld> {
+    const clock = createSteppedClock(START);
+    const store = await createStoreDouble(clock.now);
+    const hr = await StrangeHr.create(clock, habits.hr, () => Math.floor(random() * habits.hr.lateMs));
+    const world = new StrangeWorld(habits, { clock, store, hr });
+    world.#inForce = await world.#load(fields);
+    return world;
+  }
+
+  private constructor(habits: Habits, { clock, store, hr }: Pick<StrangeWorld, 'clock' | 'store' | 'hr'>) {
+    this.clock = clock;
+    this.store = store;
+    this.hr = hr;
+    this.partner = new StrangePartner(habits.partner);
+    this.#habits = habits;
+    for (const { at, kind } of allFields)
+      if ('label' in at && kind !== 'email') this.partner.define(at.label, kind, optionsOf(kind));
+    this.partner.define(SPARE, 'text');
+  }
+
+  get fields(): readonly Field[] {
+    return this.#inForce.fields;
+  }
+
+  hire(): Person {
+    const { candidateId, jobCandidateId } = this.partner.add(this.people.length + 1);
+    const person = { candidateId, jobCandidateId, employeeId: this.hr.add() };
+    this.people.push(person);
+    linkPerson(this.store, person, this.clock.now());
+    return person;
+  }
+
+  /** The mapping says something else from now on. */
+  async remap(fields: readonly Field[]): Promise<void> {
+    const before = this.fields;
+    this.#inForce = await this.#load(fields);
+    const others = [...before, ...fields].filter(
+      (one) => ![before, fields].every((all) => all.some((f) => isOne(f, one))),
+    );
+    for (const one of others) for (const at of [one.column, ...this.#everAt(one)]) this.history.changed(at);
+    this.history.changed('*');
+    for (const person of this.people) this.#noteAgreed(person);
+  }
+
+  edit(person: Person, field: Field, side: Side, value: Typed | null): void {
+    // There may be no such field at the moment.
+    const at = side === 'hris' ? field.column : this.#placesOf(field)[0];
+    if (at === undefined) return;
+    if (side === 'hris') this.hr.edit(person.employeeId, field.column, value?.hr ?? null);
+    else this.partner.edit({ candidateId: person.candidateId, place: at }, value?.partner ?? null);
+    const place = { side, record: idOn(side, person), at };
+    this.history.edited(place, this.#textOf(place));
+    this.#noteAgreed(person);
+  }
+
+  move(person: Person): void {
+    const country = this.isHere(person) ? 'FR' : 'DE';
+    this.partner.edit({ candidateId: person.candidateId, place: 'country' }, country);
+    this.history.changed('desk');
+  }
+
+  isHere({ candidateId }: Person): boolean {
+    return this.partner.valueAt({ candidateId, place: 'country' }) === 'DE';
+  }
+
+  textAt(person: Person, field: Field, side: Side): string | null {
+    const at = side === 'hris' ? field.column : this.#placesOf(field)[0];
+    return at === undefined ? null : this.#textOf({ side, record: idOn(side, person), at });
+  }
+
+  /** Whether what one side holds is what it makes of the other's. */
+  isSame({ kind, column, at }: Field, atPartner: string | null, atHr: string | null): boolean {
+    if (atPartner === atHr) return true;
+    const { partner, hr } = this.#habits;
+    const isCapital = kind === 'text' && (partner.capitals || hr.capitals);
+    if (isCapital && atPartner?.toLowerCase() === atHr?.toLowerCase()) return true;
+    const kept = 'property' in at && kind === 'text' ? 'textarea' : kind;
+    const asPartner = plain(kind, this.partner.kept(kept, valueOf(kind, atHr)));
+    return plain(kind, this.hr.kept(column, atPartner)) === atHr || asPartner === atPartner;
+  }
+
+  hint(person: Person, side: Side): void {
+    this.store.all(
+      `insert into hints (tenant_id, stream, record_id, hinted_at) values ('acme', 'employees', ?, ?)
+        on conflict (tenant_id, stream, record_id) do update set hinted_at = excluded.hinted_at`,
+      idOn(side, person),
+      this.clock.now(),
+    );
+  }
+
+  run(runId: string, reader: Reader, conditions: Conditions, asked: Asked): Promise<ExchangeStep> {
+    const { fields, ...parts } = this.#inForce;
+    const answer: Parts['answer'] = (request) => this.partner.answer(request, this.#told(reader, fields));
+    const common = { key: KEY, answer, store: this.store, stream: 'employees' as const };
+    const hris = this.#watched(parts.hris, reader, fields);
+    return exchange({ ...common, ...parts, hris, writes: { partner: 0, hris: 0 } }, runId, conditions, asked);
+  }
+
+  close(): Promise<void> {
+    return this.hr.close();
+  }
+
+  async #load(fields: readonly Field[]): Promise<InForce> {
+    const tenant = tenantOf(fields);
+    const hris = await this.hr.connect(Object.fromEntries(fields.map(({ name, column }) => [name, column])));
+    return { fields, hris, tenant, mapping: (await loadExchangeMapping(tenant, 'employees')) as Mapping };
+  }
+
+  /** Where a field stands at the partner now. */
+  #placesOf({ at }: Field): string[] {
+    if ('property' in at) return [at.property];
+    return this.partner.definitions.filter(({ label }) => label === at.label).map(({ id }) => id);
+  }
+
+  /** Under each definition that has, or had, its label. */
+  #everAt(field: Field): string[] {
+    if ('property' in field.at) return [field.at.property];
+    const known = this.#everLabelled.get(field.at.label) ?? new Set();
+    this.#everLabelled.set(field.at.label, known);
+    for (const id of this.#placesOf(field)) known.add(id);
+    return [...known];
+  }
+
+  #joinedAt(person: Person, fields: readonly Field[], here: Place): Joined[] {
+    return fields.flatMap((field) => {
+      const hris: Place = { side: 'hris', record: person.employeeId, at: field.column };
+      const { owner, keeps } = field;
+      return this.#everAt(field).flatMap((at): Joined[] => {
+        const partner: Place = { side: 'partner', record: person.candidateId, at };
+        if (here.side === 'hris' ? here.at !== field.column : here.at !== at) return [];
+        const isSame = (a: string | null, b: string | null): boolean => this.isSame(field, a, b);
+        return here.side === 'hris'
+          ? [{ here: hris, there: partner, owner, keeps, isSame: (a, b) => isSame(b, a) }]
+          : [{ here: partner, there: hris, owner, keeps, isSame }];
+      });
+    });
+  }
+
+  #joinedIn(person: Person, fields: readonly Field[]): Joined[] {
+    return fields.flatMap((field) =>
+      this.#joinedAt(person, [field], { side: 'hris', record: person.employeeId, at: field.column }),
+    );
+  }
+
+  #noteAgreed(person: Person): void {
+    for (const joined of this.#joinedIn(person, this.fields)) this.history.agreed(joined);
+  }
+
+  #noteCompared(reader: Reader, person: Person, fields: readonly Field[]): void {
+    for (const joined of this.#joinedIn(person, fields)) this.history.compared(reader, joined);
+  }
+
+  #personOf(side: Side, record: string): Person {
+    const found = this.people.find((one) => idOn(side, one) === record);
+    if (found === undefined) throw new Error(`${record} is nobody's`);
+    return found;
+  }
+
+  #textOf(place: Place): string | null {
+    const { side, record, at } = place;
+    const value = side === 'hris' ? this.hr.row(record)[at] : this.partner.valueAt({ candidateId: record, place: at });
+    return plain(this.#kindAt(place), value);
+  }
+
+  /** Of a place, whatever field it belongs to now. */
+  #kindAt({ side, at }: Place): Kind {
+    if (side === 'hris') return allFields.find(({ column }) => column === at)?.kind ?? 'textarea';
+    return this.partner.definitions.find(({ id }) => id === at)?.kind ?? (at === 'email' ? 'email' : 'text');
+  }
+
+  /** What one process reads and writes at the partner. */
+  #told(reader: Reader, fields: readonly Field[]): Told {
+    return {
+      read: (record) => {
+        for (const at of ['city', 'email', ...this.partner.definitions.map(({ id }) => id)]) {
+          const place: Place = { side: 'partner', record, at };
+          this.history.read(reader, place, this.#textOf(place), this.clock.now());
+        }
+        this.#noteCompared(reader, this.#personOf('partner', record), fields);
+      },
+      wrote: ({ candidateId: record, place: at }, value) => {
+        const place: Place = { side: 'partner', record, at };
+        const person = this.#personOf('partner', record);
+        const joined = this.#joinedAt(person, fields, place);
+        const by = { reader, joined, holds: false, at: this.clock.now() };
+        this.history.wrote(place, plain(this.#kindAt(place), value), by);
+        this.#noteAgreed(person);
+      },
+    };
+  }
+
+  /** The same of the HR system, whose copy may change while it is read. */
+  #watched(hris: HrisConnection, reader: Reader, fields: readonly Field[]): HrisConnection {
+    const { amend, read, update, ...others } = hris.employees;
+    const noteRead = (record: string): void => {
+      for (const at of columnNames) {
+        const place: Place = { side: 'hris', record, at };
+        const text = plain(this.#kindAt(place), this.hr.shownAt(record, at));
+        this.history.read(reader, place, text, this.clock.now());
+      }
+      this.#noteCompared(reader, this.#personOf('hris', record), fields);
+    };
+    const write = async (id: string, values: EmployeeFields, send: () => Promise<void> | undefined) => {
+      const before = this.hr.row(id);
+      await send();
+      this.#noteWritten(id, { before, values, reader, fields });
+    };
+    const employees: HrisConnection['employees'] = {
+      ...others,
+      async read(id, signal) {
+        noteRead(id);
+        const record = await read(id, signal);
+        noteRead(id);
+        return record;
+      },
+      update: (id, values, options) => write(id, values, () => update(id, values, options)),
+      ...(amend && {
+        amend: (id: string, change: Amendment, options: WriteOptions) =>
+          write(id, change.fields, () => amend(id, change, options)),
+      }),
+    };
+    return { ...hris, employees };
+  }
+
+  #noteWritten(record: string, { before, values, reader, fields }: Written): void {
+    const after = this.hr.row(record);
+    const person = this.#personOf('hris', record);
+    const sent = new Map(fields.filter(({ name }) => name in values).map(({ name, column }) => [column, values[name]]));
+    for (const at of new Set([...sent.keys(), ...columnNames.filter((one) => before[one] !== after[one])])) {
+      const place: Place = { side: 'hris', record, at };
+      const [kind, text, known] = [this.#kindAt(place), this.#textOf(place), this.history.textAt(place)];
+      const by = { reader, holds: this.#habits.hr.compares, at: this.clock.now() };
+      const kept = this.hr.kept(at, plain(kind, sent.get(at)));
+      // Somebody edited it in the same moment.
+      if (text === known && (!sent.has(at) || plain(kind, kept) !== text)) {
+        if (sent.has(at)) this.history.wroteBefore(place, plain(kind, kept), by);
+        continue;
+      }
+      const joined = sent.has(at) ? this.#joinedAt(person, fields, place) : [];
+      this.history.wrote(place, text, { ...by, joined });
+    }
+    this.#noteAgreed(person);
+  }
+}
+
+/** What a process sent to an employee, and what they held before. */
+interface Written {
+  before: Record<string, unknown>;
+  values: EmployeeFields;
+  reader: Reader;
+  fields: readonly Field[];
+}
+
+function idOn(side: Side, { candidateId, employeeId }: Person): string {
+  return side === 'hris' ? employeeId : candidateId;
+}
+
+function tenantOf(fields: readonly Field[]): Tenant {
+  const columns = fields.map(({ name, column }) => [name, { column, type: COLUMNS[column] }]);
+  const options = { url: 'sqlite::memory:', fields: Object.fromEntries(columns) };
+  return {
+    tenant: 'acme',
+    mode: 'live',
+    hris: { kind: 'sql', connection: 'acme-hr', options },
+    mapping: FILE,
+    streams: { employees: { mapping: FILE }, positions: {}, jobs: {}, candidates: {} },
+    writeBack: { values: [] },
+    files: { [FILE]: `fields:\n${fields.map(ruleOf).join('\n')}\n` },
+  } as unknown as Tenant;
+}
+
+/** A plain text as the partner takes it. */
+function valueOf(kind: Kind, text: string | null): unknown {
+  if (text === null) return null;
+  if (kind === 'number') return Number(text);
+  if (kind === 'checkbox') return text === 'true';
+  if (kind !== 'multi-select') return text;
+  return text.startsWith('[') ? (JSON.parse(text) as unknown) : text;
+}
