@@ -104,6 +104,21 @@ test('with report an edit of the other side stays, and is listed until it is ove
   expect(await listed()).toEqual([]);
 });
 
+test('a rule whose condition no longer holds leaves what both sides have, and counts again later', async () => {
+  const rule = '  city: { from: candidate.city, when: [{ path: candidate.country, equals: Germany }] }';
+  world = await createWorld(`fields:\n${rule}\n`);
+  const person = await world.hire();
+  const at = (profile: Record<string, string>) => world.call('PATCH', `/candidates/${person.candidateId}`, profile);
+  at({ city: 'Bonn', country: 'Germany' });
+  await exchange();
+  at({ city: 'Paris', country: 'France' });
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+  expect((await world.read(person))?.hris['city']).toBe('Bonn');
+  at({ country: 'Germany' });
+  await exchange();
+  expect((await world.read(person))?.hris['city']).toBe('Paris');
+});
+
 test('a value that is none of the options is set apart with its reason, and the other fields go on', async () => {
   world = await createWorld();
   const person = await world.hire();

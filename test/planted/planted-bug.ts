@@ -29,3 +29,9 @@ export function tests(says: RegExp, ...files: string[]): Check {
 export function convergence(says: RegExp, seeds = 12): Check {
   return { command: ['node', 'test/convergence/converge.ts', '--seeds', String(seeds)], says };
 }
+
+/** Seeds of the world of strangers; every tenth is a company of many. */
+export function strange(says: RegExp, seeds = 40, from = 1): Check {
+  const range = ['--seeds', String(seeds), '--from', String(from)];
+  return { command: ['node', 'test/convergence/converge.ts', '--strange', ...range], says };
+}

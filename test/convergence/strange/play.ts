@@ -264,6 +264,9 @@ function isTrue({ world }: Play, { code, person, field, held }: SaidOf): boolean
       return field.owner === 'either' || held[field.owner] === null;
     case 'DUPLICATE_VALUE':
       return has('hris', held.partner);
+    // Each side has a way of emptying everything but an address.
+    case 'INVALID_REQUEST':
+      return held.hris !== null;
     case 'EMAIL_CONFLICT':
       return has('partner', held.hris);
     case 'NOT_A_NUMBER':

@@ -1,0 +1,13 @@
+import { type PlantedBug, strange } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'field created again',
+  patches: [
+    {
+      file: 'src/exchange/field-identities.ts',
+      find: "'customFields', definition?.id, definition?.type",
+      replace: "'customFields', definition?.label, definition?.type",
+    },
+  ],
+  caughtBy: strange(/emptied, and nobody|overwritten/),
+};

@@ -1,0 +1,13 @@
+import { type PlantedBug, strange } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'rule points elsewhere',
+  patches: [
+    {
+      file: 'src/exchange/field-identities.ts',
+      find: 'JSON.stringify([partner, connection, def.place ?? def.key, def.type])',
+      replace: 'JSON.stringify([connection, def.key])',
+    },
+  ],
+  caughtBy: strange(/emptied, and nobody|overwritten/),
+};
