@@ -82,7 +82,8 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   try {
     await Promise.race([firstTry.promise, failed]);
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
-    const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
+    const host = config.HIREBRIDGE_HEALTH_HOST;
+    const health = await startHealth({ host, port, registry, ready: () => readiness(receiver) });
     log.info({ url: receiver.url, health: health.url }, 'receiving webhooks');
     const close = async () => {
       const sent = async () => (await telemetry)?.close();

@@ -132,6 +132,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const relay = wireRelay(parts, deps, hires);
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
+    host: config.HIREBRIDGE_HEALTH_HOST,
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
     ready: () => readiness(workers, parts, relay, presence),

@@ -38,8 +38,13 @@ export const Config = z.object({
   HIREBRIDGE_PORT: port.default(8787).describe('Port where webhooks arrive.'),
   HIREBRIDGE_SERVE_HEALTH_PORT: port
     .default(8788)
-    .describe('Port of health and metrics of `serve`, always on loopback; 0 takes a free port.'),
+    .describe('Port of health and metrics of `serve`; 0 takes a free port.'),
   HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789).describe('The same of `worker`.'),
+  HIREBRIDGE_HEALTH_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address of health and metrics; 0.0.0.0 in a container, behind a network policy.'),
   HIREBRIDGE_CONSOLE_PORT: port.default(8790).describe("Port of the operator's pages, always on loopback."),
   HIREBRIDGE_CONSOLE_TOKEN: z
     .string()

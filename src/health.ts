@@ -10,6 +10,8 @@ export interface HealthCheck {
 }
 
 export interface HealthOptions {
+  /** Loopback, unless what asks is on another machine. */
+  host: string;
   /** 0 takes a free port. */
   port: number;
   registry: Registry;
@@ -34,7 +36,7 @@ export function createRegistry(part: string): Registry {
 
 /**
  * Answers `/healthz` (the event loop runs), `/readyz` (what it needs is there; 503 otherwise) and `/metrics`
- * (Prometheus), on loopback only: none of it is meant for the internet that reaches the webhook port.
+ * (Prometheus), on a port of its own: none of it is meant for the internet that reaches the webhook port.
  */
 export async function startHealth(options: HealthOptions): Promise<Health> {
   const pages: Record<string, (response: ServerResponse) => Promise<void>> = {
@@ -53,11 +55,11 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
     page(response).catch(() => sendJson(response, 500, { error: 'INTERNAL' }));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(options.port, cause)));
-    server.listen(options.port, '127.0.0.1', resolve);
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(options, cause)));
+    server.listen(options.port, options.host, resolve);
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${options.host}:${(server.address() as AddressInfo).port}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -86,12 +88,12 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function cannotListen(port: number, cause: NodeJS.ErrnoException): ConnectorError {
+function cannotListen({ host, port }: HealthOptions, cause: NodeJS.ErrnoException): ConnectorError {
   return new ConnectorError({
     code: 'HEALTH_CANNOT_LISTEN',
     action: 'retry',
     message:
-      `The health page cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). ` +
+      `The health page cannot listen on ${host}:${port} (${cause.code ?? 'error'}). ` +
       'Free that port or choose another with --health-port (0 takes a free one).',
     cause,
   });

@@ -4,8 +4,10 @@ import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
+import { countOpenDeliveries } from '../store/inbox.ts';
 import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
+import { readClock } from '../store/tenant-states.ts';
 
 export interface MetricsOptions {
   /**
@@ -24,6 +26,7 @@ export function createMetrics(
   gaugeHires(store, registry, options);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
+  gaugeInbox(store, registry);
   gaugeRateLimits(store, registry, options);
   return countCalls(registry, options);
 }
@@ -68,6 +71,28 @@ function gaugeAlarms(store: Store, registry: Registry): void {
       const rows = await listAlarms(store);
       this.reset();
       for (const { tenant_id: tenant, kind, reason } of rows) alarms.inc({ tenant, kind, reason });
+    },
+  });
+}
+
+/** Deliveries that wait or were left, and the age of the oldest that waits: 0 where none does. */
+function gaugeInbox(store: Store, registry: Registry): void {
+  const oldest = new Gauge({
+    name: 'hirebridge_inbox_oldest_seconds',
+    help: 'How long the oldest waiting delivery has waited',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'hirebridge_inbox_deliveries',
+    help: 'Deliveries that wait, or were left for a person, by state',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const [counts, now] = [await countOpenDeliveries(store), await readClock(store)];
+      this.reset();
+      for (const { state, count } of counts) this.inc({ state }, count);
+      const came = counts.filter(({ state }) => state === 'waiting').map(({ oldestAt }) => oldestAt);
+      oldest.set(Math.max(0, now - Math.min(now, ...came)) / 1000);
     },
   });
 }

@@ -1,0 +1,124 @@
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { createRegistry } from '../../src/health.ts';
+import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createMetrics } from '../../src/worker/metrics.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FILES = join(ROOT, 'packaging/helm/files');
+const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+
+const Rules = z.object({
+  groups: z.array(
+    z.object({
+      name: z.string(),
+      rules: z.array(
+        z.union([
+          z.strictObject({ record: z.string(), expr: z.string() }),
+          z.strictObject({
+            alert: z.string().startsWith('Hirebridge'),
+            expr: z.string(),
+            for: z.string(),
+            labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
+            annotations: z.strictObject({ summary: z.string(), runbook: z.string() }),
+          }),
+        ]),
+      ),
+    }),
+  ),
+});
+
+/** What Grafana needs of a dashboard to load it. */
+const Dashboard = z.object({
+  uid: z.string().max(40),
+  title: z.string(),
+  schemaVersion: z.number().min(36),
+  templating: z.object({ list: z.array(z.object({ name: z.string(), type: z.enum(['datasource', 'query']) })) }),
+  panels: z.array(
+    z.object({
+      id: z.number(),
+      title: z.string(),
+      type: z.enum(['stat', 'timeseries', 'table']),
+      gridPos: z.object({ x: z.number().max(23), y: z.number(), w: z.number().max(24), h: z.number() }),
+      datasource: z.object({ type: z.literal('prometheus'), uid: z.literal('${datasource}') }),
+      targets: z.array(z.object({ refId: z.string(), expr: z.string() })).nonempty(),
+    }),
+  ),
+});
+
+const { groups } = Rules.parse(parse(await readFile(join(FILES, 'rules.yaml'), 'utf8')));
+const rules = groups.flatMap((group) => group.rules);
+const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []));
+const dashboards = await Promise.all(
+  globSync('dashboards/*.json', { cwd: FILES }).map(async (file) => {
+    return Dashboard.parse(JSON.parse(await readFile(join(FILES, file), 'utf8')));
+  }),
+);
+
+test('every alert has its section in the runbook, with the four answers, and no section is left over', async () => {
+  const text = await read('docs/runbook.md');
+  const sections = new Map(
+    text
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+  );
+  expect([...sections.keys()].toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  for (const { alert, annotations } of alerts) {
+    expect(annotations.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    const answers = [...(sections.get(alert) ?? '').matchAll(/^\*\*(.*?)\.\*\*/gm)].map(([, answer]) => answer);
+    expect([alert, answers]).toEqual([alert, ['Means', 'Look at', 'Do', 'Call']]);
+  }
+});
+
+test('every command of the runbook is one that the program has', async () => {
+  const reference = await read('docs/reference.md');
+  const known = [...reference.matchAll(/^### `hirebridge ([a-z -]+?)(?: [<[].*)?`/gm)].map(([, name = '']) => name);
+  const named = [...(await read('docs/runbook.md')).matchAll(/`hirebridge ([a-z -]+?)(?: [A-Z].*?)?`/g)];
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.map(([, name = '']) => name.replace(/ --.*/, '')).filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('every alert is tested twice: where it fires and where it keeps silent', async () => {
+  const { tests } = parse(await read('test/packaging/rules.test.yaml')) as { tests: { name: string }[] };
+  const cases = alerts.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`]);
+  expect(tests.map(({ name }) => name).toSorted()).toEqual(cases.toSorted());
+});
+
+test('every metric that a rule or a dashboard names is one that serve or worker counts', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const [serve, worker] = [createRegistry('serve'), createRegistry('worker')];
+  createReceiverMetrics(serve);
+  createMetrics(store, worker, { byTenant: false });
+  const counted = new Set([serve, worker].flatMap((one) => one.getMetricsAsArray().map(({ name }) => name)));
+  const expressions = [
+    ...rules.map(({ expr }) => expr),
+    ...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))),
+  ];
+  const named = new Set(expressions.flatMap((expr) => expr.match(/\bhirebridge_\w+/g) ?? []));
+  expect(named.size).toBeGreaterThan(15);
+  expect([...named].map((name) => name.replace(/_bucket$/, '')).filter((name) => !counted.has(name))).toEqual([]);
+});
+
+test('dashboards have ids of their own, and no two panels of one are the same', () => {
+  expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(dashboards.length);
+  for (const { panels } of dashboards) {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const places = panels.map(({ gridPos: { x, y } }) => `${x} ${y}`);
+    expect(new Set(places).size).toBe(places.length);
+  }
+});
+
+test('the units run each part as a user of its own, and nothing of the host can be written', async () => {
+  const units = globSync('packaging/systemd/*.service', { cwd: ROOT });
+  expect(units.length).toBe(3);
+  for (const unit of units)
+    for (const line of ['User=hirebridge', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=\n'])
+      expect(await read(unit)).toContain(line);
+});

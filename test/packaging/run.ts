@@ -1,0 +1,67 @@
+// Checks the files of packaging/ with the tools that read them, where the machine has them: npm run test:packaging
+// KUBE_SCHEMAS: where kubeconform finds the schemas of Kubernetes, as its -schema-location has it; its own by default.
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CHART = join(ROOT, 'packaging/helm');
+const UNITS = globSync('packaging/systemd/*.service', { cwd: ROOT }).toSorted();
+const SCHEMAS = process.env['KUBE_SCHEMAS'] ?? 'default';
+/** Kinds of the Prometheus operator, whose schemas do not come with Kubernetes. */
+const CUSTOM = 'PodMonitor,PrometheusRule';
+/** The most that systemd may find exposed. */
+const MOST_EXPOSED = 2;
+const faults: string[] = [];
+const skipped: string[] = [];
+
+function run(tool: string, args: readonly string[], input?: string): { ok: boolean; text: string } | undefined {
+  const { error, status, stdout, stderr } = spawnSync(tool, args, { cwd: ROOT, encoding: 'utf8', input });
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
+  return { ok: status === 0, text: `${stdout}${stderr}` };
+}
+
+/** Runs a tool and notes how it ended; gives what it printed, or undefined where it is not installed. */
+function check(what: string, tool: string, args: readonly string[], input?: string): string | undefined {
+  const ran = run(tool, args, input);
+  if (ran === undefined) return void skipped.push(`${what}: ${tool} is not installed`);
+  process.stdout.write(`${ran.ok ? 'ok  ' : 'FAIL'} ${what}\n`);
+  if (!ran.ok) faults.push(`${what}\n${ran.text}`);
+  return ran.text;
+}
+
+for (const values of globSync('ci/*.yaml', { cwd: CHART }).toSorted()) {
+  const options = ['--values', join(CHART, values)];
+  check(`helm lint, ${values}`, 'helm', ['lint', '--strict', CHART, ...options]);
+  const made = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', ...options]);
+  if (made === undefined) continue;
+  if (!made.ok) faults.push(`helm template, ${values}\n${made.text}`);
+  const kubeconform = ['-strict', '-summary', '-skip', CUSTOM, '-schema-location', SCHEMAS];
+  check(`kubeconform, ${values}`, 'kubeconform', kubeconform, made.text);
+}
+const refused = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', '--set', 'serve.replica=2']);
+if (refused?.ok) faults.push('the chart took a value that its schema does not know');
+check('promtool check rules', 'promtool', ['check', 'rules', join(CHART, 'files/rules.yaml')]);
+check('promtool test rules', 'promtool', ['test', 'rules', join(ROOT, 'test/packaging/rules.test.yaml')]);
+for (const unit of UNITS) {
+  const told = run('systemd-analyze', ['verify', '--man=no', unit]);
+  if (told === undefined) {
+    skipped.push(`${unit}: systemd-analyze is not installed`);
+    continue;
+  }
+  // The program is on no machine where this runs; everything else that it says counts.
+  const problems = told.text
+    .split('\n')
+    .filter((line) => line.includes('hirebridge') && !line.includes('not executable'));
+  const exposed = run('systemd-analyze', ['security', '--offline=true', unit])?.text ?? '';
+  const level = Number(/exposure level for \S+: ([\d.]+)/.exec(exposed)?.[1] ?? Number.NaN);
+  process.stdout.write(
+    `${problems.length === 0 && level < MOST_EXPOSED ? 'ok  ' : 'FAIL'} ${unit}, exposure ${level}\n`,
+  );
+  if (problems.length > 0) faults.push(`${unit}\n${problems.join('\n')}`);
+  if (!(level < MOST_EXPOSED)) faults.push(`${unit} is exposed ${level}, not below ${MOST_EXPOSED}\n${exposed}`);
+}
+for (const what of skipped) process.stdout.write(`skip ${what}\n`);
+for (const fault of faults) process.stdout.write(`\nFAULT ${fault}\n`);
+process.stdout.write(`${faults.length} faults, ${skipped.length} skipped\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;
