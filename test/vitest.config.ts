@@ -9,9 +9,13 @@ const slowUnits = [
   'test/simulation/**/*.test.ts',
   'test/convergence/**/*.test.ts',
   'test/rate-limit/{shared-by-processes,bank}.test.ts',
-  'test/sandbox/load.test.ts',
   'test/store/large.test.ts',
   'test/architecture/reach.test.ts',
+];
+/** What measures: a second file beside it would be measured too. */
+const measuring = [
+  'test/slow/{fleet-at-rest,isolation,shared-rate-limit,webhook-burst}.test.ts',
+  'test/sandbox/load.test.ts',
 ];
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
 const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
@@ -20,7 +24,8 @@ const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/har
 /**
  * `npm test` runs three projects, each group after the one before: `unit` does without Temporal and runs while its CLI
  * is obtained; `workflow` replays, and asks one server little; `e2e` plays whole flows, each file with tenants of its
- * own in one fleet. `npm run test:all` runs the fourth, `slow`: what starts fleets of its own, kills, floods, measures.
+ * own in one fleet. `npm run test:all` runs `slow`, what starts fleets of its own, kills and floods, and then `alone`,
+ * what measures.
  */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
@@ -37,7 +42,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{workflow,e2e,slow}/**', 'test/hris/counterparts/**', ...withTemporal, ...slowUnits],
+          exclude: ['test/{workflow,e2e,slow}/**', 'test/hris/counterparts/**', ...withTemporal, ...slowUnits, ...measuring],
           provide: { needsTemporal: false },
           ...timeouts,
           // Loading the product takes longer than most files' tests: a worker loads it once.
@@ -70,12 +75,22 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: ['test/slow/**/*.test.ts', ...slowUnits],
+          exclude: measuring,
           ...needsTemporal,
           ...timeouts,
-          // Most start a fleet of processes: two files at once on two cores only measure each other.
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: measuring,
+          ...needsTemporal,
+          ...timeouts,
           fileParallelism: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
