@@ -46,7 +46,9 @@ export function storesOfFile(): (kind: (typeof kinds)[number]) => Promise<{ stor
   };
 }
 
-async function openTwice(url: string, options: OpenStoreOptions = {}) {
+/** `relaxed`, because no test survives its machine, and waiting for the disk takes a third of most. */
+async function openTwice(url: string, given: OpenStoreOptions = {}) {
+  const options = { relaxed: true, ...given };
   // One after the other: SQLite waits for a lock without letting this thread's other connection go on.
   const store = await openStore(url, options);
   const other = await openStore(url, options);
