@@ -42,7 +42,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{workflow,e2e,slow}/**', 'test/hris/counterparts/**', ...withTemporal, ...slowUnits, ...measuring],
+          exclude: [
+            'test/{workflow,e2e,slow}/**',
+            'test/hris/counterparts/**',
+            ...withTemporal,
+            ...slowUnits,
+            ...measuring,
+          ],
           provide: { needsTemporal: false },
           ...timeouts,
           // Loading the product takes longer than most files' tests: a worker loads it once.

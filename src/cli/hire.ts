@@ -38,8 +38,8 @@ export function defineHire(command: Command): void {
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
     .option('--adopt', 'also start one that was hired before go-live, or that a person ended')
     .option('--as <name>', 'who does it; by default the user of this system')
-    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hire start acme 5012', 'hirebridge hire start acme 5012 --adopt'))
+    .option('--json', 'print JSON')
     .action(runStart);
 }
 

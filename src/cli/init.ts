@@ -124,8 +124,8 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
       ...(webhookKey === undefined
         ? []
         : [
-            `webhooks: in the dashboard, set the webhook URL to https://YOUR_HOST/webhooks/${tenant} and this key; on ` +
-              `this machine that is http://127.0.0.1:${readConfig().HIREBRIDGE_PORT}/webhooks/${tenant}\n`,
+            `webhooks: in the dashboard, set the webhook URL to https://YOUR_HOST/webhooks/${tenant} and this key; ` +
+              `on this machine that is http://127.0.0.1:${readConfig().HIREBRIDGE_PORT}/webhooks/${tenant}\n`,
           ]),
     ].join(''),
   );
@@ -336,8 +336,8 @@ async function settleMapping(
     const lacking = lackingIn(lines);
     if (lacking.length > 0)
       throw unsettled(
-        `The table ${table.name} requires ${lacking.join(', ')}, and nothing at the hiring platform fits. Run init on a ` +
-          'terminal to say what fills it, or give the column a default.',
+        `The table ${table.name} requires ${lacking.join(', ')}, and nothing at the hiring platform fits. Run init ` +
+          'on a terminal to say what fills it, or give the column a default.',
       );
     process.stdout.write(`${renderLines(lines, canAsk())}\n`);
     return { table: table.name, roles, lines };

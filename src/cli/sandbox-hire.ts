@@ -9,8 +9,8 @@ import { say } from './print.ts';
 export function defineSandboxHire(command: Command): void {
   command
     .description(
-      'Play one hire in a running sandbox: a recruiter hires somebody new, and once hirebridge has enrolled them, the ' +
-        'onboarding is finished. Exit code 3 where nobody enrols them within a minute.',
+      'Play one hire in a running sandbox: a recruiter hires somebody new, and once hirebridge has enrolled them, ' +
+        'the onboarding is finished. Exit code 3 where nobody enrols them within a minute.',
     )
     .option('--start-date <date>', 'first day of work, YYYY-MM-DD; by default the first of a month, two months on')
     .option('--json', 'print JSON')
@@ -40,7 +40,8 @@ async function runHire({ startDate = inTwoMonths(), json }: HireFlags, command: 
   say(
     { json },
     { name, jobCandidateId, startDate, onboarding: 'finished' },
-    `Enrolled by hirebridge, and the onboarding is finished.\nNext: hirebridge hire show TENANT ${jobCandidateId} --wait\n`,
+    'Enrolled by hirebridge, and the onboarding is finished.\n' +
+      `Next: hirebridge hire show TENANT ${jobCandidateId} --wait\n`,
   );
 }
 
@@ -59,7 +60,9 @@ async function openControl(url: string): Promise<ControlClient> {
   throw new ConnectorError({
     code: 'SANDBOX_NOT_RUNNING',
     action: 'retry',
-    message: `No sandbox answers at ${url}. Start one with: hirebridge sandbox. Name its --control-port where it has another.`,
+    message:
+      `No sandbox answers at ${url}. Start one with: hirebridge sandbox. ` +
+      'Name its --control-port where it has another.',
   });
 }
 

@@ -72,7 +72,7 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
 
 const MOST_FIRST_MS = 30_000;
 
-/** Who is not live after half a minute. Hires of a tenant are followed once its first reconcile is done, and not before. */
+/** Who is not live after half a minute: hires of a tenant are followed once its first reconcile is done. */
 async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal): Promise<string> {
   const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
   try {

@@ -61,7 +61,8 @@ const WORDS = [
   'phone phonenumber mobile mobilephone tel telephone telefon telefonnummer handy telefono movil cell cellulare',
   'city town ort stadt wohnort ville ciudad plaats citta',
   'country countrycode nation land pays pais paese nazione',
-  'title jobtitle position positiontitle designation stelle funktion stellenbezeichnung poste puesto cargo functie mansione ruolo',
+  'title jobtitle position positiontitle designation stelle funktion stellenbezeichnung poste puesto cargo functie ' +
+    'mansione ruolo',
   'department dept abteilung service departement departamento orgunit afdeling reparto',
   'location site office workplace worklocation standort arbeitsort lieu sede',
   'employmentType contracttype typeofemployment vertragsart beschaeftigungsart typecontrat tipocontrato',

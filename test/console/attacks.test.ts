@@ -147,8 +147,10 @@ test('what other systems say is shown as text on every page, also where it is re
 });
 
 /** What rows are found by, and words of our own: everything else in the store may have come from elsewhere. */
-const OURS =
-  /^(tenant_id|job_candidate_id|hold_id|body_hash|plan_hash|batch_id|conflict_id|page_id|id|name|code|state|step|kind|act|stream|role|outcome|source|mode|upstream|file|body|receives|answers|decisions|.*_side|.*_type)$/;
+const OURS = new RegExp(
+  '^(tenant_id|job_candidate_id|hold_id|body_hash|plan_hash|batch_id|conflict_id|page_id|id|name|code|state|step|' +
+    'kind|act|stream|role|outcome|source|mode|upstream|file|body|receives|answers|decisions|.*_side|.*_type)$',
+);
 
 /** Ends every text in the store with what is hostile, inside of JSON as well. */
 async function poison(kysely: Store['kysely']): Promise<void> {
@@ -161,9 +163,8 @@ async function poison(kysely: Store['kysely']): Promise<void> {
       for (const { name: column } of texts) {
         const value = row[column];
         if (typeof value !== 'string') continue;
-        await sql`update ${table} set ${sql.ref(column)} = ${poisoned(value)} where rowid = ${row['row_number']}`.execute(
-          kysely,
-        );
+        const written = sql`${sql.ref(column)} = ${poisoned(value)}`;
+        await sql`update ${table} set ${written} where rowid = ${row['row_number']}`.execute(kysely);
       }
   }
 }

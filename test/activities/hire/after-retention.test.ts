@@ -10,7 +10,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { purgePlans, purgeWrites } from '../../../src/store/retention.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
-import { kinds } from '../../store/stores.ts';
+import type { kinds } from '../../store/stores.ts';
 import { employPerson, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 

@@ -1,5 +1,5 @@
-// Every page of the console over a large store: npm run test:console-scale -- [--store sqlite|postgres]... [--tenants N]
-// [--hires N] [--audit N] [--open N]
+// Every page of the console over a large store: npm run test:console-scale -- [--store sqlite|postgres]...
+// [--tenants N] [--hires N] [--audit N] [--open N]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +79,8 @@ async function judge(kind: string, url: string): Promise<void> {
     `${kind}\n${renderTable(['page', 'fastest ms', 'median', 'slowest', 'KB', 'statements', ''], rows)}\n`,
   );
   process.stdout.write(
-    `${values.open} open pages ask ${perSecond.toFixed(1)} statements a second, and ${refreshed.toFixed(1)} of them are brought up to date\n`,
+    `${values.open} open pages ask ${perSecond.toFixed(1)} statements a second, ` +
+      `and ${refreshed.toFixed(1)} of them are brought up to date\n`,
   );
   if (wrong.length > 0) process.stdout.write(`${wrong.join('\n')}\n`);
   if (wrong.length > 0 || perSecond > MOST_STATEMENTS) process.exitCode = 1;

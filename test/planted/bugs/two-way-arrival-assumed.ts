@@ -2,6 +2,7 @@ import { type PlantedBug, strange } from '../planted-bug.ts';
 
 export const bug: PlantedBug = {
   name: 'arrival assumed',
+  caughtBy: strange(/emptied, and nobody|overwritten|nobody edited/),
   patches: [
     {
       file: 'activities/exchange/write-pairs.ts',
@@ -14,5 +15,4 @@ export const bug: PlantedBug = {
       replace: 'if (shown === form || over.length > 0) return [];',
     },
   ],
-  caughtBy: strange(/emptied, and nobody|overwritten|nobody edited/),
 };

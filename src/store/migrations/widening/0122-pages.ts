@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Pages went through a whole table for what they show: a hire by its id, acts, plans, reasons of holds, pairs left out. */
+/** Pages read a whole table for what they show: a hire by its id, acts, plans, reasons of holds, pairs left out. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const index = (name: string, on: string) => db.schema.createIndex(name).on(on);
   await index('hires_by_number', 'hires').column('job_candidate_id').execute();
