@@ -99,6 +99,7 @@ export async function fillFleet(store: Store, { tenants, hires, audit }: FleetSi
   await putPlans(store, tenantOf, audit / 10);
   await putHolds(store, tenantOf, hires);
   await putStreams(store, ids, now, hires);
+  await putAlarms(store, ids);
   await putLimits(store, ids);
   if (store.kind === 'postgres') await sql`vacuum analyze`.execute(store.kysely);
   else await sql`analyze`.execute(store.kysely);
@@ -307,6 +308,9 @@ async function putStreams(store: Store, ids: readonly string[], now: number, hir
     // The oldest ones are open still.
     closed_at: n < 200 ? null : n + 1,
   }));
+}
+
+async function putAlarms(store: Store, ids: readonly string[]): Promise<void> {
   for (let n = 0; n < 50; n += 1)
     await noteTrouble(
       store,
