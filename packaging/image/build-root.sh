@@ -1,0 +1,15 @@
+#!/bin/sh
+# The image's file system, for the Dockerfile and without any container engine or registry: what Node needs of Debian's
+# packages, a shell for `up` and `demo`, and the program. build-root.sh TARBALL FOLDER; needs mmdebstrap, npm and root.
+set -eu
+here=$(dirname "$(realpath "$0")")
+mmdebstrap --quiet --mode=chrootless --variant=extract --dpkgopt='path-exclude=/usr/share/doc/*' \
+  --include=base-files,netbase,tzdata,ca-certificates,libc6,libstdc++6,libgcc-s1,dash,coreutils bookworm "$2"
+ln -sf dash "$2/bin/sh"
+# ca-certificates is unpacked only, so its bundle is made here.
+mkdir -p "$2/etc/ssl/certs"
+cat "$2"/usr/share/ca-certificates/mozilla/*.crt >"$2/etc/ssl/certs/ca-certificates.crt"
+echo 'hirebridge:x:65532:65532::/data:/usr/sbin/nologin' >>"$2/etc/passwd"
+"$here/install.sh" "$1" "$2"
+chown 65532:65532 "$2/data"
+echo "$(du -sm --exclude=proc --exclude=sys "$2" | cut -f1) MB unpacked, $(grep -c '"bom-ref"' "$2/app/sbom.cdx.json") parts in the SBOM"

