@@ -7,7 +7,7 @@ import { currentTenants } from '../tenants/current-tenants.ts';
 import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
-import { renderTable } from './print.ts';
+import { folded, printJson, renderTable } from './print.ts';
 
 export function defineStatus(command: Command): void {
   command
@@ -15,36 +15,108 @@ export function defineStatus(command: Command): void {
       'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, ' +
         'and the last run of each stream. Exit code 3 where a worker or receiver should run and does not.',
     )
+    .option('--verbose', 'show every column: calls, inbox, answers of both sides, records of each stream')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
+    .addHelpText('after', example('hirebridge status', 'hirebridge status --verbose', 'hirebridge status --json'))
     .action(runStatus);
 }
 
-async function runStatus(options: { json?: boolean }, command: Command): Promise<void> {
+async function runStatus(options: { verbose?: boolean; json?: boolean }, command: Command): Promise<void> {
   const places = await placesOf(command);
   const read = async (store: Store): Promise<Status> =>
     readStatus(store, await currentTenants(store, places.tenantsDir));
   const status = await withStore(places, read, { mustExist: true });
-  process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
+  if (options.json === true) printJson(status);
+  else process.stdout.write(renderStatus(status, options.verbose === true));
   if (status.processes.some(isMissing)) process.exitCode = EXIT.partial;
 }
 
 /** What needs a person comes first; a fleet's tables show those in need, and name how many are left out. */
-function renderStatus(status: Status): string {
+function renderStatus(status: Status, isVerbose: boolean): string {
   const inNeed = new Set(status.holds.map(({ tenantId }) => tenantId));
   const rank = ({ tenantId, state, alarms }: TenantStatus): number =>
     state === 'paused' || alarms.length > 0 ? 0 : inNeed.has(tenantId) ? 1 : 2;
   const tenants = status.tenants.toSorted((a, b) => rank(a) - rank(b));
-  const table = renderSome(
-    ['tenant', 'state', 'baseline', 'last reconcile', 'answered', 'hires', 'inbox', 'calls'],
-    tenants.map(tenantRow),
-    'hirebridge status --json',
-  );
-  const running = status.processes.map((role) => describeRole(role, age)).join('\n');
-  return `${[running, ...troubleLines(status), holdsPart(status), table, ...streamsPart(tenants)].join('\n\n')}\n`;
+  const running = status.processes.map((role) => describeRole(role, age));
+  const lines = [...running, ...troubleLines(status)];
+  const parts = isVerbose
+    ? [
+        running.join('\n'),
+        ...lines.slice(running.length),
+        wholeHolds(status),
+        wholeTable(tenants),
+        ...streamsPart(tenants),
+      ]
+    : [...lines.map((line) => folded(line)), holdsPart(status), ...shortTables(tenants)];
+  return `${[folded(summaryOf(status)), ...parts].join('\n\n')}\n`;
 }
 
+/** The sentence that people from HR read. */
+function summaryOf({ holds, tenants, processes, freezes }: Status): string {
+  const open = tenants.reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
+  const trouble = tenants.filter(({ state, alarms }) => state === 'paused' || alarms.length > 0).length;
+  const way = open === 0 ? 'No hire is under way' : `${many(open, 'hire is', 'hires are')} under way`;
+  const stopped = processes.some(isMissing) || freezes.length > 0 ? ' Not everything goes on, see below.' : '';
+  const ill = trouble === 0 ? '' : ` ${many(trouble, 'tenant has', 'tenants have')} trouble, see below.`;
+  const asks =
+    holds.length === 0
+      ? '; nobody needs to do anything.'
+      : `; ${many(holds.length, 'question waits', 'questions wait')} for an answer.`;
+  return `${way}${stopped + ill === '' || holds.length > 0 ? asks : '.'}${stopped}${ill}`;
+}
+
+function many(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
+}
+
+function wholeTable(tenants: readonly TenantStatus[]): string {
+  const head = ['tenant', 'state', 'baseline', 'last reconcile', 'answered', 'hires', 'inbox', 'calls'];
+  return renderSome(head, tenants.map(tenantRow), 'hirebridge status --json');
+}
+
+/** What fits into 80 columns. */
+function shortTables(tenants: readonly TenantStatus[]): string[] {
+  const rows = tenants.map((tenant) => [
+    cut(tenant.tenantId),
+    tenant.state + (tenant.creditGateClosed ? ' (no credits)' : ''),
+    String(tenant.hires.open ?? 0),
+    String(tenant.hires.done ?? 0),
+    tenant.reconcileAgeMs === undefined ? 'never' : `${age(tenant.reconcileAgeMs)} ago`,
+  ]);
+  const table = renderSome(['tenant', 'state', 'under way', 'done', 'compared'], rows, 'hirebridge status --json');
+  const streams = tenants.flatMap(({ tenantId, streams: own }) =>
+    own.map(({ stream, state, pausedBy, ageMs, quarantined }) => [
+      cut(tenantId),
+      stream,
+      pausedBy === undefined ? state : 'paused',
+      `${age(ageMs)} ago`,
+      String(quarantined),
+    ]),
+  );
+  const [, ...advice] = streamsPart(tenants);
+  if (streams.length === 0) return [table];
+  const shown = renderSome(['tenant', 'stream', 'last run', 'when', 'left out'], streams, 'hirebridge status --json');
+  return [table, shown, ...advice.map((line) => folded(line))];
+}
+
+const MOST_NAME = 24;
+
+function cut(name: string): string {
+  return name.length <= MOST_NAME ? name : `${name.slice(0, MOST_NAME - 3)}...`;
+}
+
+/** Each hold with its reason, and how to answer it. */
 function holdsPart({ holds }: Status): string {
+  if (holds.length === 0) return 'No holds.';
+  const lines = holds.slice(0, MOST_ROWS).map(({ holdId, tenantId, jobCandidateId, ageMs, code, message }) => {
+    const whose = jobCandidateId === null ? tenantId : `${tenantId}, job candidate ${jobCandidateId}`;
+    return folded(`${holdId}  ${whose}, for ${age(ageMs)}: ${message} [${code}]`, '  ');
+  });
+  const more = holds.length > MOST_ROWS ? `\n... and ${holds.length - MOST_ROWS} more: hirebridge hold list` : '';
+  return `${lines.join('\n')}${more}\n\nHow to answer one: hirebridge hold show ID`;
+}
+
+function wholeHolds({ holds }: Status): string {
   if (holds.length === 0) return 'No holds.';
   const rows = holds.map((hold) => [
     hold.holdId,

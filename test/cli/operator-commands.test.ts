@@ -155,9 +155,15 @@ test('status counts hires and deliveries by state and shows holds with their rea
     ],
     holds: [{ jobCandidateId: '600013', code: 'MAPPING_INCOMPLETE' }],
   });
-  const readable = await runCli(['status', '--tenants', dir, '--data', data]);
+  const readable = await runCli(['status', '--verbose', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme\s.*1 before-go-live, 2 open/);
   expect(readable.stdout).toContain('MAPPING_INCOMPLETE: The start date is missing');
+  const short = (await runCli(['status', '--tenants', dir, '--data', data])).stdout;
+  expect(short).toMatch(
+    /^2 hires are under way; 1 question waits for an answer\. Not everything goes on,\s+see below\.\n/,
+  );
+  expect(short).toContain('[MAPPING_INCOMPLETE]');
+  expect(short.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
 test('status shows the last run of each stream, what was left out, and why one was refused', async () => {
@@ -190,7 +196,7 @@ test('status shows the last run of each stream, what was left out, and why one w
       },
     ],
   });
-  const readable = await runCli(['status', '--tenants', dir, '--data', data]);
+  const readable = await runCli(['status', '--verbose', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 +- *\n/);
   expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
 });
@@ -209,11 +215,11 @@ test('what an alarm says is not said twice, and a stream that was removed since 
     await noteTrouble(store, alarm, 0);
   });
   const places = ['--tenants', dir, '--data', data];
-  const before = (await runCli(['status', ...places])).stdout;
+  const before = (await runCli(['status', '--verbose', ...places])).stdout;
   expect(before.match(/The landing table is not there/g)).toHaveLength(2);
   expect(before).toContain('acme candidates was refused');
   expect(await runCli(['tenant', 'apply', '--yes', '--unchecked', ...places])).toMatchObject({ code: 0 });
-  expect((await runCli(['status', ...places])).stdout).not.toContain('was refused');
+  expect((await runCli(['status', '--verbose', ...places])).stdout).not.toContain('was refused');
 });
 
 const DELIVERY = {

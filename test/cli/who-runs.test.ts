@@ -27,26 +27,27 @@ async function untilSeen({ kysely }: Store, count: number): Promise<void> {
   });
 }
 
-test('status begins with who runs, and ends with 3 where a worker or receiver should and does not', async () => {
+test('status says at once who runs, and ends with 3 where a worker or receiver should and does not', async () => {
   await using fleet = await applied();
   const { cli, store } = fleet;
-  const nobody = await cli('status');
+  const nobody = await cli('status', '--verbose');
   expect(nobody.code).toBe(3);
-  const [workerLine, receiverLine] = nobody.stdout.split('\n');
+  const [, , workerLine, receiverLine] = nobody.stdout.split('\n');
   expect(workerLine).toMatch(/^No worker runs \(none ever did\)\. No hire goes on\. Start it: hirebridge worker,/);
   expect(receiverLine).toMatch(/^No receiver runs \(none ever did\)\. Webhooks are lost/);
   const [worker, receiver] = [keepPresence(store, 'worker', log), keepPresence(store, 'receiver', log)];
   await untilSeen(store, 2);
-  const both = await cli('status');
+  const both = await cli('status', '--verbose');
   expect(both.code).toBe(0);
+  expect(both.stdout).toMatch(/^No hire is under way; nobody needs to do anything\.\n\n/);
   expect(both.stdout).toMatch(
-    /^The worker runs since \d{4}-\S+Z on .*, version \d\S+\.\nThe receiver runs since \S+Z on .*, version \d\S+\.\n/,
+    /^The worker runs since \d{4}-\S+Z on .*, version \d\S+\.\nThe receiver runs since \S+Z on .*, version \d\S+\.\n/m,
   );
   await Promise.all([worker.close(), receiver.close()]);
-  const stopped = await cli('status');
+  const stopped = await cli('status', '--verbose');
   expect([stopped.code, stopped.stdout]).toEqual([
     3,
-    expect.stringMatching(/^No worker runs \(the last one was seen .* ago on .*, and was stopped\)/),
+    expect.stringMatching(/\nNo worker runs \(the last one was seen .* ago on .*, and was stopped\)/),
   ]);
 });
 
@@ -62,7 +63,7 @@ test('a worker that was killed is missed, by status, doctor and check alike', as
     .where('process_id', '=', 'w')
     .execute();
   const missed = /No worker runs \(the last one was seen .* ago on elsewhere \(7\), and it did not end by itself\)/;
-  expect(await cli('status')).toMatchObject({ code: 3, stdout: expect.stringMatching(missed) });
+  expect(await cli('status', '--verbose')).toMatchObject({ code: 3, stdout: expect.stringMatching(missed) });
   expect((await cli('doctor')).stdout).toMatch(missed);
   expect((await cli('check', 'acme')).stdout).toMatch(missed);
   const { processes } = JSON.parse((await cli('status', '--json')).stdout) as { processes: unknown };
@@ -90,5 +91,5 @@ test('when each side last answered stands in status', async () => {
     { timeoutMs: 30_000 },
   );
   await again.close();
-  expect((await cli('status')).stdout).toMatch(/acme\s.*partner \d+ s, HR \d+ s/);
+  expect((await cli('status', '--verbose')).stdout).toMatch(/acme\s.*partner \d+ s, HR \d+ s/);
 });

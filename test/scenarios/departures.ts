@@ -34,7 +34,7 @@ async function hireElsewhere(world: World, { candidateId, jobId }: Applicant): P
   await move(world, Number(jobCandidateId), 'HIRED');
   await until('the second hire to be done', async () => {
     await world.finishOnboardings();
-    return (await world.cli(['status'])).stdout.includes('1 done');
+    return (await world.cli(['status', '--verbose'])).stdout.includes('1 done');
   });
 }
 

@@ -54,7 +54,7 @@ export const stores: Scenario[] = [
       await Promise.all([world.startReceiver(), world.startWorker()]);
       await hire(world, people.slice(2));
       const status = await until('the pause', async () => {
-        const { stdout } = await world.cli(['status']);
+        const { stdout } = await world.cli(['status', '--verbose']);
         return stdout.includes('COMPANY_MISMATCH') ? stdout : undefined;
       });
       await pause(5_000);

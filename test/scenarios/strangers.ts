@@ -35,7 +35,7 @@ async function untilReconciledAgain(world: World): Promise<void> {
     (await world.control.ledger({ kind: 'request', name: 'jobs.list', limit: 100_000 })).length;
   const before = await reads();
   await until('two reconciles', async () => (await reads()) >= before + 2);
-  const { stdout } = await world.cli(['status']);
+  const { stdout } = await world.cli(['status', '--verbose']);
   if (stdout.includes('paused')) throw new Error(`the tenant is paused: ${stdout}`);
 }
 

@@ -131,7 +131,7 @@ test('check, status and hire show name the cause of eight broken set-ups, and ap
     await prepare(world);
     await deliverToAll(world);
     await pretendToRun(world);
-    const status = (await world.cli(['status'])).stdout;
+    const status = (await world.cli(['status', '--verbose'])).stdout;
     const outputs = new Map<string, { code: number | null; text: string }>();
     for (const name of Object.keys(setups)) outputs.set(name, await readOutput(world, name, status));
     for (const [name, { says }] of Object.entries(setups)) expect(outputs.get(name)?.text, name).toMatch(says);
@@ -146,4 +146,4 @@ test('check, status and hire show name the cause of eight broken set-ups, and ap
   } finally {
     await world.close();
   }
-}, 120_000);
+});
