@@ -20,7 +20,7 @@ const TOP = 8;
 export function lineChart(title: string, times: readonly number[], lines: readonly Line[], unit = ''): Html {
   const [first = 0] = times;
   const last = times.at(-1) ?? first + 1;
-  const most = Math.max(1e-2, ...lines.flatMap(({ values }) => values.filter((value) => value !== undefined)));
+  const most = Math.max(1, ...lines.flatMap(({ values }) => values.filter((value) => value !== undefined)));
   const top = niceTop(most);
   const x = (at: number): number => LEFT + ((at - first) / Math.max(1, last - first)) * (WIDTH - LEFT - 8);
   const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP);

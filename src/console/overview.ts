@@ -367,7 +367,7 @@ export function begunCell(hours: readonly number[]): Html {
     const height = one === 0 ? 0 : Math.max(2, (one / most) * 20);
     return height === 0 ? '' : html`<rect x="${at * 4}" y="${20 - height}" width="3" height="${height}"/>`;
   });
-  return html`<span class="spark">${all}<svg viewBox="0 0 96 20" width="96" height="20" role="img"
+  return html`<span class="spark">${all}<svg viewBox="0 0 96 20" width="72" height="20" preserveAspectRatio="none" role="img"
   aria-label="by hour, the latest last: ${hours.join(' ')}">${bars}</svg></span>`;
 }
 

@@ -157,6 +157,7 @@ function lookTable(all: ReadonlyMap<string, readonly StreamStatus[]>): Html {
     tenantLink(tenantId),
     streamLink(tenantId, one.stream),
     ...runCells(one),
+    whyCell(one),
   ]);
   const running = [...all.values()].flat().length;
   const rest =
@@ -165,7 +166,7 @@ function lookTable(all: ReadonlyMap<string, readonly StreamStatus[]>): Html {
       : '';
   return html`<p>${count(running, 'stream')} of ${count(all.size, 'tenant')} ran so far;
 ${odd.length === 0 ? 'none needs' : `${odd.length} need`} a look.</p>
-${table('Streams that need a look', ['tenant', 'stream', ...RUN_HEAD], rows, {
+${table('Streams that need a look', ['tenant', 'stream', ...RUN_HEAD, 'why'], rows, {
   none: 'Every stream ended as it should.',
 })}${rest}`;
 }
@@ -178,7 +179,7 @@ function streamLink(tenantId: string, stream: string): Html {
   return html`<a href="${addressOf('streams', tenantId, stream)}">${stream}</a>`;
 }
 
-const RUN_HEAD = ['last run', 'when', 'read', 'made', 'changed', 'same', 'left out', 'partner / HR system', 'why'];
+const RUN_HEAD = ['last run', 'when', 'read', 'made', 'changed', 'same', 'left out', 'partner / HR system'];
 
 function runsTable(c: Asked, tenant: string, streams: readonly StreamStatus[], own: readonly string[]): Html {
   const ran = new Set(streams.map(({ stream }) => stream));
@@ -198,7 +199,7 @@ function runsTable(c: Asked, tenant: string, streams: readonly StreamStatus[], o
 }
 
 function runCells(one: StreamStatus): Cell[] {
-  const { state, ageMs, counts, total, quarantined, pausedBy, coverage, refused } = one;
+  const { state, ageMs, counts, total, quarantined, pausedBy, coverage } = one;
   const stands = pausedBy === undefined ? state : `paused by ${pausedBy}`;
   const look =
     pausedBy !== undefined || state === 'refused' || state === 'partial'
@@ -217,8 +218,11 @@ function runCells(one: StreamStatus): Cell[] {
     coverage === undefined
       ? ''
       : html`${coverage.partner} / ${coverage.hris}, <span class="soft">${ago(coverage.ageMs)}</span>`,
-    refused === undefined ? '' : `${refused.message} [${refused.code}]`,
   ];
+}
+
+function whyCell({ refused }: StreamStatus): string {
+  return refused === undefined ? '' : `${refused.message} [${refused.code}]`;
 }
 
 function progress({ counts, total }: StreamStatus): Cell {

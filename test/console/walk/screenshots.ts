@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { noteTrouble } from '../../../src/store/alarms.ts';
 import { insertHires } from '../../../src/store/hires.ts';
@@ -145,13 +145,36 @@ async function shoot(
   paths: Readonly<Record<string, string>>,
 ): Promise<void> {
   const page = await opened.newPage({ viewport: { width, height: 860 }, colorScheme: scheme });
+  const shot = (name: string): Promise<unknown> =>
+    page.screenshot({ path: join(folder, `${device}-${scheme}-${name}.png`), fullPage: true });
   await page.goto(up.entry);
   for (const [name, path] of Object.entries(paths)) {
     await page.goto(up.url + path);
     await page.locator('h1').first().waitFor();
     const entry = page.locator('main .entry > summary').first();
     if (await entry.isVisible()) await entry.click();
-    await page.screenshot({ path: join(folder, `${device}-${scheme}-${name}.png`), fullPage: true });
+    await shot(name);
   }
+  await shootSetup(page, shot);
   await page.close();
+}
+
+/** The steps of setting up a tenant, as far as the files that would be written. */
+async function shootSetup(page: Page, shot: (name: string) => Promise<unknown>): Promise<void> {
+  const { other } = up;
+  const press = (name: string): Promise<void> => page.getByRole('button', { name }).click();
+  await page.goto(`${up.url}/setup`);
+  await shot('setup');
+  await page.getByLabel(/^ID of the tenant/).fill('initrode');
+  await page.getByLabel(/^Address of the hiring platform/).fill(String(other.sandbox.facts['partner']));
+  await page.getByLabel(/^API key/).fill(other.apiKey);
+  await press('Ask the hiring platform');
+  await page.getByLabel(/^Database of the HR system/).fill(other.hrisUrl);
+  await shot('setup-hr-system');
+  await press('Read its fields');
+  await page.getByText('Each field of an employee gets its value').waitFor();
+  await shot('setup-fields');
+  await press('Check it, and try it with real people');
+  await page.getByText('Files that will be written').waitFor();
+  await shot('setup-files');
 }
