@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { definitionSchema } from '../../src/hris/http/definition-schema.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { findHrisAdapter, hrisKinds, openHris } from '../../src/hris/registry.ts';
 
@@ -77,3 +79,27 @@ test('docs/hris.md shows what each kind can do', async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   expect(await readFile(new URL('../../docs/hris.md', import.meta.url), 'utf8')).toContain(table);
 });
+
+test('each answer to what is special in an HR system that cannot run here is a part of a definition', async () => {
+  const text = await readFile(new URL('../../docs/hris.md', import.meta.url), 'utf8');
+  const lines = text.slice(text.indexOf('| system |')).split('\n').slice(2);
+  const answers = lines.flatMap((line) => line.split(' | ').at(2) ?? []);
+  const parts = answers.flatMap((answer) => [...answer.matchAll(/`([a-z][\w.]*)`/gi)].map(([, part]) => part ?? ''));
+  expect(parts.length).toBeGreaterThan(25);
+  const schema = z.toJSONSchema(definitionSchema, { io: 'input' }) as Schema;
+  expect(parts.filter((part) => !isPart(schema, part.split('.')))).toEqual([]);
+});
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  items?: Schema;
+}
+
+function isPart(schema: Schema, [name, ...rest]: readonly string[]): boolean {
+  if (schema.items !== undefined && name !== undefined) return isPart(schema.items, [name, ...rest]);
+  if (name === undefined) return true;
+  const { properties = {}, additionalProperties: any } = schema;
+  const next = properties[name] ?? (typeof any === 'object' ? any : undefined);
+  return next !== undefined && isPart(next, rest);
+}
