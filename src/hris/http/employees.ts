@@ -78,11 +78,12 @@ async function hitsOf(
   key: FindKey,
 ): Promise<Hits> {
   const hits = new Map<string, EmployeeRef>();
+  const compared = comparedBy(definition, key.by);
   let isWhole = false;
   let seen = 0;
   const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
   for await (const { items, answer, isLast } of pages) {
-    const records = await Promise.all(items.map((item) => toEmployee(definition, item, COMPARED[key.by])));
+    const records = await Promise.all(items.map((item) => toEmployee(compared, item)));
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
@@ -93,6 +94,17 @@ async function hitsOf(
     if (seen >= MOST_SCANNED) break;
   }
   return { refs: [...hits.values()], isWhole };
+}
+
+/** A search may go through thousands: of each only what tells whether it fits is read. */
+function comparedBy({ record, fields, hooks, nothing }: HttpDefinition, by: FindKey['by']) {
+  const keys: readonly string[] = COMPARED[by];
+  return {
+    record: { ...record, former: undefined },
+    fields: fields.filter(({ key }) => keys.includes(key)),
+    hooks,
+    nothing,
+  };
 }
 
 /** The records of a list, or the one that an answer is. An answer without any list is no empty list. */

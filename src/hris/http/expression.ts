@@ -38,16 +38,33 @@ export function plainPath(text: string): PathStep[] | undefined {
   }
 }
 
-/** @throws BadExpression where it is neither a path nor JSONata */
+const COMPARED = /^([^"'=]+?)\s*=\s*(?:"([^"\\]*)"|'([^'\\]*)')$/;
+
+/**
+ * Paths, the first of some (`a ?? b`), and a path that is compared with a text mean what they mean in JSONata, and are
+ * read much faster.
+ * @throws BadExpression where it is neither a path nor JSONata
+ */
 export function compileExpression(text: string): Expression {
   const paths = text.split('??').map((one) => plainPath(one.trim()));
-  // As JSONata would, and much faster.
   if (paths.every((path) => path !== undefined))
     return (input) =>
       paths
         .values()
         .map((path) => readPath(input, path))
         .find((value) => value !== undefined);
+  const evaluate = compileJsonata(text);
+  const [, left = '', double, single] = COMPARED.exec(text.trim()) ?? [];
+  const path = plainPath(left);
+  if (path === undefined) return evaluate;
+  const wanted = double ?? single;
+  return (input) => {
+    const value = readPath(input, path);
+    return typeof value === 'object' && value !== null ? evaluate(input) : value === wanted;
+  };
+}
+
+function compileJsonata(text: string): Expression {
   try {
     const compiled = jsonata(text);
     // On an answer that it was not written for an expression may fail: then it reads nothing, as a path would.

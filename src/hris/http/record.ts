@@ -15,14 +15,11 @@ interface Placed {
   isLeftOut?: boolean;
 }
 
-/** A record of an answer as an employee, with all fields or with those that are `wanted`. */
+/** A record of an answer as an employee. */
 export async function toEmployee(
-  definition: HttpDefinition,
+  { record, hooks, fields, nothing }: Pick<HttpDefinition, 'record' | 'hooks' | 'fields' | 'nothing'>,
   given: unknown,
-  wanted?: readonly string[],
 ): Promise<EmployeeRecord | undefined> {
-  const { record, hooks } = definition;
-  const fields = wanted === undefined ? definition.fields : definition.fields.filter(({ key }) => wanted.includes(key));
   const raw = hooks.record === undefined ? given : hooks.record(given);
   const [id, number, former] = await together([record.id(raw), record.number?.(raw), record.former?.(raw)]);
   const known = idOf(id);
@@ -32,7 +29,7 @@ export async function toEmployee(
   const values = await together(fields.map(({ path, read }) => (read === undefined ? readPath(raw, path) : read(raw))));
   return {
     ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
-    ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], definition.nothing)])),
+    ...readFields(fields.map((field, at) => [field.key, fromTheirs(field, values[at], nothing)])),
     ...(typeof former === 'boolean' ? { former } : {}),
     ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
   };
