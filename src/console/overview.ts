@@ -367,8 +367,8 @@ export function begunCell(hours: readonly number[]): Html {
     const height = one === 0 ? 0 : Math.max(2, (one / most) * 20);
     return height === 0 ? '' : html`<rect x="${at * 4}" y="${20 - height}" width="3" height="${height}"/>`;
   });
-  return html`<span class="spark">${all}<svg viewBox="0 0 96 20" width="72" height="20" preserveAspectRatio="none" role="img"
-  aria-label="by hour, the latest last: ${hours.join(' ')}">${bars}</svg></span>`;
+  return html`<span class="spark">${all}<svg viewBox="0 0 96 20" width="72" height="20" preserveAspectRatio="none"
+  role="img" aria-label="by hour, the latest last: ${hours.join(' ')}">${bars}</svg></span>`;
 }
 
 /** How old the run of the stream is that waited longest, and how many need a look. */
