@@ -104,6 +104,7 @@ function emptyWorld() {
     points: 0,
     storeLost: false,
     storeLostAt: 0,
+    storeRestoredAt: 0,
     untraced: new Set(),
     people: new Map(),
     emails: new Map(),

@@ -63,6 +63,8 @@ export interface HrisWorld {
 
 const LAG_MS: Record<HrisProfile, number> = { strict: 0, careless: 2_000, replica: 45_000, roster: 0 };
 const ROSTER_MS = 90_000;
+/** So long an employee may be there and not be shown. */
+export const UNSEEN_MS: Record<HrisProfile, number> = { ...LAG_MS, roster: ROSTER_MS };
 const RESULTS_MS = 60_000;
 const GIVE_UP_MS = 10_000;
 

@@ -182,6 +182,7 @@ function saveStore(world: World, at: number): void {
       if (lastReconcile(world) === saved) return void timeline.at(timeline.now() + 5_000, restore);
       for (const worker of world.workers.slice()) killWorker(world, worker);
       store.restore();
+      world.storeRestoredAt = timeline.now();
       world.acknowledged.length = taken;
     };
     timeline.at(timeline.now() + 15_000 + random() * 150_000, restore);

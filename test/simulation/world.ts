@@ -74,6 +74,8 @@ export interface World {
   storeLost: boolean;
   /** When it was, ms; 0 where it was not. */
   storeLostAt: number;
+  /** When a backup was put back, ms; 0 where none was. */
+  storeRestoredAt: number;
   /** Tenants of whose work nobody but the lost store knew. */
   untraced: Set<string>;
   /** Job candidate to candidate, also of those who are deleted later. */
