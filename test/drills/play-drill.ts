@@ -191,7 +191,7 @@ async function untilSaid(watch: ReturnType<typeof watchReadyz>, drill: Drill): P
 async function statusSays({ world }: Ground, wanted: RegExp): Promise<string> {
   const until = performance.now() + 60_000;
   for (;;) {
-    const { stdout, stderr } = await world.cli(['status']);
+    const { stdout, stderr } = await world.cli(['status', '--verbose']);
     const text = `${stderr}${stdout}`;
     if (wanted.test(text) || performance.now() > until) return text;
   }

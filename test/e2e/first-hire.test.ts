@@ -19,6 +19,6 @@ test('one hired event makes one enrolment, one employee, one Employee ID; earlie
   expect((await writtenBack(world)).get(id)).toBe(employees[0]?.number);
   expect(await world.effects('enrolment')).toHaveLength(1);
   expect((await readStatus(world)).hires).toEqual({ 'before-go-live': 3, done: 1 });
-  const { stdout } = await world.cli(['status']);
+  const { stdout } = await world.cli(['status', '--verbose']);
   expect(stdout).toMatch(new RegExp(`${world.tenant}.*1 done`));
 });

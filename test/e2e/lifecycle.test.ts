@@ -98,7 +98,7 @@ test('a paused tenant stores its webhooks, a frozen one writes nothing; both hir
   await hire(people.slice(1));
   await until('three hires that may not enrol', async () => (await readStatus(world)).hires['open'] === 3);
   expect(await world.effects('enrolment')).toEqual([]);
-  expect(await cli('status')).toContain(`${tenant} is frozen by ada`);
+  expect(await cli('status', '--verbose')).toContain(`${tenant} is frozen by ada`);
   await cli('thaw', tenant);
   await untilHired(world, 3);
   await expectExactlyHired(world, people);

@@ -27,7 +27,7 @@ test('a fleet moves to another cluster, and every hire under way ends there, onc
   const there = { TEMPORAL_ADDRESS: next.address, TEMPORAL_NAMESPACE: 'moved' };
   await world.startWorker(there);
   await until('the others are enrolled', async () => (await enrolled()) === 6);
-  const { stdout } = await world.cli(['status'], there);
+  const { stdout } = await world.cli(['status', '--verbose'], there);
   expect(stdout).toContain('6 open');
   await untilHired(world, 6);
   await expectExactlyHired(world, people);
