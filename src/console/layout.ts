@@ -116,7 +116,7 @@ export function table(
   { id = '', none }: { id?: string; none?: Cell } = {},
 ): Html {
   if (rows.length === 0) return html`<p class="empty">${none ?? `${caption}: none.`}</p>`;
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+  return html`<div class="scroll" role="region" aria-label="Table: ${caption}" tabindex="0">
 <table${id === '' ? '' : html` id="${id}"`}>
 <caption class="hidden">${caption}</caption>
 <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
