@@ -1,4 +1,4 @@
-import { isConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
 import { parseTenant } from '../tenants/load-tenants.ts';
 import type { PlannedTenant } from '../tenants/plan-application.ts';
@@ -17,6 +17,22 @@ const AT_ONCE = 8;
 /** What happened before, and not what the files say: they may be the cure. */
 const PAST: ReadonlySet<CheckLine['check']> = new Set(['state', 'webhooks', 'rate-limit']);
 
+/** Asks both sides whether a tenant could work as its files say; reads only. */
+export async function checkDefinition(tenant: Tenant, store: Store): Promise<CheckLine[]> {
+  return (await checkTenant(tenant, store)).filter(({ check }) => !PAST.has(check));
+}
+
+/** Refuses tenants that could not work. @throws ConnectorError CHECK_FAILED, with every cause */
+export async function assertChecked(...given: Parameters<typeof checkApplications>): Promise<void> {
+  const { failures } = await checkApplications(...given);
+  if (failures.length === 0) return;
+  throw new ConnectorError({
+    code: 'CHECK_FAILED',
+    action: 'reject',
+    message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
+  });
+}
+
 /** Asks both sides of every tenant that would be applied; reads only. */
 export async function checkApplications(
   store: Store,
@@ -33,8 +49,8 @@ export async function checkApplications(
         checked.unchecked.push({ tenantId, why });
         continue;
       }
-      for (const { check, state, message } of await checkTenant(tenant, store))
-        if (state === 'fail' && !PAST.has(check)) checked.failures.push({ tenantId, check, message });
+      for (const { check, state, message } of await checkDefinition(tenant, store))
+        if (state === 'fail') checked.failures.push({ tenantId, check, message });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, checkNext));

@@ -8,7 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import { exchangeNames, isExchange, landedNames } from '../streams/streams.ts';
 import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { checkApplications } from './check-applications.ts';
+import { assertChecked } from './check-applications.ts';
 import { type MappingName, mappingNamed } from './diff-mapping.ts';
 import { readAppliedTenant } from './tenants.ts';
 
@@ -108,13 +108,7 @@ export async function applyEdit(
   if (own.text !== before) throw overtaken(tenantId);
   const { file, files } = await readAppliedTenant(store, tenantId);
   const planned = await planDefinition(store, { file, files: { ...files, [own.path]: text } });
-  const { failures } = await checkApplications(store, [planned]);
-  if (failures.length > 0)
-    throw new ConnectorError({
-      code: 'CHECK_FAILED',
-      action: 'reject',
-      message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
-    });
+  await assertChecked(store, [planned]);
   if (!(await applyDefinitions(store, [planned], by))) throw overtaken(tenantId);
   return { folder: await bringAlong(own, text) };
 }

@@ -14,8 +14,8 @@ import { parseTenant } from '../tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
 import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { checkApplications } from './check-applications.ts';
-import { type CheckLine, checkTenant } from './check-tenant.ts';
+import { assertChecked, checkDefinition } from './check-applications.ts';
+import type { CheckLine } from './check-tenant.ts';
 import {
   assertAbsent,
   defineDateField,
@@ -294,14 +294,11 @@ const MOST_HIRED = 1_000;
 /** Checks a draft as `tenant apply` does, and maps some people as a first hire would be; writes nothing. */
 export async function tryDraft(tenantsDir: string, store: Store, draft: FullDraft): Promise<Tried> {
   return withDraft(tenantsDir, draft, async (tenant) => {
-    const checks = (await checkTenant(tenant, store)).filter(({ check }) => !PAST.has(check));
+    const checks = await checkDefinition(tenant, store);
     if (checks.some(fails)) return { checks, hired: 0, read: 0, ready: 0, fields: [] };
     return withEnds(store, tenant, async (open) => ({ checks, ...(await mapPeople(open)) }));
   });
 }
-
-/** Nothing happened to it yet. */
-const PAST: ReadonlySet<CheckLine['check']> = new Set(['state', 'webhooks', 'rate-limit']);
 
 export function fails({ state }: CheckLine): boolean {
   return state === 'fail';
@@ -366,13 +363,7 @@ export async function finishDraft(tenantsDir: string, store: Store, draft: FullD
   const planned = await planDefinition(store, definition);
   await writeNewFiles(files);
   try {
-    const { failures } = await checkApplications(store, [planned]);
-    if (failures.length > 0)
-      throw new ConnectorError({
-        code: 'CHECK_FAILED',
-        action: 'reject',
-        message: `Nothing was applied. ${failures.map(({ check, message }) => `${check}: ${message}`).join(' ')}`,
-      });
+    await assertChecked(store, [planned]);
     if (!(await applyDefinitions(store, [planned], by)))
       throw new ConnectorError({
         code: 'TENANTS_CHANGED',
