@@ -14,6 +14,7 @@ export const factual: Record<string, string> = {
 
 /** Where a line may be as wide as what it quotes. */
 export const quoting: Record<string, string> = {
+  'docs/streams.md': 'tables of what the code says of itself, one row a line',
   'docs/reference.md': 'what the program says of itself: tables and help, one row or sentence a line',
   'docs/measurements.md': 'one measurement a row',
   'test/contract/facts': 'sentences of the specification, to be found there as they stand',

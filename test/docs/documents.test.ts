@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { runCli } from '../cli/cli-process.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { streamsPage, wrongReasons } from './partner-table.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const guides = (await readdir(path.join(root, 'docs'))).filter((name) => name.endsWith('.md'));
@@ -59,4 +60,11 @@ test.each(documents)('%s names only scripts and files that exist', async (docume
 test('docs/reference.md is what `hirebridge reference` writes', async () => {
   const { stdout } = await runCli(['reference']);
   expect(await read('docs/reference.md')).toBe(stdout);
+});
+
+test('docs/streams.md says of every event and endpoint what uses it, or why nothing does', async () => {
+  expect(wrongReasons()).toEqual([]);
+  const page = streamsPage();
+  expect(page).not.toMatch(/nothing: *\|/);
+  expect(await read('docs/streams.md')).toBe(page);
 });

@@ -1,0 +1,145 @@
+/** Writes the tables of docs/streams.md: `node test/docs/partner-table.ts > docs/streams.md`. */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { allEndpoints } from '../../src/partner/contract/index.ts';
+import { pullNames, pullStreams } from '../../src/streams/streams.ts';
+import { dispatch } from '../../src/worker/dispatch.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** Who calls the partner, by the beginning of a file's path; contract, sandbox and demonstrations are not us. */
+const FLOWS: readonly (readonly [string, string | undefined])[] = [
+  ['src/partner/', undefined],
+  ['src/sandbox/', undefined],
+  ['src/cli/demo/', undefined],
+  ['src/streams/index.ts', undefined],
+  ['src/operator/', 'commands'],
+  ['src/worker/resume-paused.ts', 'check of the key'],
+  ['activities/assert-known-company.ts', 'check of the key'],
+  ['activities/hire/', 'hires'],
+  ['activities/presence/', 'hires'],
+  ['activities/fields/', 'custom fields in mappings'],
+  ['activities/reconcile/', 'reconcile'],
+  ['activities/exchange/', '`employees`, `positions`, `amendments`'],
+  ['activities/requisitions/', '`requisitions`'],
+  ['activities/employment/', '`employment`'],
+  ['activities/documents/', '`documents`'],
+];
+
+const words = (text: string): string[] => text.split(' ');
+
+/** Why nothing calls an endpoint, by the reason. */
+const REASONS: Readonly<Record<string, readonly string[]>> = {
+  'no stream does it yet': [
+    ...words('candidates.add candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
+    ...words('jobCandidates.rescore jobCandidates.getRescore'),
+    ...words('jobCandidates.getApplication jobCandidates.getConsentDocument'),
+    ...words('assessments.inviteBulk assessments.getInviteBatch assessments.listCandidates'),
+    ...words('assessments.getReport assessments.getShareLink'),
+    ...words('assessmentFlows.listCandidates assessmentFlows.assign'),
+    ...words('bookingSchedules.list bookingSchedules.listLocations bookingSchedules.listQuestions'),
+    ...words('bookingSchedules.createLink bookings.list'),
+    ...words('sites.list campaigns.list campaigns.addLeads campaigns.listLeads'),
+  ],
+  'people set it up in the dashboard': [
+    ...words('pipelines.create pipelines.rename pipelines.saveStage pipelines.deleteStage'),
+    ...words('assessments.createAudioInterview assessments.update assessments.addQuestion assessments.updateQuestion'),
+    ...words('assessments.removeQuestion assessments.autoGenerate assessments.generateQuestions'),
+    ...words('assessmentFlows.create assessmentFlows.update campaigns.create'),
+  ],
+  'the list shows the same': [
+    ...words('pipelines.get customFields.get customFieldValues.get assessments.get assessmentFlows.get'),
+    ...words('bookingSchedules.get campaigns.get users.get teams.get'),
+  ],
+  'the list shows it too, and all are read at once': words('onboarding.getDocument onboarding.getOffer'),
+  'candidates choose and book for themselves': words('bookingSchedules.listSlots bookingSchedules.createBooking'),
+  'the event names them; they are read by their ids': ['jobCandidates.listRescored'],
+  'the lists by stage type show everybody of all jobs': words('jobCandidates.listByJob jobCandidates.listByStage'),
+  'a person decides it': words('jobCandidates.update jobCandidates.remove jobCandidates.move customFields.remove'),
+  'only values that a mapping owns are emptied, one by one': ['customFieldValues.removeByEntity'],
+  'it takes no reference of ours, so a lost answer could not be looked up': ['assessments.invite'],
+  'all or nothing on credits: one person would keep the others waiting': ['onboarding.enrolBulk'],
+};
+
+const UNUSED = new Map(Object.entries(REASONS).flatMap(([why, ids]) => ids.map((id) => [id, why] as const)));
+
+/** What calls each endpoint, by its id: found in the code, and in the list of streams. */
+export function endpointUses(): Map<string, string[]> {
+  const uses = new Map(allEndpoints().map(({ id }) => [id, new Set<string>()]));
+  for (const name of pullNames)
+    for (const endpoint of [pullStreams[name].list, pullStreams[name].fetch])
+      if (endpoint !== undefined) uses.get(endpoint.id)?.add(`\`${name}\``);
+  for (const file of globSync('{src,activities,workflows}/**/*.ts', { cwd: root }).toSorted()) {
+    const flow = flowOf(file);
+    if (flow === undefined) continue;
+    const text = readFileSync(path.join(root, file), 'utf8');
+    for (const [, section, name] of text.matchAll(/\b(?:contract|partner)\s*\.\s*(\w+)\s*\.\s*(\w+)/g))
+      uses.get(`${section}.${name}`)?.add(flow);
+  }
+  return new Map([...uses].map(([id, flows]) => [id, [...flows].toSorted()]));
+}
+
+function flowOf(file: string): string | undefined {
+  const known = FLOWS.find(([prefix]) => file.startsWith(prefix));
+  return known === undefined ? file : known[1];
+}
+
+/** Endpoints that are neither called nor explained, or both; names of endpoints that there are none of. */
+export function wrongReasons(): string[] {
+  const uses = endpointUses();
+  const unexplained = [...uses].filter(([id, flows]) => flows.length === 0 && !UNUSED.has(id));
+  const used = [...UNUSED.keys()].filter((id) => (uses.get(id)?.length ?? 1) > 0);
+  return [...unexplained.map(([id]) => id), ...used];
+}
+
+function eventRows(): string[] {
+  return Object.entries(dispatch).map(([event, { hires, hiresOfJob, streams = {}, nothing }]) => {
+    const leads = [
+      ...(hires === undefined && hiresOfJob === undefined ? [] : ['hires']),
+      ...Object.keys(streams).map((name) => `\`${name}\``),
+    ];
+    return `| \`${event}\` | ${leads.length === 0 ? `nothing: ${nothing ?? ''}` : leads.join(', ')} |`;
+  });
+}
+
+function endpointRows(): string[] {
+  const uses = endpointUses();
+  return allEndpoints().map(({ id, method, path: at, section }) => {
+    const flows = uses.get(id) ?? [];
+    const by = flows.length === 0 ? `nothing: ${UNUSED.get(id) ?? ''}` : flows.join(', ');
+    return `| ${section} | ${method} ${at} | ${by} |`;
+  });
+}
+
+/** The page as it should be. */
+export function streamsPage(): string {
+  const events = eventRows();
+  const endpoints = endpointRows();
+  const idle = (rows: readonly string[]) => rows.filter((row) => row.includes('| nothing: ')).length;
+  return [
+    "# What of the partner's API is used, and by what",
+    '',
+    'Written from the code by `node test/docs/partner-table.ts > docs/streams.md`; a test keeps it equal. Streams are',
+    'named as in the tenant file ([tenants.md](tenants.md) says what each does).',
+    '',
+    '## Events',
+    '',
+    `${events.length} events, ${events.length - idle(events)} of which lead to something. What a webhook names is read`,
+    'again; it is never believed.',
+    '',
+    '| event | leads to |',
+    '|---|---|',
+    ...events,
+    '',
+    '## Endpoints',
+    '',
+    `${endpoints.length} endpoints, ${endpoints.length - idle(endpoints)} of which are called.`,
+    '',
+    '| section | endpoint | called by |',
+    '|---|---|---|',
+    ...endpoints,
+    '',
+  ].join('\n');
+}
+
+if (import.meta.main) process.stdout.write(streamsPage());
