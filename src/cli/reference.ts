@@ -2,26 +2,34 @@ import type { Argument, Command } from 'commander';
 import { settingsReference, wrap } from '../operator/reference.ts';
 import type { Dispatch } from '../worker/dispatch.ts';
 import { dispatch } from '../worker/dispatch.ts';
+import { catalogues } from './catalogues.ts';
 import { example, type LoadCommand } from './options.ts';
 
 /** `load` gives a command of the program its options and commands, which are read only when they are needed. */
 export function defineReference(command: Command, load: LoadCommand): void {
   command
-    .description('Write the reference of every command, file key and environment variable, as Markdown.')
+    .description(
+      'Write the reference of every command, file key, hold, state, source path, field and metric, as Markdown.',
+    )
     .addHelpText('after', example('hirebridge reference > docs/reference.md'))
     .action(async () => {
       const all = command.parent?.commands ?? [];
       await Promise.all(all.map(load));
-      writeReference(all);
+      writeReference(all, await catalogues());
     });
 }
 
-function writeReference(all: readonly Command[]): void {
+function writeReference(all: readonly Command[], named: readonly string[]): void {
   const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
   process.stdout.write(
-    `${[...head, settingsReference(), '', ...eventLines(dispatch), '', ...commands.map(wrap)].join('\n')}\n`,
+    `${[...head, settingsReference(), '', ...eventLines(dispatch), '', ...named.map(wrapped), '', ...commands.map(wrap)].join('\n')}\n`,
   );
+}
+
+/** A table's row stays in one line. */
+function wrapped(line: string): string {
+  return line.startsWith('|') ? line : wrap(line);
 }
 
 /** What each of the partner's events leads to. */

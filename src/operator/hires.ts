@@ -214,8 +214,18 @@ const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; 
   ended: { stands: (who) => `The hire of ${who} is over; nothing to do.`, next: 'Nothing more is done.' },
 };
 
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
+const ENDINGS: Readonly<Record<Intl.LDMLPluralRule, string>> = {
+  one: 'st',
+  two: 'nd',
+  few: 'rd',
+  other: 'th',
+  zero: 'th',
+  many: 'th',
+};
+
 function ordinal(count: number): string {
-  return { 2: 'second', 3: 'third' }[count] ?? `${count}th`;
+  return { 2: 'second', 3: 'third' }[count] ?? `${count}${ENDINGS[ORDINALS.select(count)]}`;
 }
 
 /** `23 December`, with the year where it is another one; in UTC. */

@@ -57,6 +57,8 @@ test.each([
     'is done since 1 January 1970: employee 000126, written back and verified; nothing to do.',
     'Nothing more',
   ],
+  ['open', { period: 21 }, 'job candidate 12, hired for the 21st time, is about to begin', 'Both sides are read'],
+  ['open', { period: 12 }, 'job candidate 12, hired for the 12th time, is about to begin', 'Both sides are read'],
   ['kept', { ended_at: 0 }, 'ended since 1 January 1970 as kept; nothing to do.', 'A person ended it'],
 ] as const)('a hire that is %s says how it stands and what comes next: %o', async (state, row, stands, next) => {
   const store = await openStore('sqlite::memory:');
