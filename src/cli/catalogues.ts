@@ -44,9 +44,9 @@ function holds(): string[] {
   return [
     '## Holds',
     '',
-    'Questions that hirebridge asks a person. `hirebridge hold show HOLD` says what it is about; `hirebridge hold answer`',
-    'takes one of the answers. A refusal of the hiring platform or of the HR system is a hold, too, under the code of the',
-    'refusal, with the answers `retry` and `cancel` or `keep`.',
+    'Questions that hirebridge asks a person. `hirebridge hold show HOLD` says what it is about; `hirebridge hold',
+    'answer` takes one of the answers. A refusal of the hiring platform or of the HR system is a hold, too, under the',
+    'code of the refusal, with the answers `retry` and `cancel` or `keep`.',
     '',
     ...lines,
   ];
@@ -156,8 +156,9 @@ function sourcePaths(): string[] {
   return [
     '## Source paths',
     '',
-    'What `from` may name in a mapping of employees, as `candidate.firstName`, `job.customFields[Department]`,',
-    '`onboarding.metadata.site`. A custom field is named by its label or its id; `hirebridge discover TENANT` lists them.',
+    'What `from` may name in a mapping of employees, as `candidate.firstName`, `job.customFields[Department]` or',
+    '`onboarding.metadata.site`. A custom field is named by its label or its id; `hirebridge discover TENANT` lists',
+    'them.',
     '',
     ...read,
     '',
@@ -198,8 +199,9 @@ async function employeeFields(): Promise<string[]> {
   return [
     '## Fields of HR systems',
     '',
-    'What a mapping of employees may write by kind, and what fills it where no mapping says otherwise. `hris.fields` of a',
-    'tenant file adds fields, or places them elsewhere. The fields of `http` and `module` are those that their file names.',
+    'What a mapping of employees may write by kind, and what fills it where no mapping says otherwise. `hris.fields`',
+    'of a tenant file adds fields, or places them elsewhere. The fields of `http` and `module` are those that their',
+    'file names.',
     ...tables.flat(),
   ];
 }

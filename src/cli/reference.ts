@@ -9,7 +9,7 @@ import { example, type LoadCommand } from './options.ts';
 export function defineReference(command: Command, load: LoadCommand): void {
   command
     .description(
-      'Write the reference of every command, file key, hold, state, source path, field and metric, as Markdown.',
+      'Write the reference of commands, file keys, holds, states, source paths, fields and metrics, as Markdown.',
     )
     .addHelpText('after', example('hirebridge reference > docs/reference.md'))
     .action(async () => {
@@ -22,9 +22,8 @@ export function defineReference(command: Command, load: LoadCommand): void {
 function writeReference(all: readonly Command[], named: readonly string[]): void {
   const commands = ['## Commands', ...all.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
-  process.stdout.write(
-    `${[...head, settingsReference(), '', ...eventLines(dispatch), '', ...named.map(wrapped), '', ...commands.map(wrap)].join('\n')}\n`,
-  );
+  const lines = [...eventLines(dispatch), '', ...named.map(wrapped), '', ...commands.map(wrap)];
+  process.stdout.write(`${[...head, settingsReference(), '', ...lines].join('\n')}\n`);
 }
 
 /** A table's row stays in one line. */

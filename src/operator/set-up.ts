@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectorError } from '../errors.ts';
+import type { DescribedField } from '../hris/port.ts';
+import type { OwnColumn } from '../hris/sql/tables.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { sourceRecords } from '../mapping/source-fields.ts';
 import { writeRule } from '../mapping/write-rule.ts';
@@ -23,11 +25,13 @@ import {
   partnerAccess,
   type SeenPartner,
   seePartner,
+  seeSources,
   tenantTexts,
   writeNewFiles,
 } from './new-tenant.ts';
 import { CALL_MS, type OpenTenant, patiently, withEnds } from './open-tenant.ts';
 import { readHireSources } from './plan-hire.ts';
+import { type Source, suggestMapping } from './suggest-mapping.ts';
 
 /**
  * Setting up a tenant step by step, as `init` and `tenant apply` do it at once. Nothing is written before the last
@@ -110,6 +114,7 @@ export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGi
     }
   });
   const sources = sourcesOf(draft.seen.customFields);
+  const suggested = suggestedFor(described, await seeSources(partnerAccess(draft), draft.seen));
   const rules = new Map(mapping.fields.map((field) => [field.target, field]));
   const there = described.map(({ key, label, isField, type, required }): HrField => {
     const rule = rules.get(key);
@@ -121,7 +126,7 @@ export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGi
       ...(rule === undefined ? {} : { rule: writeRule(rule.rule) }),
       isOwn: !isField,
       isThere: true,
-      ...choicesFor(label, type, sources, rule !== undefined),
+      ...choicesFor(type, sources, rule === undefined ? (suggested.get(label) ?? 'none') : 'default'),
     };
   });
   const missing = mapping.fields
@@ -136,7 +141,7 @@ export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGi
         rule: writeRule(rule),
         isOwn: false,
         isThere: known,
-        paths: choicesFor(target, def.type, sources, true).paths,
+        paths: choicesFor(def.type, sources, 'default').paths,
         suggested: known ? 'default' : 'none',
       };
     });
@@ -145,7 +150,7 @@ export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGi
   return { ...bare, fields, choices: Object.fromEntries(fields.map(({ key, suggested }) => [key, suggested])) };
 }
 
-interface Source {
+interface Offered {
   path: Exclude<Choice, 'default' | 'none'>;
   name: string;
   type: string;
@@ -165,13 +170,13 @@ const NOT_OFFERED = new Set(
 /** Only ever mapped because somebody chose to. */
 const NOT_SUGGESTED = new Set(['gender', 'nationality', 'dateOfBirth', 'id', 'status', 'createdAt', 'updatedAt']);
 
-function sourcesOf(customFields: readonly FieldDefinition[]): Source[] {
+function sourcesOf(customFields: readonly FieldDefinition[]): Offered[] {
   const own = (['candidate', 'job'] as const).flatMap((entity) =>
     sourceRecords[entity].fields
       .filter((name) => !NOT_OFFERED.has(name))
-      .map((name): Source => ({ path: `${entity}.${name}`, name, type: DATES.has(name) ? 'date' : 'text' })),
+      .map((name): Offered => ({ path: `${entity}.${name}`, name, type: DATES.has(name) ? 'date' : 'text' })),
   );
-  const custom = customFields.flatMap(({ id, entity, label, type }): Source[] => {
+  const custom = customFields.flatMap(({ id, entity, label, type }): Offered[] => {
     if (entity !== 'candidate' && entity !== 'job') return [];
     const isClear = customFields.filter((one) => one.entity === entity && one.label === label).length === 1;
     const named = isClear && !/[[\]{}]/.test(label) ? label : id;
@@ -180,21 +185,19 @@ function sourcesOf(customFields: readonly FieldDefinition[]): Source[] {
   return [...custom, ...own];
 }
 
-/** What fits by type, and of that what has the same name. */
-function choicesFor(
-  label: string,
-  type: string,
-  sources: readonly Source[],
-  hasRule: boolean,
-): Pick<HrField, 'suggested' | 'paths'> {
+/** What fits by type; of it, what is suggested, where that fits. */
+function choicesFor(type: string, sources: readonly Offered[], wanted: string): Pick<HrField, 'suggested' | 'paths'> {
   const fitting = sources.filter((one) => one.type === type || (one.type !== 'list' && /^(?:text|other)$/.test(type)));
-  const same = fitting.find(({ name }) => folded(name) === folded(label) && !NOT_SUGGESTED.has(name));
-  const suggested = hasRule ? 'default' : (same?.path ?? 'none');
-  return { suggested, paths: fitting.map(({ path }) => path) };
+  const suggested = wanted === 'default' ? wanted : fitting.find(({ path }) => path === wanted)?.path;
+  return { suggested: suggested ?? 'none', paths: fitting.map(({ path }) => path) };
 }
 
-function folded(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+/** By label, the path that fills a field as `init` would suggest it; the first day of work is asked for by itself. */
+function suggestedFor(fields: readonly DescribedField[], sources: readonly Source[]): ReadonlyMap<string, string> {
+  const columns = fields.map((field): OwnColumn => ({ ...field, name: field.label, isKey: false, samples: [] }));
+  const free = sources.filter(({ path }) => !NOT_SUGGESTED.has(path.replace(/^.*\./, '')));
+  const { lines } = suggestMapping({ name: 'employees', columns }, free, '');
+  return new Map(lines.flatMap(({ column, from }) => (from === undefined ? [] : [[column.name, from]])));
 }
 
 function camel(column: string): string {

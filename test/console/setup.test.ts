@@ -96,12 +96,12 @@ test('a tenant that is set up has the files that init writes, and is applied wit
   expect(own).toEqual(rows);
 });
 
-test('a field of the HR system gets its value from what has its name and a type that fits', async () => {
+test('a field of the HR system gets its value from what means the same and has a type that fits', async () => {
   const open = await setUp();
   const { visitor, hris, sandbox, tenantsDir } = open;
   const { kysely, close } = openDatabase(hris);
   for (const [column, type] of [
-    ['cost_center', 'text'],
+    ['kostenstelle', 'text'],
     ['badge', 'integer'],
     ['review_day', 'date'],
   ] as const)
@@ -123,18 +123,18 @@ test('a field of the HR system gets its value from what has its name and a type 
   const { text } = await visitor.get(`${to}/fields`);
   const chosen = (key: string) =>
     new RegExp(`name="field:${key}"[^]*?<option value="([^"]+)" selected`).exec(text)?.[1];
-  expect([chosen('costCenter'), chosen('badge'), chosen('reviewDay'), chosen('givenName')]).toEqual([
+  expect([chosen('kostenstelle'), chosen('badge'), chosen('reviewDay'), chosen('givenName')]).toEqual([
     'candidate.customFields[Cost center]',
     'none',
     'candidate.customFields[Review day]',
     'default',
   ]);
-  const wanted = { 'field:costCenter': 'candidate.customFields[Cost center]', 'field:badge': 'candidate.email' };
+  const wanted = { 'field:kostenstelle': 'candidate.customFields[Cost center]', 'field:badge': 'candidate.email' };
   const look = await send(visitor, `${to}/fields`, {
     ...Object.fromEntries(['givenName', 'familyName', 'email', 'title'].map((key) => [`field:${key}`, 'default'])),
     ...wanted,
   });
-  expect(look.text).toContain('costCenter: { column: cost_center, type: text }');
+  expect(look.text).toContain('kostenstelle: { column: kostenstelle, type: text }');
   // No number is read from an e-mail address: only what was offered is taken.
   expect(look.text).not.toContain('badge:');
   expect(look.text).toContain('phone: null');
