@@ -68,3 +68,9 @@ test('docs/streams.md says of every event and endpoint what uses it, or why noth
   expect(page).not.toMatch(/nothing: *\|/);
   expect(await read('docs/streams.md')).toBe(page);
 });
+
+test('the map of data in docs/privacy.md is what `hirebridge person map` prints', async () => {
+  const { stdout } = await runCli(['person', 'map']);
+  const [, map] = (await read('docs/privacy.md')).split('## The map of data\n\n');
+  expect(map).toBe(stdout);
+});

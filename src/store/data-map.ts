@@ -1,0 +1,340 @@
+/**
+ * What a column can hold of a person. identity: who they are: names, birth dates. contact: how they are reached.
+ * content: what is said of them: fields of a record, pay, an answer. secret: what opens something. pseudonym: an id of
+ * theirs at the partner, in the HR system or of ours, or a hash of values of theirs.
+ */
+export type DataClass = 'identity' | 'contact' | 'content' | 'secret' | 'pseudonym';
+
+/** A table, file or log that can hold something of a person. */
+export interface Place {
+  /** Column or part -> what of a person it can hold. */
+  people: Readonly<Record<string, readonly DataClass[]>>;
+  why: string;
+  kept: string;
+}
+
+/** A table of the store: `others` are its columns that hold nothing of a person, with blanks between. */
+export type TablePlace = (Place & { others: string }) | { others: string };
+
+const IDS = ['pseudonym'] as const;
+const RECORD = ['identity', 'contact', 'content'] as const;
+const OPERATOR = ['identity'] as const;
+
+const UNTIL_RETENTION = 'values until `policies.retention.plans` after the hire ended; ids for good';
+
+/** Every table of the store and every column of it. `test/store/data-map.test.ts` compares it with both databases. */
+export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
+  alarms: {
+    people: { subject: IDS, message: IDS },
+    why: 'What keeps failing, by the ids it fails for.',
+    kept: 'until the trouble is over; a day at most after it was last seen',
+    others: 'tenant_id kind reason since last_seen_at times raised_at notified_at',
+  },
+  answers: { others: 'tenant_id side answered_at' },
+  audit: {
+    people: { by: OPERATOR, details: IDS },
+    why: 'What operators did, and to whom.',
+    kept: 'for good',
+    others: 'at tenant_id act',
+  },
+  change_cursors: { others: 'tenant_id connection cursor began_at' },
+  document_looks: {
+    people: { job_candidate_id: IDS },
+    why: 'When the documents of a hire were last listed.',
+    kept: 'for good',
+    others: 'tenant_id period looked_at again',
+  },
+  employments: {
+    people: { employee_id: IDS, written_id: IDS, status: ['content'] },
+    why: 'What the partner was last told of an employee, so that nothing is told twice.',
+    kept: 'for good',
+    others: 'tenant_id written_at',
+  },
+  evidence: { others: 'tenant_id assumption verdict first_seen_at' },
+  exchange_pairs: {
+    people: { pair_id: IDS, bases: RECORD, sent: RECORD, echoes: RECORD },
+    why: 'What both sides last agreed on, so that an edit is told from an old value.',
+    kept: 'while the pair is linked',
+    others: 'tenant_id stream identities version settles_at missing_side missing_run gone_at updated_at',
+  },
+  exchange_tallies: {
+    people: { tally: IDS },
+    why: 'Change limits count what was written in the last hour.',
+    kept: 'an hour',
+    others: 'tenant_id stream written_at',
+  },
+  field_changes: { others: 'tenant_id side entity field_id at before after' },
+  field_conflicts: {
+    people: { pair_id: IDS, partner_form: RECORD, hris_form: RECORD, partner_value: RECORD, hris_value: RECORD },
+    why: 'A person compares the two values and decides.',
+    kept: 'values until `policies.retention.plans` after it was closed; the row for good',
+    others: 'conflict_id tenant_id stream field kind code is_sensitive kept times since closed_at',
+  },
+  field_matches: { others: 'tenant_id path definition matched_at' },
+  fields: { others: 'tenant_id side entity field_id definition first_seen_at gone_at' },
+  foreign_writes: {
+    people: {
+      record_id: IDS,
+      foreign_id: IDS,
+      changes: RECORD,
+      row_hash: IDS,
+      by: OPERATOR,
+    },
+    why: 'Every write with its old and new value: what was changed can be shown and put back.',
+    kept: 'values until `policies.retention.plans` after the write; ids for good',
+    others:
+      'batch_id tenant_id run_id target period verb attempt kind fields sensitive mapping_hash sent_at outcome ' +
+      'verified_at purged_at',
+  },
+  freezes: {
+    people: { frozen_by: OPERATOR },
+    why: 'Who stopped all writes.',
+    kept: 'until they go on',
+    others: 'tenant_id frozen_at',
+  },
+  hints: {
+    people: { record_id: IDS },
+    why: 'A record that is to be read again.',
+    kept: 'until it was read',
+    others: 'tenant_id stream hinted_at gone',
+  },
+  hire_counts: { others: 'tenant_id state count' },
+  hire_documents: {
+    people: { job_candidate_id: IDS, document: IDS, sha256: IDS, reason: ['content'] },
+    why: 'Which documents of a hire were delivered; never the document or its name.',
+    kept: 'for good',
+    others: 'tenant_id period state attempt sent_at give_up_at run_id',
+  },
+  hires: {
+    people: {
+      job_candidate_id: IDS,
+      candidate_id: IDS,
+      onboarding_candidate_id: IDS,
+      onboarding_reference: IDS,
+      employee_id: IDS,
+      employee_number: IDS,
+      onboarding_status: ['content'],
+      observed: IDS,
+      passed_over: IDS,
+    },
+    why: 'Who was hired, so that nobody is hired twice.',
+    kept: 'for good',
+    others: 'tenant_id period job_id state step enrolment onboarding_read_at connection opened_at updated_at ended_at',
+  },
+  holds: {
+    people: {
+      job_candidate_id: IDS,
+      message: IDS,
+      details: IDS,
+      answer_arguments: IDS,
+      history: ['pseudonym', 'identity'],
+      answered_by: OPERATOR,
+    },
+    why: 'A question to a person, with what it is about and what was answered.',
+    kept: 'for good',
+    others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at',
+  },
+  inbox: {
+    people: { ids: IDS, body: RECORD, body_hash: IDS, last_error: IDS },
+    why: 'Received webhooks, so that none is lost and none counts twice.',
+    kept: 'the body 7 days, the row 90 days',
+    others: 'tenant_id event state received_at failures due_at done_at',
+  },
+  installation: {
+    people: { frozen_by: OPERATOR },
+    why: 'Who stopped all writes.',
+    kept: 'until they go on',
+    others: 'id created_at tenants_version frozen_at',
+  },
+  intents: {
+    people: { job_candidate_id: IDS, pinned: RECORD, result: IDS },
+    why: 'A write that must not happen twice is about to be made.',
+    kept: UNTIL_RETENTION,
+    others: 'tenant_id verb period attempt sent_at give_up_at outcome decided_at',
+  },
+  jobs: {
+    people: { record: ['identity', 'contact'] },
+    why: "The partner's jobs as listed; a record may name its recruiters.",
+    kept: 'while the tenant is here',
+    others: 'tenant_id job_id listed_totals seen_at',
+  },
+  leases: { others: 'name holder leased_until' },
+  lookup_rows: {
+    people: { record_id: IDS, fields: RECORD },
+    why: "Tables that mappings look values up in; `users` are people of the partner's workspace.",
+    kept: 'while the partner lists them',
+    others: 'tenant_id stream row_hash',
+  },
+  mapping_versions: { others: 'tenant_id subject mapping_hash file files first_used_at' },
+  open_batches: { others: 'batch_id tenant_id' },
+  person_keys: {
+    people: { value: IDS, candidate_id: IDS, job_candidate_id: IDS, employee_number: IDS },
+    why: 'What names a person in one HR system; of somebody who is being made, a hash.',
+    kept: 'for good; a hash for as long as somebody is being made',
+    others: 'scope kind person_id company tenant_id period how holder at',
+  },
+  persons: {
+    people: { person_id: IDS, job_candidate_id: IDS, recorded: IDS },
+    why: 'Who somebody is in one HR system, so that two hires never make two employees.',
+    kept: 'for good',
+    others: 'connection version tenant_id period is_abandoned',
+  },
+  plans: {
+    people: { job_candidate_id: IDS, change: RECORD },
+    why: 'What a hire is about to write.',
+    kept: UNTIL_RETENTION,
+    others: 'plan_id tenant_id period mapping_hash planned_at applied_at',
+  },
+  processes: { others: 'process_id role version host started_at seen_at ended_at trouble' },
+  purged_writes: {
+    people: { records: IDS, by: OPERATOR },
+    why: 'Which records were landed when, without their values.',
+    kept: 'for good',
+    others: 'page_id tenant_id run_id target mapping_hash sent_at purged_at',
+  },
+  quarantine: {
+    people: { record_key: IDS, reason: IDS },
+    why: 'Records that could not be read or written, with field names and codes.',
+    kept: 'until the record is read again, and fits or is gone',
+    others: 'tenant_id stream page since',
+  },
+  rate_limits: { others: 'tenant_id upstream version state paused_until' },
+  reconciles: {
+    people: { plan: IDS, position: IDS },
+    why: 'Where a reconcile under way is.',
+    kept: 'until it is over',
+    others: 'tenant_id kind counts holder started_at updated_at',
+  },
+  requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
+  saved_plan_records: {
+    people: { record_id: IDS, change: RECORD },
+    why: 'What a plan that a person may apply would write.',
+    kept: '`policies.retention.plans`',
+    others: 'plan_hash state',
+  },
+  saved_plans: {
+    people: { subject: IDS, planned_by: OPERATOR },
+    why: 'A plan that a person may apply.',
+    kept: '`policies.retention.plans`',
+    others: 'plan_hash tenant_id source mapping_hash planned_at',
+  },
+  seen_people: {
+    people: { job_candidate_id: IDS, candidate_id: IDS, trace: IDS },
+    why: 'Whom a reconcile under way has seen.',
+    kept: 'until it is over',
+    others: 'tenant_id job_id seen',
+  },
+  stream_missing: {
+    people: { record_id: IDS },
+    why: 'A landed record that the partner did not show.',
+    kept: 'until it is shown again, or while its row is gone',
+    others: 'tenant_id stream run_id since believed_at',
+  },
+  stream_pages: {
+    people: { ids: IDS, known: IDS },
+    why: 'Who was on a page, and a fingerprint of each record, so that what came the same is not written again.',
+    kept: 'until the page is read again',
+    others: 'tenant_id stream page',
+  },
+  stream_passes: {
+    others: 'tenant_id stream began_at ended_at listed landed created updated quarantined',
+  },
+  stream_states: {
+    people: { paused_by: OPERATOR, allowed_by: OPERATOR },
+    why: 'Who paused a stream or lifted a change limit.',
+    kept: 'until it goes on',
+    others:
+      'tenant_id stream paused_at held_code held_message held_at allowed_code whole_at listed landed mapping_hash',
+  },
+  streams: {
+    people: { cursor: IDS },
+    why: 'Where the latest run of a stream is.',
+    kept: 'until the next run',
+    others:
+      'tenant_id stream run_id state is_full page seen total unchanged created updated quarantined refused_code ' +
+      'refused_message started_at updated_at ended_at skipped held mode segment seen_before tally',
+  },
+  tenants: {
+    people: { company_confirmed_by: OPERATOR, applied_by: OPERATOR, frozen_by: OPERATOR, paused_message: OPERATOR },
+    why: 'Who applied, confirmed, paused or froze a tenant. Its files hold references to secrets, never a secret.',
+    kept: 'for good',
+    others:
+      'tenant_id state paused_code paused_at paused_key verified_key company_confirmed_at company_confirmed_key ' +
+      'baseline_started_at baseline_done_at reconciled_at fully_reconciled_at credit_gate canary_at stage_filter ' +
+      'stage_filter_at version file files receives applied_at frozen_at removed_at ended_at notify_until digested_on',
+  },
+  webhook_refusals: { others: 'tenant_id reason count last_at' },
+  kysely_migration: { others: 'name timestamp' },
+  kysely_migration_lock: { others: 'id is_locked' },
+  kysely_widening: { others: 'name timestamp' },
+  kysely_widening_lock: { others: 'id is_locked' },
+};
+
+/** What stands outside the store. */
+export const OTHER_PLACES: Readonly<Record<string, Place>> = {
+  "landing tables in the customer's HR database": {
+    people: { 'a row of `candidates`, `applications` or `onboarding`': RECORD },
+    why: 'The tenant runs a stream that lands these records there.',
+    kept: 'while the partner shows the record; then as `streams.*.deletion` says',
+  },
+  "the employee in the customer's HR system": {
+    people: { 'the whole record': RECORD },
+    why: "The hire. It is the customer's record.",
+    kept: 'as the customer decides',
+  },
+  "Temporal's histories": {
+    people: { 'workflow ids and payloads': IDS },
+    why: 'The order of the work: ids and verdicts, no value of a record.',
+    kept: "the namespace's retention",
+  },
+  logs: {
+    people: { 'ids of records, at every level': IDS },
+    why: 'What was done. No value of a record, no secret.',
+    kept: 'as whoever keeps them decides',
+  },
+  'traces and metrics': {
+    people: { 'tenant and job candidate of a span': IDS },
+    why: 'Only where `OTEL_*` asks for traces.',
+    kept: 'as the collector decides',
+  },
+  'backups of the store': {
+    people: { 'all of the store, as it was': RECORD },
+    why: 'The store can be put back.',
+    kept: 'until the file is deleted',
+  },
+  'secrets, in files or the environment': {
+    people: { 'keys of partner and HR system': ['secret'] },
+    why: 'Tenant files refer to them; the store never holds one.',
+    kept: 'as whoever keeps them decides',
+  },
+  'files handed over by SFTP': {
+    people: { 'a row an employee': RECORD },
+    why: 'HR systems of kind `sftp` are told by files.',
+    kept: "as the customer's server decides",
+  },
+};
+
+/** The whole map as Markdown, for docs/privacy.md. */
+export function renderDataMap(): string {
+  const tables = Object.entries(STORE_PLACES).map(([name, place]) => [`\`${name}\``, place] as const);
+  const without = tables.flatMap(([name, place]) => ('people' in place ? [] : [name]));
+  return [
+    '### Tables of the store',
+    '',
+    ...tables.flatMap(([name, place]) => ('people' in place ? [renderPlace(name, place)] : [])),
+    '',
+    `Nothing of a person stands in ${without.join(', ')}.`,
+    '',
+    '### Outside the store',
+    '',
+    ...Object.entries(OTHER_PLACES).map(([name, place]) => renderPlace(name, place)),
+  ].join('\n');
+}
+
+function renderPlace(name: string, { people, why, kept }: Place): string {
+  const byClass = Map.groupBy(Object.entries(people), ([, classes]) => classes.join(', '));
+  const parts = [...byClass].map(
+    ([classes, columns]) => `${columns.map(([column]) => column).join(', ')} (${classes})`,
+  );
+  return `- **${name}**: ${parts.join('; ')}. ${why} Kept: ${kept}.`;
+}
