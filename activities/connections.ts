@@ -159,9 +159,13 @@ function createRetired() {
 }
 
 /** Of every secret that the tenant names; undefined where one is missing. */
-export function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
+export function hashOfSecrets({ partner, hris, landing }: Tenant): string | undefined {
   try {
-    const secrets = JSON.stringify([resolveSecret(partner.apiKey), resolveOptions(hris.options)]);
+    const secrets = JSON.stringify([
+      resolveSecret(partner.apiKey),
+      resolveOptions(hris.options),
+      resolveOptions({ url: landing?.url }),
+    ]);
     return createHash('sha256').update(secrets).digest('hex');
   } catch {
     return undefined;
@@ -201,6 +205,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
     tenantId: tenant.tenant,
     mayWrite,
     answered: () => onAnswered?.(tenant.tenant, 'hris'),
+    isBeside: tenant.landing !== undefined,
   });
   const inActivity = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const hris = ownHris(tenant.hris.connection, inActivity);
@@ -245,14 +250,17 @@ const HRIS_WRITES: ReadonlySet<string> = new Set([
  * capabilities as well. Every write asks first whether it may.
  */
 function guardHris(hris: HrisConnection, guard: Guard): HrisConnection {
-  const { capabilities, close, ...calls } = hris;
-  return { ...guardCalls(calls, guard), capabilities, close };
+  const { capabilities, close, landing, ...calls } = hris;
+  const landed = { ...guard, ...(guard.isBeside && { answered: () => undefined }) };
+  return { ...guardCalls(calls, guard), ...(landing && { landing: guardCalls(landing, landed) }), capabilities, close };
 }
 
 interface Guard {
   tenantId: string;
   mayWrite: () => Promise<void>;
   answered: () => void;
+  /** Records land in another database, whose answers say nothing of the HR system. */
+  isBeside: boolean;
 }
 
 function guardCalls<T extends object>(calls: T, guard: Guard): T {

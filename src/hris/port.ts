@@ -241,6 +241,10 @@ export interface HrisConnection {
   close(): Promise<void>;
 }
 
+/** What a destination beside the HR system takes: rows that land, and open positions where it holds them. */
+export type LandingConnection = Required<Pick<HrisConnection, 'landing' | 'describe' | 'close'>> &
+  Pick<HrisConnection, 'requisitions'>;
+
 /** The fields that a tenant's mappings name; no others are asked of its HR system. */
 export interface FieldsInUse {
   employee: ReadonlySet<string>;
@@ -277,6 +281,11 @@ export interface HrisAdapter<Options = unknown> {
   secrets?: readonly string[];
   /** Absent where the kind signs none. */
   webhooks?: WebhookSigning;
+  /**
+   * What a connection with these options will have, known before it is open, so that a tenant file is refused that asks
+   * for more. Absent where only the open connection shows it.
+   */
+  supports?(options: Options): { files: boolean; amend: boolean };
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */

@@ -57,8 +57,8 @@ export async function checkApplications(
   return checked;
 }
 
-function missingSecret({ partner, hris }: Tenant): string | undefined {
-  const refs = [partner.apiKey, ...Object.values(hris.options)].filter((one) => typeof one === 'string');
+function missingSecret({ partner, hris, landing }: Tenant): string | undefined {
+  const refs = [partner.apiKey, landing?.url, ...Object.values(hris.options)].filter((one) => typeof one === 'string');
   try {
     for (const ref of refs) if (isSecretRef(ref)) resolveSecret(ref);
     return undefined;

@@ -15,6 +15,7 @@ import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { noLanding } from '../streams/land-page.ts';
 import { isExchange, isLookup, landedNames, type PullName, type StreamName, streamNames } from '../streams/streams.ts';
+import { impossibleSettings } from '../tenants/impossible-settings.ts';
 import {
   loadEveryMapping,
   loadExchangeMapping,
@@ -403,8 +404,9 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
 /** Whether the HR system can do what the tenant's streams ask of it, and has the tables that they land in. */
 async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found> {
   const asked = streamNames.filter((name) => isAsked(tenant, name));
-  const troubles = await Promise.all(asked.map((name) => troubleOf(tenant, hris, name)));
-  const found = troubles.filter((one) => one !== undefined);
+  const never = impossibleSettings(tenant).map(({ path, text }) => `${path.join('.')}: ${text}`);
+  const troubles = await Promise.all(never.length > 0 ? [] : asked.map((name) => troubleOf(tenant, hris, name)));
+  const found = [...never, ...troubles.filter((one) => one !== undefined)];
   if (found.length > 0) return { state: 'fail', message: found.join(' ') };
   const many = asked.length === 1 ? 'stream' : 'streams';
   return { state: 'ok', message: `The HR system can do what ${asked.length} ${many} ask of it.` };
@@ -419,30 +421,16 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   if (isLookup(name)) return undefined;
   const landed = landedNames.find((one) => one === name);
   if (landed !== undefined) return landingTrouble(tenant, hris, landed);
-  const needs = NEEDS[name]?.(tenant, hris);
-  if (needs !== undefined) return `streams.${name}: ${needs}`;
+  if (name === 'documents' && hris.files === undefined)
+    return `streams.documents: an HR system of kind ${tenant.hris.kind} takes no documents as it is set. Remove them.`;
+  if (name === 'amendments' && hris.employees.amend === undefined)
+    return `streams.amendments: an HR system of kind ${tenant.hris.kind} cannot be amended. Remove the stream.`;
   if (isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
     return `streams.${name}: nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.`;
   if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
     return 'streams.requisitions: nothing maps them. Name a mapping file in streams.requisitions.mapping.';
   return undefined;
 }
-
-/** What is missing, and the next step. */
-const NEEDS: Partial<Record<StreamName, (tenant: Tenant, hris: HrisConnection) => string | undefined>> = {
-  documents: ({ documents, hris: { kind } }, { files }) => {
-    if (files === undefined)
-      return `an HR system of kind ${kind} takes no documents as it is set. Remove streams.documents and "documents".`;
-    return documents === undefined ? 'the tenant file does not say which. Add "documents: [resume]".' : undefined;
-  },
-  requisitions: ({ requisitions, hris: { kind } }, hris) => {
-    if (hris.requisitions === undefined)
-      return `an HR system of kind ${kind} tells none as it is set. Set hris.requisitions, or remove the stream.`;
-    return requisitions === undefined ? 'the tenant file has no section "requisitions". Add it.' : undefined;
-  },
-  amendments: ({ hris: { kind } }, { employees }) =>
-    employees.amend === undefined ? `an HR system of kind ${kind} cannot be amended. Remove the stream.` : undefined,
-};
 
 /** Reads no row: asks for one that nobody has. */
 async function landingTrouble(tenant: Tenant, hris: HrisConnection, name: PullName): Promise<string | undefined> {

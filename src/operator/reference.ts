@@ -10,6 +10,7 @@ const SECRETS = new Set([
   'partner.apiKey',
   'partner.webhookKeys',
   'hris.url',
+  'landing.url',
   'notify.secret',
   ...hrisKinds().flatMap((kind) => (findHrisAdapter(kind)?.secrets ?? []).map((name) => `hris.${name}`)),
 ]);

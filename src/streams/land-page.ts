@@ -79,8 +79,9 @@ export function noLanding(kind: string, stream: PullName): ConnectorError {
     code: 'NO_LANDING',
     action: 'reject',
     message:
-      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. ` +
-      `Name a mapping file in streams.${stream}, or take the stream out of the tenant file.`,
+      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. Let it land beside the HRIS ` +
+      `("landing: { kind: sql, url: env:NAME }"), name a mapping file in streams.${stream}, or take the stream ` +
+      'out of the tenant file.',
   });
 }
 

@@ -23,6 +23,7 @@ import {
 } from '../yaml/yaml-file.ts';
 import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
+import { impossibleOf } from './impossible-settings.ts';
 import type { Notify } from './notify-section.ts';
 import {
   loadExchangeMapping,
@@ -49,7 +50,12 @@ export async function loadTenants(dir: string, options: { secrets?: 'check' | 's
 export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promise<Loaded[]> {
   const files = await tenantFiles(dir);
   const loaded = await Promise.all(files.map((file) => loadFile(file, secrets)));
-  const all = [...loaded.flatMap((one) => one.problems), ...clashes(loaded), ...foreignSecrets(loaded)];
+  const all = [
+    ...loaded.flatMap((one) => one.problems),
+    ...clashes(loaded),
+    ...foreignSecrets(loaded),
+    ...impossibleOf(loaded),
+  ];
   const problems = [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
   return loaded;
@@ -112,7 +118,7 @@ export async function readTenant(source: YamlFile, files: Tenant['files']): Prom
   const parsed = tenantFile.safeParse(source.value);
   const problems = parsed.success ? [] : explainIssues(source, tenantFile, parsed.error);
   const hris = await checkHris(source, files);
-  problems.push(...hris.problems);
+  problems.push(...hris.problems, ...literalLanding(source));
   if (!parsed.success || hris.options === undefined) return { source, problems };
 
   const tenant = { ...build(source.file, parsed.data, hris.options), files };
@@ -133,7 +139,7 @@ function isMappingFile(value: unknown): boolean {
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
 function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
-  const { mapping, hris, partner, streams, notify, ...rest } = parsed;
+  const { mapping, hris, landing, partner, streams, notify, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
   return {
     ...rest,
@@ -143,6 +149,7 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
       connection: hris.connection,
       options: anchoredOptions(options, file),
     },
+    ...(landing === undefined ? {} : { landing: { ...landing, url: anchorText(landing.url, file) } }),
     streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
     ...(notify === undefined ? {} : { notify: withSecret(notify, file) }),
@@ -241,15 +248,26 @@ async function readHrisDefinition(
 }
 
 /** Secrets that stand in the file themselves: as an option of their own, or inside an address. */
-function literalSecrets(source: YamlFile, options: Record<string, unknown>, secrets: readonly string[]): Problem[] {
+function literalSecrets(
+  source: YamlFile,
+  options: Record<string, unknown>,
+  secrets: readonly string[],
+  section = 'hris',
+): Problem[] {
   return optionTexts(options).flatMap(([path, option]) => {
     if (isSecretRef(option)) return [];
     const inAddress = URL.canParse(option) && new URL(option).password !== '';
     if (!inAddress && !secrets.includes(path[0])) return [];
     const what = inAddress ? 'holds a password. Put the whole address' : 'is a secret. Put it';
     const into = 'into the environment or a file of its own and write env:NAME or file:/path here.';
-    return [problemAt(source, ['hris', ...path], `"hris.${path.join('.')}" ${what} ${into}`)];
+    return [problemAt(source, [section, ...path], `"${section}.${path.join('.')}" ${what} ${into}`)];
   });
+}
+
+/** The address of the landing tables, which may hold a password as well. */
+function literalLanding(source: YamlFile): Problem[] {
+  const { url } = (source.value as { landing?: { url?: unknown } | null } | null)?.landing ?? {};
+  return typeof url === 'string' ? literalSecrets(source, { url }, [], 'landing') : [];
 }
 
 /** A relative SQLite path or secret file is meant from where the tenant file stands. */
@@ -375,10 +393,10 @@ function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {
 
 /** Names what keeps the stream `positions` from running, and custom fields that `requisitions` writes as well. */
 function checkPositions(source: YamlFile, tenant: Tenant, mapping: Mapping | undefined): Problem[] {
-  const { requisitions, streams, hris } = tenant;
+  const { requisitions, streams } = tenant;
   const { every, mapping: file } = streams.positions;
   if (every === undefined && file === undefined) return [];
-  if (requisitions === undefined || requisitionFields(hris).length === 0) {
+  if (requisitions === undefined || requisitionFields(tenant).length === 0) {
     const text =
       'positions exchanges values of jobs that the stream requisitions made. It needs the section requisitions, and ' +
       'hris.requisitions, of an HR system that has open positions.';

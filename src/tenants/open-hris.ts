@@ -1,6 +1,13 @@
 import type { HrisLimits } from '../hris/http-line.ts';
-import type { FieldDef, FieldsInUse, HrisConnection, SetupStatement } from '../hris/port.ts';
+import type { FieldDef, FieldsInUse, HrisConnection, LandingConnection, SetupStatement } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
+import {
+  type LandingOptions,
+  landingFieldsOf,
+  landingSetup,
+  openLanding,
+  positionFieldsOf,
+} from '../hris/sql/landing-destination.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
 import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
@@ -19,15 +26,41 @@ import type { Texts } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
-/** Opens the tenant's HRIS with its secrets resolved. Close it yourself. */
+/** Opens the tenant's HRIS with its secrets resolved, and where records land beside it. Close it yourself. */
 export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
-  const { hris } = tenant;
-  const ofTables = findHrisAdapter(hris.kind)?.setup === undefined ? {} : { inUse: await fieldsInUse(tenant) };
+  const { hris, landing } = tenant;
+  const ofTables = findHrisAdapter(hris.kind)?.setup === undefined ? {} : { inUse: await hrisFieldsInUse(tenant) };
   const surroundings = { landings, ...ofTables, ...(limits === undefined ? {} : { limits }) };
-  return openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
+  const open = await openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
+  if (landing === undefined) return open;
+  return withLanding(open, openLanding(resolveLanding(landing), landings, await fieldsInUse(tenant)));
 }
 
-/** What the HR system is asked for: the fields that the mappings write or read. */
+/** Employees as the HR system has them; what lands goes to the tables beside it, and to no others. */
+function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConnection {
+  return {
+    ...hris,
+    landing: beside.landing,
+    ...(beside.requisitions && { requisitions: beside.requisitions }),
+    describe: async (subject, signal) =>
+      Object.hasOwn(landings, subject)
+        ? beside.describe(subject, signal)
+        : ((await hris.describe?.(subject, signal)) ?? []),
+    close: async () => void (await Promise.all([hris.close(), beside.close()])),
+  };
+}
+
+function resolveLanding({ url, ...options }: LandingOptions): LandingOptions {
+  return { ...options, url: isSecretRef(url) ? resolveSecret(url) : url };
+}
+
+/** Those of them that are asked of the HR system itself. */
+async function hrisFieldsInUse(tenant: Tenant): Promise<FieldsInUse> {
+  const all = await fieldsInUse(tenant);
+  return tenant.landing === undefined ? all : { ...all, landing: {} };
+}
+
+/** What HR system and landing tables are asked for: the fields that the mappings write or read. */
 async function fieldsInUse(tenant: Tenant): Promise<FieldsInUse> {
   const exchanged = exchangeNames.filter((name) => entityOf(name) !== 'job');
   const [own, landed, ...exchanges] = await Promise.all([
@@ -49,13 +82,18 @@ export async function setupStatements(
   more: readonly PullName[],
 ): Promise<SetupStatement[] | undefined> {
   const adapter = findHrisAdapter(tenant.hris.kind);
-  if (adapter?.setup === undefined) return undefined;
-  const options = adapter.optionsSchema(landings).parse(resolveOptions(tenant.hris.options));
-  const { employee, landing } = await fieldsInUse(tenant);
-  const asked = Object.entries(landing).filter(
+  const { setup } = adapter ?? {};
+  if (setup === undefined && tenant.landing === undefined) return undefined;
+  const { employee, landing: all } = await fieldsInUse(tenant);
+  const asked = Object.entries(all).filter(
     ([name]) => tenant.streams[name as PullName].every !== undefined || more.some((one) => one === name),
   );
-  return adapter.setup(options, { employee, landing: Object.fromEntries(asked) });
+  const landing = Object.fromEntries(asked);
+  const options = setup && adapter?.optionsSchema(landings).parse(resolveOptions(tenant.hris.options));
+  const own = await setup?.(options, { employee, landing: tenant.landing === undefined ? landing : {} });
+  if (tenant.landing === undefined) return own;
+  const beside = await landingSetup(resolveLanding(tenant.landing), landings, { employee: new Set(), landing });
+  return [...(own ?? []), ...beside];
 }
 
 /** The tenant's compiled mapping, checked at both ends. */
@@ -63,10 +101,10 @@ export async function loadTenantMapping({ hris, mapping: file, files }: Tenant):
   return loadMapping({ kind: hris.kind, fields: employeeFields(hris), ...ownFile(file, files) });
 }
 
-/** The tenant's compiled mapping of a stream; undefined where its HRIS has no table for it, or nothing maps it. */
+/** The tenant's compiled mapping of a stream; undefined where there is no table for it, or nothing maps it. */
 export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promise<Mapping | undefined> {
-  const { kind } = tenant.hris;
-  const fields = landingFields(tenant.hris, stream);
+  const { kind } = tenant.landing ?? tenant.hris;
+  const fields = landingFields(tenant, stream);
   const { mapping: file } = tenant.streams[stream];
   if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
   const { name, ...record } = pullStreams[stream].record;
@@ -74,10 +112,10 @@ export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promi
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
-/** What a new job gets of a requisition; undefined where the HRIS tells none, or nothing maps them. */
+/** What a new job gets of a requisition; undefined where nobody tells any, or nothing maps them. */
 export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | undefined> {
-  const { kind } = tenant.hris;
-  const told = requisitionFields(tenant.hris);
+  const kind = requisitionKind(tenant);
+  const told = requisitionFields(tenant);
   const { mapping: file } = tenant.streams.requisitions;
   if (told.length === 0 || (file === undefined && !hasDefaultMapping(kind, 'requisitions'))) return undefined;
   const reads = { requisition: { fields: ['id', ...told.map(({ key }) => key)] } };
@@ -97,7 +135,7 @@ export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): P
     owners: ['partner', 'hris', 'either'],
   };
   const of = { name: stream, reads: { [entity]: { ...sourceRecords[entity], lists: [] } }, way, isPartial: true };
-  const fields = entity === 'job' ? requisitionFields(tenant.hris) : employeeFields(tenant.hris);
+  const fields = entity === 'job' ? requisitionFields(tenant) : employeeFields(tenant.hris);
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
@@ -133,13 +171,26 @@ function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] 
   return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
-/** What an open position holds; none where the HR system tells none. */
-export function requisitionFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
+/** What an open position holds; none where neither the landing tables nor the HR system tell any. */
+export function requisitionFields({ hris, landing }: Pick<Tenant, 'hris' | 'landing'>): readonly FieldDef[] {
+  if (landing?.requisitions !== undefined) return positionFieldsOf(landing);
+  const { kind, options } = hris;
   const found = findHrisAdapter(kind, options);
   return found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
-function landingFields({ kind, options }: Tenant['hris'], stream: PullName): readonly FieldDef[] | undefined {
+/** The kind whose default mapping turns open positions into jobs. */
+export function requisitionKind({ hris, landing }: Pick<Tenant, 'hris' | 'landing'>): string {
+  return landing?.requisitions === undefined ? hris.kind : landing.kind;
+}
+
+/** What a stream's mapping may write; undefined where nothing can land. */
+export function landingFields(
+  { hris, landing }: Pick<Tenant, 'hris' | 'landing'>,
+  stream: PullName,
+): readonly FieldDef[] | undefined {
+  if (landing !== undefined) return landingFieldsOf(landing, stream);
+  const { kind, options } = hris;
   const found = findHrisAdapter(kind, options);
   return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }

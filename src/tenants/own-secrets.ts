@@ -13,11 +13,12 @@ interface Named {
 }
 
 /** Every secret that a tenant names. */
-export function namedSecrets({ partner, notify, hris }: Tenant): Named[] {
+export function namedSecrets({ partner, notify, hris, landing }: Tenant): Named[] {
   const all: [Path, unknown][] = [
     [['partner', 'apiKey'], partner.apiKey],
     ...partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
     [['notify', 'secret'], notify?.secret],
+    [['landing', 'url'], landing?.url],
     ...optionTexts(hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
   ];
   return all.flatMap(([path, ref]) => (typeof ref === 'string' && isSecretRef(ref) ? [{ path, ref }] : []));

@@ -8,6 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, type Loaded, otherSystems, overlaps } from './clashes.ts';
 import { differencesOf, hrisSystem } from './hris-system.ts';
+import { impossibleOf } from './impossible-settings.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
 import { foreignSecrets } from './own-secrets.ts';
 import type { Tenant } from './schema.ts';
@@ -125,7 +126,12 @@ async function assertFitting(
 ): Promise<void> {
   const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
   const left = await leftBehind(store, known);
-  const together = [...clashes(fleet), ...foreignSecrets(fleet), ...otherSystems([...left, ...loaded])];
+  const together = [
+    ...clashes(fleet),
+    ...foreignSecrets(fleet),
+    ...impossibleOf(loaded),
+    ...otherSystems([...left, ...loaded]),
+  ];
   const problems = [...ownOf(loaded, together), ...passed.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }

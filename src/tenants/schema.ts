@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
+import { landingSection } from '../hris/sql/landing-destination.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
-import { everyStream } from '../streams/streams.ts';
+import { everyStream, landings } from '../streams/streams.ts';
 import { notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 import { interval, settingsOf } from './stream-settings.ts';
@@ -213,6 +214,8 @@ export const tenantFile = z
       kind: text,
       connection: identifier,
     }),
+    /** Where records land, where that is not the HR system itself. */
+    landing: landingSection(landings).optional(),
     mapping: text.optional(),
     policies,
     streams: z.strictObject(everyStream(settingsOf)).prefault({}),

@@ -30,6 +30,7 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
+  supports: ({ fileCategory }) => ({ files: fileCategory !== undefined, amend: true }),
   open: async (options, limits) => openConnection(options, limits),
 };
 

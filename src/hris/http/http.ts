@@ -111,6 +111,7 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     secrets,
     ...(definition.webhooks && { webhooks: definition.webhooks }),
     employeeFields: () => fields,
+    supports: () => ({ files: definition.filing !== undefined, amend: true }),
     ...(positions && { requisitionFields: () => positions }),
     open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };

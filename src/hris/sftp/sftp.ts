@@ -25,6 +25,7 @@ export const sftp: HrisAdapter<SftpOptions> = {
   }),
   secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
   employeeFields: fieldDefs,
+  supports: () => ({ files: true, amend: false }),
   open: async (options) => openConnection(options),
 };
 

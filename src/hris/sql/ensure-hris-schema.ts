@@ -25,8 +25,18 @@ export async function ensureHrisSchema(
  * The employees table, which numbers the employees itself: text with leading zeros, from a counter apart from the id;
  * and the landing tables.
  */
-export async function createHrisTables({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
-  const statements = [...employeesTable(dialect, options), ...landingTables(options, TYPES[dialect])];
+export async function createHrisTables(database: SqlDatabase, options: SqlOptions): Promise<void> {
+  const { dialect } = database;
+  await createAll(database, [...employeesTable(dialect, options), ...landingTables(options, TYPES[dialect])]);
+}
+
+/** The landing tables alone, and the one of open positions. */
+export async function createLandingTables(database: SqlDatabase, options: SqlOptions): Promise<void> {
+  const types = TYPES[database.dialect];
+  await createAll(database, [...landingTables(options, types), ...requisitionTable(options, types)]);
+}
+
+async function createAll({ kysely, dialect }: SqlDatabase, statements: readonly RawBuilder<unknown>[]): Promise<void> {
   if (dialect !== 'postgres') {
     // Each statement by itself: a transaction open across an await would block this process's other connections to an
     // SQLite file for good, and MariaDB has none for such statements.

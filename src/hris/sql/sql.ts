@@ -8,6 +8,7 @@ import type {
   HrisConnection,
   HrisSystem,
   Landing,
+  LandingConnection,
   Requisitions,
   WriteOptions,
 } from '../port.ts';
@@ -15,7 +16,7 @@ import { probed } from '../probed.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
-import { createHrisTables } from './ensure-hris-schema.ts';
+import { createHrisTables, createLandingTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { givesNumber } from './gives-number.ts';
 import { landRows, readHashes, readRows } from './land.ts';
@@ -59,6 +60,7 @@ export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
   employeeFields: fieldDefs,
+  supports: () => ({ files: false, amend: true }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
   open: async (options, _limits, inUse) => openConnection(narrowed(options, inUse)),
@@ -71,7 +73,7 @@ type Reach = <T>(signal: AbortSignal, work: (database: SqlDatabase) => Promise<T
 /** Connects at the first call. */
 function openConnection(options: SqlOptions): HrisConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
-  const reach = reaching(database, options);
+  const reach = reaching(database, options, createHrisTables);
   return {
     capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
     employees: employeesOf(options, reach),
@@ -87,11 +89,24 @@ function openConnection(options: SqlOptions): HrisConnection {
   };
 }
 
+/** The same database with its landing tables and open positions alone: nobody is hired into it. */
+export function openLandingTables(options: SqlOptions): LandingConnection {
+  const database = openSqlDatabase(options.url, { create: options.createTable });
+  const reach = reaching(database, options, createLandingTables);
+  return {
+    landing: landingOf(options, reach),
+    ...(options.requisitions && { requisitions: requisitionsOf(options.requisitions, reach) }),
+    describe: (stream, signal) =>
+      reach(signal, (open) => describeColumns(open, landingTable(options, stream), options)),
+    close: () => database.close(),
+  };
+}
+
 /** The demonstration's tables are made once, before the first use. */
-function reaching(database: SqlDatabase, options: SqlOptions): Reach {
+function reaching(database: SqlDatabase, options: SqlOptions, create: typeof createHrisTables): Reach {
   let created: Promise<void> | undefined;
   const ready = async (): Promise<SqlDatabase> => {
-    created ??= options.createTable ? createHrisTables(database, options) : Promise.resolve();
+    created ??= options.createTable ? create(database, options) : Promise.resolve();
     await created.catch((error: unknown) => {
       created = undefined;
       throw error;

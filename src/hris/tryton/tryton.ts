@@ -27,6 +27,7 @@ export const tryton: HrisAdapter<TrytonOptions> = {
   systemOf: ({ url, database, company }) => ({ url: sameAddress(url), database, company }),
   secrets: ['password'],
   employeeFields: trytonFields,
+  supports: () => ({ files: true, amend: true }),
   open: async (options, limits) => openConnection(options, limits),
 };
 

@@ -7,7 +7,7 @@ import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { landings } from '../../../src/streams/streams.ts';
-import { loadTenants } from '../../../src/tenants/load-tenants.ts';
+import { parseTenant } from '../../../src/tenants/load-tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { writeTenant } from '../../harness/world-tenant.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -43,12 +43,14 @@ async function check(mapping: string, { spoil, alter = [], noStartDate }: Setup 
   for (const statement of alter) await sql.raw(statement).execute(hr.kysely);
   await hr.close();
   await writeFile(join(dir, 'other.key'), `sk_test_${'0'.repeat(22)}\n`);
-  await writeFile(join(dir, 'acme-mapping.yaml'), `fields:\n${mapping}`);
   const file = join(dir, 'acme.yaml');
   const text = await readFile(file, 'utf8');
-  await writeFile(file, `${spoil?.(text) ?? text}mapping: acme-mapping.yaml\n`);
-  const [tenant] = await loadTenants(dir, { secrets: 'skip' });
-  if (tenant === undefined) throw new Error('no tenant');
+  const files = {
+    [file]: `${spoil?.(text) ?? text}mapping: acme-mapping.yaml\n`,
+    [join(dir, 'acme-mapping.yaml')]: `fields:\n${mapping}`,
+  };
+  // As it was applied once: a folder with a setting that can never work is refused before anything is asked.
+  const tenant = await parseTenant({ file, files });
   const lines = await checkTenant(tenant, undefined);
   return Object.fromEntries(lines.map((line) => [line.check, `${line.state} ${line.message}`]));
 }
@@ -174,14 +176,14 @@ const brokenSetups: [string, string, Setup, string, RegExp][] = [
     '  city: null\n',
     { spoil: (file) => `${file}documents: [resume]\n` },
     'streams',
-    /^fail streams\.documents: an HR system of kind sql takes no documents as it is set\. Remove/,
+    /^fail documents: an HR system of kind sql takes no documents as it is set\. Remove/,
   ],
   [
     'requisitions of a table that has none',
     '  city: null\n',
     { spoil: stream('{ requisitions: { every: 1h } }') },
     'streams',
-    /^fail streams\.requisitions: an HR system of kind sql tells none as it is set\. Set hris\.requisitions/,
+    /^fail streams\.requisitions: an HR system of kind sql tells no open positions .*Set hris\.requisitions/,
   ],
   [
     'a landing table that is not there',

@@ -1,0 +1,126 @@
+import { findHrisAdapter } from '../hris/registry.ts';
+import { hasDefaultMapping } from '../mapping/load-mapping.ts';
+import { exchangeNames, landedNames, landings, type PullName, type StreamName } from '../streams/streams.ts';
+import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
+import type { Loaded } from './clashes.ts';
+import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
+import type { Tenant } from './schema.ts';
+
+/** Where it depends on the kind alone, and on no setting of the tenant's. */
+const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
+const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http';
+
+/** A setting that can never work, where it stands, and what would work. */
+export interface Impossible {
+  path: Path;
+  text: string;
+}
+
+/**
+ * What the named kinds can never do, whatever the systems behind them are like. Only a file that is about to be applied
+ * is refused for it: one that was applied before keeps running as far as it goes.
+ */
+export function impossibleOf(loaded: readonly Loaded[]): Problem[] {
+  return loaded.flatMap(({ source, tenant }) =>
+    tenant === undefined ? [] : impossibleSettings(tenant).map(({ path, text }) => problemAt(source, path, text)),
+  );
+}
+
+export function impossibleSettings(tenant: Tenant): Impossible[] {
+  return [
+    ...landedNames.flatMap((name) => cannotLand(tenant, name)),
+    ...exchangeNames.flatMap((name) => cannotExchange(tenant, name)),
+    ...cannotRequire(tenant),
+    ...cannotFile(tenant),
+    ...setTwice(tenant),
+  ];
+}
+
+function cannotLand(tenant: Tenant, name: PullName): Impossible[] {
+  const { every, mapping } = tenant.streams[name];
+  const { kind } = tenant.landing ?? tenant.hris;
+  if (every === undefined) return [];
+  const path = ['streams', name];
+  if (landingFields(tenant, name) === undefined) {
+    const text =
+      `an HR system of kind ${kind} has no table where ${name} could land. Add a database of yours, ` +
+      '"landing: { kind: sql, url: env:NAME }", or remove the stream.';
+    return [{ path, text }];
+  }
+  if (mapping !== undefined || hasDefaultMapping(kind, name)) return [];
+  return [{ path, text: `nothing maps ${name} for kind ${kind}. Name a mapping file in streams.${name}.mapping.` }];
+}
+
+function cannotExchange(tenant: Tenant, name: StreamName): Impossible[] {
+  const { every, mapping } = tenant.streams[name];
+  const { kind } = tenant.hris;
+  if (every === undefined) return [];
+  const path = ['streams', name];
+  if (name !== 'amendments') {
+    if (mapping !== undefined) return [];
+    return [{ path, text: `nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.` }];
+  }
+  if (supportsOf(tenant)?.amend !== false) return [];
+  const text = `an HR system of kind ${kind} cannot be amended. Remove the stream. These kinds can: ${AMENDABLE}.`;
+  return [{ path, text }];
+}
+
+function cannotRequire(tenant: Tenant): Impossible[] {
+  const { streams, requisitions } = tenant;
+  const { every, mapping } = streams.requisitions;
+  if (every === undefined) return [];
+  const path = ['streams', 'requisitions'];
+  const kind = requisitionKind(tenant);
+  if (requisitionFields(tenant).length === 0) {
+    const own = ['sql', 'http'].includes(kind)
+      ? 'Set hris.requisitions (in the definition, for kind http), or'
+      : 'Then';
+    const text =
+      `an HR system of kind ${kind} tells no open positions as it is set. ${own} take them from a database of yours: ` +
+      '"landing: { kind: sql, url: env:NAME, requisitions: { table: requisitions } }". Or remove the stream.';
+    return [{ path, text }];
+  }
+  if (requisitions === undefined) {
+    const text =
+      'no custom field says which job is made of which position. Add "requisitions: { reference: ID }", the id of a ' +
+      'job custom field of type text.';
+    return [{ path, text }];
+  }
+  if (mapping !== undefined || hasDefaultMapping(kind, 'requisitions')) return [];
+  return [{ path, text: 'nothing maps them. Name a mapping file in streams.requisitions.mapping.' }];
+}
+
+function cannotFile(tenant: Tenant): Impossible[] {
+  const { documents, streams, hris } = tenant;
+  const { every } = streams.documents;
+  if (documents === undefined && every === undefined) return [];
+  if (supportsOf(tenant)?.files === false) {
+    const path = documents === undefined ? ['streams', 'documents'] : ['documents'];
+    const own = hris.kind === 'bamboohr' ? 'Set hris.fileCategory' : 'Remove it, and streams.documents';
+    const text = `an HR system of kind ${hris.kind} takes no documents as it is set. ${own}.`;
+    return [{ path, text: `${text} These kinds take them: ${TAKE_FILES}.` }];
+  }
+  if (documents !== undefined) return [];
+  return [{ path: ['streams', 'documents'], text: 'the file does not say which. Add "documents: [resume]".' }];
+}
+
+function setTwice({ hris, landing }: Tenant): Impossible[] {
+  if (landing === undefined) return [];
+  const twice: Impossible[] = [];
+  if (hris.options['landing'] !== undefined)
+    twice.push({
+      path: ['hris', 'landing'],
+      text: 'records land where the section "landing" says, so these tables stay empty. Name them in landing.tables.',
+    });
+  if (hris.options['requisitions'] !== undefined && landing.requisitions !== undefined)
+    twice.push({
+      path: ['landing', 'requisitions'],
+      text: 'open positions are named in hris.requisitions as well. Keep one of the two.',
+    });
+  return twice;
+}
+
+function supportsOf({ hris: { kind, options } }: Tenant): { files: boolean; amend: boolean } | undefined {
+  const adapter = findHrisAdapter(kind, options);
+  return adapter?.supports?.(adapter.optionsSchema(landings).parse(options));
+}

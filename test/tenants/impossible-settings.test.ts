@@ -1,0 +1,93 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { parseTenant } from '../../src/tenants/load-tenants.ts';
+import { planApplication } from '../../src/tenants/plan-application.ts';
+import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await makeTenantsFolder();
+  vi.stubEnv('TEST_HR_KEY', 'key');
+});
+afterEach(() => removeTenantsFolder(dir));
+
+const SQL = '  kind: sql\n  connection: acme-hr\n  url: sqlite:./hr.sqlite\n  createTable: true\n';
+const KINDS = {
+  sql: SQL,
+  bamboohr:
+    '  kind: bamboohr\n  connection: acme-hr\n  url: https://acme.bamboohr.com\n  apiKey: env:TEST_HR_KEY\n' +
+    '  referenceField: customField1\n',
+  tryton:
+    '  kind: tryton\n  connection: acme-hr\n  url: https://tryton.acme.example\n  database: acme\n' +
+    '  user: hire\n  password: env:TEST_HR_KEY\n  company: 1\n',
+  sftp:
+    '  kind: sftp\n  connection: acme-hr\n  host: sftp.acme.example\n  user: hire\n  privateKey: env:TEST_HR_KEY\n' +
+    '  hostKey: "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"\n',
+};
+
+/** What `tenant apply` says of acme with these settings, a line a problem; none where it takes them. */
+async function problemsOf(kind: keyof typeof KINDS, more: string): Promise<string[]> {
+  await writeFile(join(dir, 'acme.yaml'), ACME.replace(SQL, KINDS[kind]) + more);
+  const store = await openStore('sqlite::memory:');
+  try {
+    await planApplication(store, dir, { secrets: 'check' });
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n').map((line) => line.replaceAll(`${dir}/`, ''));
+  } finally {
+    await store.close();
+  }
+}
+
+const REQUISITIONS = 'requisitions: { reference: cf-9 }\n';
+const HERE = 'landing: { kind: sql, url: sqlite:./lake.sqlite }\n';
+
+test.each<[keyof typeof KINDS, string, RegExp]>([
+  ['bamboohr', 'streams: { candidates: { every: 1h } }\n', /no table where candidates .*landing: \{ kind: sql/],
+  ['tryton', 'streams: { jobs: { every: 1h } }\n', /no table where jobs .*landing: \{ kind: sql/],
+  ['sftp', 'streams: { applications: { every: 1h } }\n', /no table where applications .*landing: \{ kind: sql/],
+  ['bamboohr', 'streams: { onboarding: { every: 1h } }\n', /no table where onboarding .*landing: \{ kind: sql/],
+  ['bamboohr', `streams: { requisitions: { every: 1h } }\n${REQUISITIONS}`, /tells no open positions .*landing: \{/],
+  ['sql', `streams: { requisitions: { every: 1h } }\n${REQUISITIONS}`, /tells no open positions .*hris\.requisitions/],
+  ['bamboohr', `streams: { requisitions: { every: 1h } }\n${HERE.replace(' }', ', requisitions: {} }')}`, /reference:/],
+  ['bamboohr', 'streams: { employees: { every: 1h } }\n', /which fields it exchanges\. Name a mapping file/],
+  ['sql', 'streams: { employees: { every: 1h } }\n', /which fields it exchanges\. Name a mapping file/],
+  ['sftp', 'streams: { amendments: { every: 1h } }\n', /kind sftp cannot be amended\. .*These kinds can: sql/],
+  ['bamboohr', 'documents: [resume]\n', /takes no documents .*hris\.fileCategory/],
+  ['sql', 'documents: [resume]\n', /takes no documents .*These kinds take them: bamboohr/],
+  ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
+  ['bamboohr', 'landing: { kind: csv, url: sqlite:./lake.sqlite }\n', /expected sql/],
+  ['bamboohr', 'landing: { kind: sql, url: "postgres://me:hunter2@db.example/lake" }\n', /holds a password/],
+  ['bamboohr', 'landing: { kind: sql, url: env:TEST_LANDING_URL_NOT_SET }\n', /is missing or empty/],
+])('%s with %j is refused with its place and what would work', async (kind, more, text) => {
+  const problems = await problemsOf(kind, more);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^acme\.yaml:\d+:\d+ /);
+  expect(problems[0]).toMatch(text);
+  expect(problems[0]).not.toContain('hunter2');
+});
+
+test('tables that are named beside the landing database are refused, because nothing would land in them', async () => {
+  await writeFile(
+    join(dir, 'acme.yaml'),
+    `${ACME}${HERE}`.replace('  createTable: true\n', '  landing: { jobs: {} }\n'),
+  );
+  const store = await openStore('sqlite::memory:');
+  const refused = planApplication(store, dir, { secrets: 'check' });
+  await expect(refused).rejects.toThrow(/acme\.yaml:13:\d+ .*these tables stay empty. Name them in landing\.tables/);
+  await store.close();
+});
+
+test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('beside %s everything that lands may be set', async (kind) => {
+  const streams = 'streams: { jobs: { every: 1h }, candidates: { every: 1h }, requisitions: { every: 1h } }\n';
+  const landing = 'landing: { kind: sql, url: sqlite:./lake.sqlite, requisitions: {} }\n';
+  expect(await problemsOf(kind, streams + REQUISITIONS + landing)).toEqual([]);
+});
+
+test('what was applied before such settings were refused goes on', async () => {
+  const file = join(dir, 'acme.yaml');
+  const text = `${ACME.replace(SQL, KINDS.bamboohr)}streams: { candidates: { every: 1h } }\n`;
+  expect((await parseTenant({ file, files: { [file]: text } })).tenant).toBe('acme');
+});
