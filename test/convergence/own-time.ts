@@ -5,11 +5,13 @@ import type { SteppedClock } from '../../src/sandbox/quirks.ts';
  * that stood still knows it.
  */
 export async function inOwnTime<T>(clock: SteppedClock, play: () => Promise<T>): Promise<T> {
-  const real = { steady: performance.now, wall: Date.now, timeout: AbortSignal.timeout };
+  const real = { steady: performance.now, wall: Date.now, timeout: AbortSignal.timeout, immediate: setImmediate };
   const [startedAt, from] = [Date.now(), clock.now()];
   performance.now = clock.now;
   // The HR system's database has the machine's clock: what is to be written by a certain time must be ahead of it.
   Date.now = () => startedAt + clock.now() - from;
+  // When the machine's event loop turns is chance, and a seed is to play the same each time.
+  globalThis.setImmediate = ((then: () => void) => queueMicrotask(then)) as typeof setImmediate;
   AbortSignal.timeout = (ms) => {
     const controller = new AbortController();
     clock.at(clock.now() + ms, () => controller.abort(new DOMException('The time is over', 'TimeoutError')));
@@ -21,5 +23,6 @@ export async function inOwnTime<T>(clock: SteppedClock, play: () => Promise<T>):
     performance.now = real.steady;
     Date.now = real.wall;
     AbortSignal.timeout = real.timeout;
+    globalThis.setImmediate = real.immediate;
   }
 }

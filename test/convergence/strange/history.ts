@@ -162,16 +162,20 @@ export class History {
     const seen = by.reader.shown.get(keyOf(there))?.filter((shown) => by.at - shown.at <= MOST_AGE_MS) ?? [];
     const source = seen.findLast((shown) => one.isSame(text, shown.text));
     if (source === undefined) return `nobody held it on the other side (${seen.map((shown) => shown.text).join(', ')})`;
-    if (text === null && !this.#wasEmptied(one, source.seq)) return 'emptied, and nobody had emptied the other side';
+    if (text === null && !this.#wasEmptied(one, source)) return 'emptied, and nobody had emptied the other side';
     return this.#overwrites(one, text, { ...by, from: source.text }) ?? this.#repeats(one, { text, from: source.text });
   }
 
-  /** By a person, after both places had held one value while they were joined; or it was empty when they agreed. */
-  #wasEmptied({ here, there, owner }: Joined, before: number): boolean {
+  /**
+   * By a person, after both places had held one value while they were joined; or it was empty when they agreed, and is
+   * still shown so. A late copy may show the owner's place empty although somebody fills it in this moment: then what
+   * the owner typed follows soon, and what was typed on the other side had no chance.
+   */
+  #wasEmptied({ here, there, owner }: Joined, source: { seq: number; text: string | null }): boolean {
+    const { seq: before } = source;
     const key = jointKey(here, there);
-    const last = this.#of(there).findLast(({ seq }) => seq < before);
     const compared = (this.#compared.get(key) ?? []).filter(({ seq }) => seq < before);
-    if (owner === there.side && (last?.text ?? null) === null && compared.length > 0) return true;
+    if (owner === there.side && source.text === null && compared.length > 0) return true;
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
     const decided = wrote.map(({ seq, reader }) => this.#shownBefore(reader, there, seq));
     const known = Math.min(...compared.map(({ seq }) => seq), ...decided);
