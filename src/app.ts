@@ -125,6 +125,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     stickyMs: config.HIREBRIDGE_STICKY_MS,
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
     shutdown: SHUTDOWN,
+    buildId: config.HIREBRIDGE_BUILD_ID,
     telemetry: telemetry?.temporal,
   });
   following = await followTenants(parts, deps, hires);
@@ -137,7 +138,8 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     registry,
     ready: () => readiness(workers, parts, relay, presence),
   });
-  log.info({ installationId, tenants: tenants.all().length, health: health.url }, 'working');
+  const build = config.HIREBRIDGE_BUILD_ID;
+  log.info({ installationId, build, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
   const failed = run.then(() =>
     closing ? new Promise<never>(() => undefined) : Promise.reject(new Error('The Temporal worker ended by itself')),

@@ -98,6 +98,14 @@ export const Config = z.object({
     .describe(
       'Where the workflows\' bundle is cached, so that data directories may share it; "cache" in each without it.',
     ),
+  HIREBRIDGE_BUILD_ID: z
+    .string()
+    .regex(/^[\w.+-]{1,100}$/)
+    .optional()
+    .describe(
+      "This worker's version in Temporal's Worker Deployment of the installation: it takes no work until " +
+        '`hirebridge rollout` sends some there. Without it, a worker takes any work.',
+    ),
   /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
   HIREBRIDGE_FAILPOINT_KILL: z.string().optional(),
   /** Only for tests: the process stops itself at this point, until SIGCONT. */

@@ -62,6 +62,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
     ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
     ['reconcile', 'compare both sides of a tenant now', async () => (await import('./reconcile.ts')).defineReconcile],
+    [
+      'rollout',
+      'send the work to one version of the workers',
+      async () => (await import('./rollout.ts')).defineRollout,
+    ],
   ],
   'Look:': [
     ['status', 'show who runs, what waits and what is wrong', async () => (await import('./status.ts')).defineStatus],

@@ -82,6 +82,7 @@ export const auditActs = [
   'company-confirmed',
   'hold-answered',
   'hire-started',
+  'rolled-out',
   'records-retried',
   'deliveries-retried',
   'deliveries-replayed',

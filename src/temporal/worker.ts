@@ -1,4 +1,4 @@
-import { type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { type NativeConnection, Runtime, Worker, type WorkerDeploymentOptions } from '@temporalio/worker';
 import type { Logger } from '../log.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import { bulkTaskQueue, taskQueue } from './ids.ts';
@@ -18,6 +18,8 @@ export interface WorkerSettings {
   heartbeatMs: number;
   /** When activities under way are cancelled once the worker stops, and when it ends without them, ms. */
   shutdown: { readonly graceMs: number; readonly forceMs: number };
+  /** The version of this worker, where versions are rolled out; without it a worker takes any work. */
+  buildId: string | undefined;
   /** What makes spans, if anything does. */
   telemetry: TemporalTelemetry | undefined;
 }
@@ -43,6 +45,9 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     shutdownForceTime: settings.shutdown.forceMs,
     identity: `${installationId}@${process.pid}`,
     maxHeartbeatThrottleInterval: settings.heartbeatMs / BEATS_A_TIMEOUT,
+    ...(settings.buildId !== undefined && {
+      workerDeploymentOptions: versioned(installationId, settings.buildId),
+    }),
     ...(telemetry && { interceptors: { activity: telemetry.activity }, sinks: telemetry.sinks }),
   } as const;
   const live = Worker.create({
@@ -61,6 +66,15 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     maxConcurrentActivityTaskExecutions: BULK_SLOTS,
   });
   return Promise.all([live, bulk]);
+}
+
+/** A hire goes on for months: it moves to a new version, whose workflows replay what the one before began. */
+function versioned(deploymentName: string, buildId: string): WorkerDeploymentOptions {
+  return {
+    version: { deploymentName, buildId },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'AUTO_UPGRADE',
+  };
 }
 
 /** Sends Temporal's log lines through ours: one format, one redaction. Once per process, before anything native. */

@@ -17,15 +17,24 @@ export interface Version {
   close(): Promise<void>;
 }
 
-/** `main` is its entry file; this version's own where it is left out. */
-export function openVersion(world: World, name: string, main?: string): Version {
+/** `main` is its entry file, this version's own where it is left out; `env` is what its processes have beside the world's. */
+export function openVersion(
+  world: World,
+  name: string,
+  { main, env }: { main?: string; env?: NodeJS.ProcessEnv } = {},
+): Version {
   const logFile = join(world.dir, `${name}.log`);
   const out = createWriteStream(logFile);
   const running: Process[] = [];
   const workers: Process[] = [];
   const places = ['--tenants', world.tenantsDir, '--data', world.dataDir, '--health-port', '0'];
   const start = async (...args: string[]): Promise<Process> => {
-    const started = await startProcess([...args, ...places], world.env, out, main === undefined ? {} : { main });
+    const started = await startProcess(
+      [...args, ...places],
+      { ...world.env, ...env },
+      out,
+      main === undefined ? {} : { main },
+    );
     running.push(started);
     return started;
   };

@@ -43,7 +43,7 @@ export interface Upgraded {
   webhooks: { sent: number; refused: number; longestMs: { before: number; after: number }; lockedMs: number };
 }
 
-interface Versions {
+export interface Versions {
   base: Version;
   current: Version;
 }
@@ -61,7 +61,7 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
     env: shortWaits,
     ...(storeUrl === undefined ? {} : { storeUrl }),
   });
-  const versions = { base: openVersion(world, 'base', baseMain), current: openVersion(world, 'current') };
+  const versions = { base: openVersion(world, 'base', { main: baseMain }), current: openVersion(world, 'current') };
   const finish = { may: false };
   try {
     const old = await versions.base.receiver();
@@ -117,7 +117,7 @@ async function startOlder(base: Version): Promise<string | undefined> {
 }
 
 /** By the store: a command of this version refuses to look at an older one's tables. */
-async function untilBaseline(world: World): Promise<void> {
+export async function untilBaseline(world: World): Promise<void> {
   await until('the baseline is complete', async () => {
     const rows = await ask<{ done: unknown }>(world, 'select baseline_done_at as done from tenants');
     return rows.length > 0 && rows.every(({ done }) => done !== null);
@@ -228,7 +228,7 @@ function watchLocks(storeUrl: string): { end(): Promise<number> } {
   };
 }
 
-async function untilDone(world: World, traffic: Traffic, hires: number): Promise<void> {
+export async function untilDone(world: World, traffic: Traffic, hires: number): Promise<void> {
   const patient = { timeoutMs: 600_000, everyMs: 1_000 };
   await until('every Employee ID', async () => (await traffic.inFlight()).length === 0, patient);
   await until('every hire is done', async () => (await readStatus(world)).hires['done'] === hires, {
@@ -238,15 +238,21 @@ async function untilDone(world: World, traffic: Traffic, hires: number): Promise
   await traffic.close();
 }
 
-async function judge(world: World, address: string, traffic: Traffic, { base, current }: Versions) {
+export async function judge(world: World, address: string, traffic: Traffic, { base, current }: Versions) {
   const judged = (await gatherEvidence(world)).of(traffic.hired);
   const { hires: states } = await readStatus(world);
   const [installation] = await ask<{ id: string }>(world, 'select id from installation');
   const id = installation?.id ?? '';
   const histories = (await readWorkflows(address, id)).map(({ history }) => history).join('\n');
   const logs = (await Promise.all([base.logs(), current.logs()])).join('\n');
-  const endedBy = (pids: readonly number[]): number =>
-    pids.reduce((sum, pid) => sum + histories.split(`"${id}@${pid}"`).length - 1, 0);
+  const endedBy = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + tasksOf(`${id}@${pid}`), 0);
+  // Not what a worker's process signals: its relay does that whatever version it is.
+  const tasksOf = (identity: string): number =>
+    [
+      ...histories.matchAll(
+        /(?:WorkflowTask|ActivityTask)StartedEventAttributes":\s*\{[^}]*?"identity":\s*"([^"]+)"/gi,
+      ),
+    ].filter(([, by]) => by === identity).length;
   return {
     judged,
     states,
