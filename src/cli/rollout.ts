@@ -8,7 +8,7 @@ import { say } from './print.ts';
 export function defineRollout(command: Command): void {
   command
     .description(
-      'Send the work to the workers of one build, all of it or a share; without a build, show which builds there are. ' +
+      'Send the work to the workers of one build, all of it or a share; without a build, show the builds there are. ' +
         'Workers say their build by HIREBRIDGE_BUILD_ID.',
     )
     .argument('[build]', 'build that new work and workflows under way go to')

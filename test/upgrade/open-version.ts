@@ -17,7 +17,7 @@ export interface Version {
   close(): Promise<void>;
 }
 
-/** `main` is its entry file, this version's own where it is left out; `env` is what its processes have beside the world's. */
+/** `main` is its entry file, this version's own where it is left out; `env` adds to the world's environment. */
 export function openVersion(
   world: World,
   name: string,
