@@ -9,15 +9,17 @@ import { readClock } from '../../src/store/tenant-states.ts';
 import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { countJoinable, countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
 import {
+  countRecords,
   fetchAhead,
   firstPageOf,
   PAGE_SIZE,
   type RecordPage,
+  readableIds,
   readByIds,
   readPage,
   readRawPage,
 } from '../../src/streams/read-page.ts';
-import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import { followsHints, WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PullInput, StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
@@ -53,7 +55,7 @@ async function resolveMode(
 ): Promise<StreamMode> {
   if (mode !== 'incremental') return mode;
   const { every, wholeWithin } = tenant.streams[stream];
-  const hasHints = pullStreams[stream].fetch !== undefined && tenant.partner.webhooks === 'on';
+  const hasHints = followsHints(pullStreams[stream]) && tenant.partner.webhooks === 'on';
   const wholeAt = state?.whole_at ?? null;
   if (isWholeDue({ now: await readClock(store), wholeAt, every, wholeWithin, hasHints })) return 'full';
   const hints = await readHints(store, tenantId, stream);
@@ -71,7 +73,7 @@ async function readOn(reading: Reading, { recordId }: PullInput, beat: Beat): Pr
 }
 
 async function readWhole(reading: Reading, beat: Beat): Promise<boolean> {
-  if (reading.stream.fetch !== undefined && !(await drainHints(reading))) return false;
+  if (followsHints(reading.stream) && !(await drainHints(reading))) return false;
   return (await readList(reading, beat)) === 'over';
 }
 
@@ -265,7 +267,7 @@ async function drainHints(reading: Reading): Promise<boolean> {
 
 /** The same in the course of a long pass, a whole call at a time. */
 async function drainBetweenPages(reading: Reading): Promise<boolean> {
-  if (reading.stream.fetch === undefined) return true;
+  if (!followsHints(reading.stream)) return true;
   const hints = await nextHints(reading);
   return hints.length < BATCH || landHinted(reading, hints);
 }
@@ -279,9 +281,38 @@ async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
 async function landHinted(reading: Reading, hints: readonly Hint[]): Promise<boolean> {
   const { deps, key } = reading;
   const ids = hints.map(({ recordId }) => recordId);
-  if (!(await landByIds(reading, ids, new Set(hints.filter(({ gone }) => gone).map((hint) => hint.recordId)))))
+  const gone = new Set(hints.filter((hint) => hint.gone).map((hint) => hint.recordId));
+  const { parent } = reading.stream;
+  if (!(await (parent === undefined ? landByIds(reading, ids, gone) : landParts(reading, parent.param, ids))))
     return false;
   await clearHints(deps.store, key.tenantId, key.stream, hints);
+  return true;
+}
+
+/** Lands the whole of some parts of the list, each named by the record whose list it is. */
+async function landParts(reading: Reading, param: string, ids: readonly string[]): Promise<boolean> {
+  const { connection } = reading;
+  const stream = { ...reading.stream, segments: ids.map((id) => ({ [param]: id })) };
+  for (const segment of ids.keys()) {
+    let [at, read] = [firstPageOf(stream), 0];
+    for (;;) {
+      reading.reads += 1;
+      const page = await readPage(connection.partner, stream, at, segment);
+      const records = countRecords(page);
+      if (page === undefined || records === 0) break;
+      for (const { id } of page.items) reading.readById.set(String(id), reading.reads);
+      const landed = await landWithinLimits(reading, page);
+      await forgetMissing(reading.deps.store, reading.key, readableIds(page));
+      const quarantined = await quarantineByIds(reading, landed);
+      const { unchanged, created, updated } = landed;
+      const counts = { unchanged, created, updated, quarantined };
+      const { segment: number, seen_before: before, page: next, total } = reading.run;
+      const beside = { number, seenBefore: before + records };
+      if (!(await commit(reading, { next, records, total, counts, state: 'running', segment: beside }))) return false;
+      [at, read] = [at + 1, read + records];
+      if (page.total !== undefined && read >= page.total) break;
+    }
+  }
   return true;
 }
 

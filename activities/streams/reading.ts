@@ -4,7 +4,7 @@ import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { allowedCodes, holdStream, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
-import { type CommittedPage, commitPage, readStream, type StreamKey } from '../../src/store/streams.ts';
+import { type CommittedPage, commitPage, keepParts, readStream, type StreamKey } from '../../src/store/streams.ts';
 import { EMPTY_TALLY, judgeChanges, type Tally, tallyPage } from '../../src/streams/change-limits.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
 import {
@@ -18,7 +18,7 @@ import {
   settleOpenWrites,
 } from '../../src/streams/land-page.ts';
 import { advance } from '../../src/streams/page-outcome.ts';
-import type { RecordPage, RowFacts } from '../../src/streams/read-page.ts';
+import { type Parts, type RecordPage, type RowFacts, readParts } from '../../src/streams/read-page.ts';
 import type { PullStream } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
@@ -77,17 +77,19 @@ export async function openReading(
     : await openLanding(deps, connection, key);
   const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
   const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
+  const parts = await partsOfRun(deps, connection, key, run);
+  const tally = run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally);
   return {
     deps,
     connection,
     key,
-    stream: pullStreams[stream],
+    stream: parts === undefined ? pullStreams[stream] : { ...pullStreams[stream], segments: parts.segments },
     destination,
     // A table is small, and one of its records may stand within another.
     recognition: isLookup(stream) ? undefined : recognitionOf(stream, mapping),
     run,
     state: await readStreamState(store, key),
-    tally: run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally),
+    tally: parts?.isUnsure === true ? { ...tally, isUnsure: true } : tally,
     quarantine: await readQuarantine(store, key),
     before: undefined,
     ahead: AHEAD,
@@ -96,6 +98,21 @@ export async function openReading(
     reads: 0,
     readById: new Map(),
   };
+}
+
+/** The parts stay the same throughout a run, whoever goes on with it: its cursor counts them. */
+async function partsOfRun(
+  { store }: ActivityDeps,
+  { partner }: Connection,
+  key: Reading['key'],
+  run: StreamRow,
+): Promise<Parts | undefined> {
+  const { parent } = pullStreams[key.stream];
+  if (parent === undefined || run.mode === 'incremental') return undefined;
+  if (run.cursor !== null) return JSON.parse(run.cursor) as Parts;
+  const parts = await readParts(partner, parent);
+  await keepParts(store, key, run.run_id, JSON.stringify(parts));
+  return parts;
 }
 
 async function openLanding(deps: ActivityDeps, connection: Connection, { tenantId, stream }: Reading['key']) {

@@ -36,12 +36,14 @@ import {
   readableIds,
   readRecords,
 } from '../../src/streams/read-page.ts';
-import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import { type PullStream, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isLookup } from '../../src/streams/streams.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
 
 /** Pages of one part of a list are numbered from here in what is kept for the whole. */
 const PAGES_A_SEGMENT = 1_000_000;
+/** The same where there may be a part for each of many records; the number has to fit into 31 bits. */
+const PAGES_A_PARENT = 10_000;
 
 /** A page, and by which of the run's reads it was asked for. */
 export interface Fetched {
@@ -156,13 +158,22 @@ export async function keepSettled(
 }
 
 /** The list, or this part of it, ends before this page. */
-async function dropBehind({ deps, key, run }: Reading, page: number): Promise<void> {
-  const first = run.segment * PAGES_A_SEGMENT;
-  await dropPages(deps.store, key, first + page, first + PAGES_A_SEGMENT);
+async function dropBehind({ deps, key, run, stream }: Reading, page: number): Promise<void> {
+  const size = pagesOf(stream);
+  const first = run.segment * size;
+  // Behind the last part there may be pages of one that is gone.
+  const isLast = stream.parent !== undefined && run.segment + 1 >= (stream.segments?.length ?? 0);
+  await dropPages(deps.store, key, first + page, isLast ? MOST_PAGES : first + size);
 }
 
-function numberOf({ run }: Reading, page: number): number {
-  return run.segment * PAGES_A_SEGMENT + page;
+const MOST_PAGES = 2 ** 31 - 1;
+
+function numberOf({ run, stream }: Reading, page: number): number {
+  return run.segment * pagesOf(stream) + page;
+}
+
+function pagesOf({ parent }: PullStream): number {
+  return parent === undefined ? PAGES_A_SEGMENT : PAGES_A_PARENT;
 }
 
 /** Returns how many records are newly in it. */

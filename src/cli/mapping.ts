@@ -44,7 +44,20 @@ export function defineMapping(command: Command): void {
 
 function subject(): Argument {
   return new Argument('[subject]', 'employee, or a stream')
-    .choices(['employee', 'jobs', 'candidates', 'applications', 'onboarding', 'employees', 'positions', 'requisitions'])
+    .choices([
+      'employee',
+      'jobs',
+      'candidates',
+      'applications',
+      'onboarding',
+      'interviews',
+      'screenings',
+      'bookings',
+      'leads',
+      'employees',
+      'positions',
+      'requisitions',
+    ])
     .default('employee');
 }
 

@@ -9,6 +9,8 @@ export const lookupTables = {
   pipelines: words('name'),
   stages: words('name type pipelineId order'),
   flows: words('name status'),
+  assessments: words('testName jobId status assessmentType hiringForRole'),
+  schedules: words('name timezone durationMinutes bookingMode scheduleProfile'),
 } as const satisfies Record<string, readonly string[]>;
 
 export type TableName = keyof typeof lookupTables;

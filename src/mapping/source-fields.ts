@@ -35,6 +35,20 @@ export const sourceRecords = {
   jobCandidate: {
     fields: words('id jobId candidateId profileMatchScore evaluationStatus recommendToRecruitingFirm aiSummary'),
   },
+  interview: {
+    fields: words(
+      'submissionId assessmentId jobCandidateId externalRef firstName lastName email interviewStatus score bucket ' +
+        'bucketStatus cefrLevel startedAt endedAt scoredAt',
+    ),
+  },
+  screening: { fields: words('flowCandidateId flowId jobCandidateId email firstName lastName status currentStep') },
+  booking: {
+    fields: words(
+      'id bookingScheduleId bookingLinkId entityType entityId scheduledStartAt scheduledEndAt selectedFormat ' +
+        'selectedLocationId attendance createdAt',
+    ),
+  },
+  lead: { fields: words('leadId campaignId status statusLabel') },
   onboarding: { fields: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata') },
 } as const satisfies SourceRecords;
 

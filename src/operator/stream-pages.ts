@@ -1,7 +1,7 @@
 import type { Connection } from '../../activities/connections.ts';
 import { noLanding } from '../streams/land-page.ts';
 import type { PlanEnds } from '../streams/plan-page.ts';
-import { assertMoved, firstPageOf, type RecordPage, readPage } from '../streams/read-page.ts';
+import { assertMoved, firstPageOf, type RecordPage, readPage, readParts } from '../streams/read-page.ts';
 import type { PullStream } from '../streams/stream.ts';
 import { landedNames, type PullName, pullStreams } from '../streams/streams.ts';
 import { patiently } from './open-tenant.ts';
@@ -16,8 +16,15 @@ export function streamEnds({ tenant, hris, landings }: Connection, stream: PullN
 
 /** Every page of the partner's list, one after the other. */
 export async function* readPages({ partner }: Connection, name: PullName): AsyncGenerator<RecordPage> {
-  const stream = pullStreams[name];
+  const stream = await withParts(partner, pullStreams[name]);
   for (const segment of (stream.segments ?? [{}]).keys()) yield* readSegment(partner, stream, segment);
+}
+
+async function withParts(partner: Connection['partner'], stream: PullStream): Promise<PullStream> {
+  const { parent } = stream;
+  return parent === undefined
+    ? stream
+    : { ...stream, segments: (await patiently(() => readParts(partner, parent))).segments };
 }
 
 async function* readSegment(

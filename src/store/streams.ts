@@ -82,6 +82,12 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   });
 }
 
+/** Which parts the list of a run comes in. A second attempt that comes later leaves those that are there. */
+export async function keepParts(store: Store, key: StreamKey, runId: string, parts: string): Promise<void> {
+  const update = store.kysely.updateTable('streams').set({ cursor: parts }).where(isUnderWay(key, runId));
+  await update.where('cursor', 'is', null).execute();
+}
+
 /**
  * Moves a run's cursor past one page, whose rows are written by now. False when another run took over, or another
  * attempt of the same activity was first.

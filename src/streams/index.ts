@@ -81,6 +81,104 @@ export const onboarding: PullStream = {
   },
 };
 
+/**
+ * Interviews that were submitted or timed out, an assessment at a time: nothing reads one by its id (section 4.6). The
+ * names of results are not shown in the specification (reading SUBMISSION).
+ */
+export const interviews: PullStream = {
+  kind: 'pull',
+  list: contract.assessments.listCandidates as ListEndpoint,
+  parent: {
+    list: contract.assessments.list as ListEndpoint,
+    param: 'assessmentId',
+    isEmpty: ({ submissionCount }) => submissionCount === 0,
+  },
+  toRecords: (item, { assessmentId }) => [{ ...item, id: item['submissionId'], assessmentId }],
+  record: { name: 'interview', ...sourceRecords.interview },
+  landing: {
+    assessmentId: { type: 'text', required: true },
+    jobCandidateId: { type: 'text' },
+    externalRef: { type: 'text' },
+    email: { type: 'text' },
+    status: { type: 'text' },
+    score: { type: 'number' },
+    bucket: { type: 'text' },
+    verdict: { type: 'text' },
+    languageLevel: { type: 'text' },
+    startedAt: { type: 'text' },
+    endedAt: { type: 'text' },
+    scoredAt: { type: 'text' },
+  },
+};
+
+/** People on assessment flows, and how far they are, a flow at a time (section 4.7). No event tells of them. */
+export const screenings: PullStream = {
+  kind: 'pull',
+  list: contract.assessmentFlows.listCandidates as ListEndpoint,
+  parent: {
+    list: contract.assessmentFlows.list as ListEndpoint,
+    param: 'id',
+    isEmpty: ({ candidateCount }) => candidateCount === 0,
+  },
+  toRecords: (item, { id: flowId }) => [{ ...item, id: item['flowCandidateId'], flowId }],
+  record: { name: 'screening', ...sourceRecords.screening },
+  landing: {
+    flowId: { type: 'text', required: true },
+    jobCandidateId: { type: 'text' },
+    email: { type: 'text' },
+    status: { type: 'text' },
+    currentStep: { type: 'number' },
+  },
+};
+
+/** Slots that were booked (section 4.8). No event tells of them, and the list has no pages. */
+export const bookings: PullStream = {
+  kind: 'pull',
+  list: contract.bookings.list as ListEndpoint,
+  // The specification shows no id of a booking (section 2.8); a link is good for one.
+  toRecords: (item) => [{ ...item, id: item['id'] ?? item['bookingLinkId'] ?? bookedBy(item) }],
+  record: { name: 'booking', ...sourceRecords.booking },
+  landing: {
+    scheduleId: { type: 'text' },
+    linkId: { type: 'text' },
+    entityType: { type: 'text' },
+    entityId: { type: 'text' },
+    startsAt: { type: 'text', required: true },
+    endsAt: { type: 'text' },
+    format: { type: 'text' },
+    locationId: { type: 'text' },
+    attendance: { type: 'text' },
+    createdAt: { type: 'text' },
+  },
+};
+
+function bookedBy({ entityType, entityId, scheduledStartAt }: Record<string, unknown>): string {
+  return [entityType, entityId, scheduledStartAt].join(' ');
+}
+
+/** People whom campaigns call, a campaign at a time; who they are the specification does not show (section 2.10). */
+export const leads: PullStream = {
+  kind: 'pull',
+  list: contract.campaigns.listLeads as ListEndpoint,
+  parent: { list: contract.campaigns.list as ListEndpoint, param: 'campaignId' },
+  toRecords: (item, { campaignId }) => [{ ...item, id: item['leadId'], campaignId }],
+  record: { name: 'lead', ...sourceRecords.lead },
+  landing: {
+    campaignId: { type: 'text', required: true },
+    status: { type: 'text' },
+    statusLabel: { type: 'text' },
+  },
+};
+
+/** AI interviews: what an interview's or an invitation's assessment is called. */
+export const assessments = lookupTable('assessments', {
+  list: contract.assessments.list as ListEndpoint,
+  toRecords: (item) => [{ ...item, id: item['assessmentId'] }],
+});
+
+/** Calendars in which candidates book, with their time zones. */
+export const schedules = lookupTable('schedules', { list: contract.bookingSchedules.list as ListEndpoint });
+
 /** Stages of all pipelines; they are shown within their pipelines alone (section 4.1). */
 export const stages = lookupTable('stages', {
   list: contract.pipelines.list as ListEndpoint,

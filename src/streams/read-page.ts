@@ -42,18 +42,43 @@ export async function readRawPage(
   page: number,
   segment: number,
 ): Promise<RawPage | undefined> {
-  const { list, segments = [{}] } = stream;
+  const { list, parent, segments = [{}] } = stream;
+  if (parent !== undefined && segment >= segments.length) return undefined;
   // A list without pages is one.
   if (list.list.paging === undefined && page > firstPageOf(stream)) return undefined;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const query = { query: segments[segment] ?? {} };
-      return await partner.rawPage(list, query, { page, size: PAGE_SIZE, priority: 'bulk' });
+      const part = segments[segment] ?? {};
+      const input = parent === undefined ? { query: part } : { params: part };
+      return await partner.rawPage(list, input, { page, size: PAGE_SIZE, priority: 'bulk' });
     } catch (error) {
+      // The record whose list it is was deleted meanwhile.
+      if (parent !== undefined && isConnectorError(error, 'NOT_FOUND')) return undefined;
       // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
       if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
     }
   }
+}
+
+/** The parts of a list that comes once for each record of another, and whether any of those cannot be named. */
+export interface Parts {
+  segments: Record<string, unknown>[];
+  isUnsure: boolean;
+}
+
+/** Reads of which records the list comes; those that are known to have none cost no call. */
+export async function readParts(
+  partner: PartnerClient,
+  { list, param, isEmpty }: NonNullable<PullStream['parent']>,
+): Promise<Parts> {
+  const { items, unreadable } = await partner.readAll(list, {}, { priority: 'bulk', size: PAGE_SIZE });
+  const records = items as Record<string, unknown>[];
+  const shown = records.filter((record) => isEmpty?.(record) !== true).map((record) => record[list.list.idKey]);
+  const named = unreadable.flatMap(({ id }) => id ?? []);
+  return {
+    segments: [...shown, ...named].map((id) => ({ [param]: id })),
+    isUnsure: named.length < unreadable.length,
+  };
 }
 
 /** Records by their ids, at most 100 of them. What the partner does not show is left out. */

@@ -12,6 +12,11 @@ export interface PullStream {
   list: ListEndpoint;
   /** Queries of the parts that the list comes in; one part without a query where absent. */
   segments?: readonly Record<string, unknown>[];
+  /**
+   * The list comes once for each record of another list, and what webhooks name is one of those: an assessment, of
+   * which no interview can be read by its id. `param` names it in the list's path.
+   */
+  parent?: { list: ListEndpoint; param: string; isEmpty?: (record: Record<string, unknown>) => boolean };
   /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
   fetch?: ListEndpoint;
   /**
@@ -25,6 +30,11 @@ export interface PullStream {
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */
   landing: Landings[string];
+}
+
+/** Whether what a hint names can be read without the whole list. */
+export function followsHints({ fetch, parent }: PullStream): boolean {
+  return fetch !== undefined || parent !== undefined;
 }
 
 /** In place of an id, a hint says that the list should be read again. */

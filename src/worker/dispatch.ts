@@ -22,7 +22,6 @@ export interface Dispatch {
 }
 
 const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
-const SCREENING = 'no stream holds assessments or interviews';
 const DOCUMENTS = 'no stream holds onboarding documents';
 
 /** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
@@ -53,11 +52,11 @@ export const dispatch: Record<EventName, Dispatch> = {
   'resume.bulk_upload_parse.failed': { nothing: PARSING },
   'resume.single_parse.completed': { streams: { candidates: 'candidateId' } },
   'resume.single_parse.failed': { nothing: PARSING },
-  'assessment.ready': { nothing: SCREENING },
-  'assessment.bulk_invite.completed': { nothing: SCREENING },
-  'interview.started': { nothing: SCREENING },
-  'interview.scoring_completed': { nothing: SCREENING },
-  'interview.ended': { nothing: SCREENING },
+  'assessment.ready': { streams: { assessments: 'assessmentId' } },
+  'assessment.bulk_invite.completed': { nothing: 'nobody is invited by a stream' },
+  'interview.started': { nothing: 'the list shows an interview once it was submitted or timed out (section 4.6)' },
+  'interview.scoring_completed': { streams: { interviews: 'assessmentId' } },
+  'interview.ended': { streams: { interviews: 'assessmentId' } },
 };
 
 /** Fields that both sides edit, as soon as the HRIS says whose changed; the scheduled pass finds them too. */

@@ -34,12 +34,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     ...words('candidates.add candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('jobCandidates.getApplication jobCandidates.getConsentDocument'),
-    ...words('assessments.inviteBulk assessments.getInviteBatch assessments.listCandidates'),
+    ...words('assessments.inviteBulk assessments.getInviteBatch assessmentFlows.assign'),
     ...words('assessments.getReport assessments.getShareLink'),
-    ...words('assessmentFlows.listCandidates assessmentFlows.assign'),
-    ...words('bookingSchedules.list bookingSchedules.listLocations bookingSchedules.listQuestions'),
-    ...words('bookingSchedules.createLink bookings.list'),
-    ...words('sites.list campaigns.list campaigns.addLeads campaigns.listLeads'),
+    ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
+    ...words('sites.list campaigns.addLeads'),
   ],
   'people set it up in the dashboard': [
     ...words('pipelines.create pipelines.rename pipelines.saveStage pipelines.deleteStage'),
@@ -67,7 +65,7 @@ const UNUSED = new Map(Object.entries(REASONS).flatMap(([why, ids]) => ids.map((
 export function endpointUses(): Map<string, string[]> {
   const uses = new Map(allEndpoints().map(({ id }) => [id, new Set<string>()]));
   for (const name of pullNames)
-    for (const endpoint of [pullStreams[name].list, pullStreams[name].fetch])
+    for (const endpoint of [pullStreams[name].list, pullStreams[name].fetch, pullStreams[name].parent?.list])
       if (endpoint !== undefined) uses.get(endpoint.id)?.add(`\`${name}\``);
   for (const file of globSync('{src,activities,workflows}/**/*.ts', { cwd: root }).toSorted()) {
     const flow = flowOf(file);

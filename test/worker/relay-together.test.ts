@@ -39,9 +39,9 @@ test('a thousand deliveries that ask for no hire are relayed in a few statements
 
 test('a hire among hundreds of other deliveries is begun, and once', async () => {
   const store = await freshStore();
-  for (let n = 0; n < 100; n += 1) await deliver(store, 'interview.ended', { n });
+  for (let n = 0; n < 100; n += 1) await deliver(store, 'interview.started', { n });
   await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
-  for (let n = 100; n < 300; n += 1) await deliver(store, 'interview.ended', { n });
+  for (let n = 100; n < 300; n += 1) await deliver(store, 'interview.started', { n });
   const { hinted } = relayOver(store);
   await relayed(store, 1);
   expect(hinted).toEqual(['7 person']);

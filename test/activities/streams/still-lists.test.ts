@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { stageTypes } from '../../../src/partner/contract/pipelines.ts';
-import { type PullName, pullNames } from '../../../src/streams/streams.ts';
+import { readParts } from '../../../src/streams/read-page.ts';
+import { type PullName, pullNames, pullStreams } from '../../../src/streams/streams.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
 const PAGE = 100;
@@ -12,11 +13,20 @@ const LISTS: Record<PullName, { operation: string; parts?: number; because?: str
     parts: stageTypes.length,
     because: 'applications are listed by the type of their stage only, each type from its own first page',
   },
+  assessments: { operation: 'assessments.list' },
+  bookings: { operation: 'bookings.list' },
   candidates: { operation: 'candidates.list' },
   flows: { operation: 'onboarding.listFlows' },
+  interviews: { operation: 'assessments.listCandidates', because: 'interviews are listed an assessment at a time' },
   jobs: { operation: 'jobs.list' },
+  leads: { operation: 'campaigns.listLeads', because: 'leads are listed a campaign at a time' },
   onboarding: { operation: 'onboarding.listCandidates' },
   pipelines: { operation: 'pipelines.list' },
+  schedules: { operation: 'bookingSchedules.list' },
+  screenings: {
+    operation: 'assessmentFlows.listCandidates',
+    because: 'people on flows are listed a flow at a time',
+  },
   stages: { operation: 'pipelines.list' },
   teams: { operation: 'teams.list' },
   users: { operation: 'users.list' },
@@ -42,8 +52,13 @@ async function passOver({ world, pull }: PullWorld, stream: PullName) {
   const { read, unchanged } = step.counts ?? { read: -1, unchanged: 0 };
   expect({ state: step.state, unchanged }).toEqual({ state: 'done', unchanged: read });
   const made = Object.entries(await callsNow()).map(([name, n]) => ({ name, n: n - (before[name] ?? 0) }));
-  const { operation, parts = 1, because = '' } = LISTS[stream];
-  const others = made.filter(({ name, n }) => name !== operation && n > 0).map(({ name, n }) => `${name} ${n}`);
+  const { operation, because = '' } = LISTS[stream];
+  const { parent } = pullStreams[stream];
+  const parts =
+    parent === undefined ? (LISTS[stream].parts ?? 1) : (await readParts(world.partner, parent)).segments.length;
+  const others = made
+    .filter(({ name, n }) => name !== operation && n > (name === parent?.list.id ? 1 : 0))
+    .map(({ name, n }) => `${name} ${n}`);
   return {
     stream,
     records: read,
