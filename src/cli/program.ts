@@ -115,6 +115,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'list webhooks that led to nothing, and retry them',
       async () => (await import('./inbox.ts')).defineInbox,
     ],
+    [
+      'events',
+      'list what was told to the outside, and tell it again',
+      async () => (await import('./events.ts')).defineEvents,
+    ],
     ['replay', 'work through stored webhooks once more', async () => (await import('./inbox.ts')).defineReplay],
     [
       'backup',

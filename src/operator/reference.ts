@@ -11,7 +11,10 @@ const SECRETS = new Set([
   'partner.webhookKeys',
   'hris.url',
   'landing.url',
+  'notify.url',
   'notify.secret',
+  'events.url',
+  'events.secret',
   ...hrisKinds().flatMap((kind) => (findHrisAdapter(kind)?.secrets ?? []).map((name) => `hris.${name}`)),
 ]);
 

@@ -16,6 +16,8 @@ export interface Receives {
   /** Scheme, host and port of the partner. Absent where it was applied before this was kept. */
   origin?: string;
   webhooks: 'on' | 'off';
+  /** Somebody is told of events: triggers of the store look for it. Absent where nobody is. */
+  events?: true;
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];
   company?: string;

@@ -50,6 +50,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'tenant_id written_at',
   },
+  events_out: {
+    people: { job_candidate_id: IDS, facts: IDS },
+    why: 'What is told of hires to a tenant who asks for it, until it is taken; ids and codes.',
+    kept: '30 days after it was taken',
+    others: 'event_no event_id tenant_id period type at tries due_at taken_at last_error',
+  },
   evidence: { others: 'tenant_id assumption verdict first_seen_at' },
   exchange_pairs: {
     people: { pair_id: IDS, bases: RECORD, sent: RECORD, echoes: RECORD },

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 
-/** chores: what is done for the whole fleet on a timer. schedules: the server's schedules are kept. */
-export type LeaseName = 'chores' | 'schedules';
+/**
+ * chores: what is done for the whole fleet on a timer. schedules: the server's schedules are kept. events: a tenant's
+ * events are told.
+ */
+export type LeaseName = 'chores' | 'schedules' | `events ${string}`;
 
 export interface Lease {
   /** Whether this process does it from now on, for so long unless it asks again. */

@@ -35,6 +35,7 @@ export interface Tables {
   installation: InstallationTable;
   processes: ProcessTable;
   leases: LeaseTable;
+  events_out: EventOutTable;
   answers: AnswerTable;
   tenants: TenantTable;
   freezes: FreezeTable;
@@ -92,6 +93,30 @@ interface ProcessTable {
   ended_at: number | null;
   trouble: string | null;
 }
+
+interface EventOutTable {
+  /** Their order. */
+  event_no: Generated<number>;
+  /** The same however often it is sent. */
+  event_id: Generated<string>;
+  tenant_id: string;
+  /** Empty for what is of no hire. */
+  job_candidate_id: Generated<string>;
+  period: number | null;
+  type: string;
+  /** JSON: ids and codes. */
+  facts: string;
+  at: Generated<number>;
+  tries: Generated<number>;
+  /** When it may be tried again. */
+  due_at: Generated<number>;
+  /** When its receiver took it. */
+  taken_at: number | null;
+  /** A status or a code. */
+  last_error: string | null;
+}
+
+export type EventOutRow = Selectable<EventOutTable>;
 
 interface LeaseTable {
   name: string;

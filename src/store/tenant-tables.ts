@@ -86,6 +86,7 @@ export const auditActs = [
   'records-retried',
   'deliveries-retried',
   'deliveries-replayed',
+  'events-replayed',
   'reconcile-asked',
   'sync-asked',
   'plan-applied',

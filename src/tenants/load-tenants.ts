@@ -139,7 +139,7 @@ function isMappingFile(value: unknown): boolean {
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
 function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
-  const { mapping, hris, landing, partner, streams, notify, ...rest } = parsed;
+  const { mapping, hris, landing, partner, streams, notify, events, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
   return {
     ...rest,
@@ -153,6 +153,7 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
     streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
     ...(notify === undefined ? {} : { notify: withSecret(notify, file) }),
+    ...(events === undefined ? {} : { events: withSecret(events, file) }),
     file,
     configHash: '',
   };
@@ -167,8 +168,9 @@ export function withSecrets(partner: TenantFile['partner'], file: string): Tenan
   };
 }
 
-function withSecret(notify: Notify, file: string): Notify {
-  return notify.secret === undefined ? notify : { ...notify, secret: anchorSecret(notify.secret, file) };
+function withSecret<T extends Pick<Notify, 'url' | 'secret'>>(told: T, file: string): T {
+  const url = anchorSecret(told.url, file);
+  return { ...told, url, ...(told.secret !== undefined && { secret: anchorSecret(told.secret, file) }) };
 }
 
 function withPath(stream: StreamSettings, anchored: (path: string) => string): StreamSettings {

@@ -1,35 +1,66 @@
 import { IANAZone } from 'luxon';
 import { z } from 'zod';
-import { secretRef } from './secrets.ts';
+import { isSecretRef, secretRef } from './secrets.ts';
+
+const FORMS = ['webhook', 'slack', 'teams', 'teams-card', 'mail'] as const;
+export type NoticeForm = (typeof FORMS)[number];
 
 export interface Notify {
+  /** An address, or a reference to one; of mail, always a reference. */
   url: string;
+  /** As the receiver takes it. */
+  form: NoticeForm;
   /** Signs what is sent. */
   secret?: string | undefined;
   /** When the tenant's day is sent, HH:MM in its time zone. */
   digest?: string | undefined;
   timezone: string;
+  /** Of mail. */
+  from?: string | undefined;
+  to?: string[] | undefined;
 }
 
 export const timezone = z
   .string()
   .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin');
 
-const address = z.url({ protocol: /^https?$/, error: 'expected an https address' });
+const ADDRESS = 'expected an https address, or a reference to one: env:NAME or file:PATH';
+const isWebAddress = (url: string): boolean => z.url({ protocol: /^https?$/ }).safeParse(url).success;
+const address = z.string(ADDRESS).refine((url) => isSecretRef(url) || isWebAddress(url), ADDRESS);
+const mailbox = z.email('expected an e-mail address');
 
-/** Where new holds and alarms are told: an address, or with it a secret to sign them and the time of a daily digest. */
+/**
+ * Where new holds and alarms are told: an address, or with it the form that its receiver takes, a secret to sign them
+ * and the time of a daily digest.
+ */
 export const notify = z.union(
   [
-    address.transform((url): Notify => ({ url, timezone: 'UTC' })),
-    z.strictObject({
-      url: address,
-      secret: secretRef.optional(),
-      digest: z
-        .string('expected a time in quotes such as "08:00"')
-        .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
-        .optional(),
-      timezone: timezone.default('UTC'),
-    }),
+    address.transform((url): Notify => ({ url, form: 'webhook', timezone: 'UTC' })),
+    z
+      .strictObject({
+        url: address,
+        form: z.enum(FORMS, `expected one of ${FORMS.join(', ')}`).default('webhook'),
+        secret: secretRef.optional(),
+        digest: z
+          .string('expected a time in quotes such as "08:00"')
+          .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
+          .optional(),
+        timezone: timezone.default('UTC'),
+        /** Of mail. */
+        from: mailbox.optional(),
+        to: z.array(mailbox, 'expected a list of e-mail addresses').min(1, 'expected at least one').optional(),
+      })
+      .superRefine(({ form, url, from, to }, context) => {
+        const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+        if (form !== 'mail') return;
+        if (!isSecretRef(url))
+          refuse('url', 'expected a reference to smtps://USER:PASSWORD@HOST: env:NAME or file:PATH');
+        if (from === undefined) refuse('from', 'expected the e-mail address that mail comes from');
+        if (to === undefined) refuse('to', 'expected a list of e-mail addresses');
+      }),
   ],
-  'expected an https address, or { url, secret, digest, timezone }',
+  'expected an https address, or { url, form, secret, digest, timezone, from, to }',
 );
+
+/** Where it is told what becomes of hires, signed, each event until it is taken. */
+export const events = z.strictObject({ url: address, secret: secretRef }, 'expected { url, secret }').optional();

@@ -13,11 +13,14 @@ interface Named {
 }
 
 /** Every secret that a tenant names. */
-export function namedSecrets({ partner, notify, hris, landing }: Tenant): Named[] {
+export function namedSecrets({ partner, notify, events, hris, landing }: Tenant): Named[] {
   const all: [Path, unknown][] = [
     [['partner', 'apiKey'], partner.apiKey],
     ...partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
+    [['notify', 'url'], notify?.url],
     [['notify', 'secret'], notify?.secret],
+    [['events', 'url'], events?.url],
+    [['events', 'secret'], events?.secret],
     [['landing', 'url'], landing?.url],
     ...optionTexts(hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
   ];

@@ -185,13 +185,14 @@ function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): Plan
   };
 }
 
-function receivesOf({ mode, partner, hris }: Tenant): Receives {
+function receivesOf({ mode, partner, hris, events }: Tenant): Receives {
   const { environment, webhooks, webhookKeys, company, baseUrl } = partner;
   return {
     ...(mode === 'observe' ? { mode } : {}),
     environment,
     origin: new URL(baseUrl).origin,
     webhooks,
+    ...(events === undefined ? {} : { events: true as const }),
     webhookKeys,
     ...(company === undefined ? {} : { company }),
     ...signedBy(hris),

@@ -5,7 +5,7 @@ import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream, landings } from '../streams/streams.ts';
-import { notify, timezone } from './notify-section.ts';
+import { events, notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 import { interval, settingsOf } from './stream-settings.ts';
 
@@ -224,6 +224,7 @@ export const tenantFile = z
     requisitions: requisitions.optional(),
     documents: documents.optional(),
     notify: notify.optional(),
+    events,
   })
   .superRefine((value, context) => {
     if (value.policies.onboarding === 'skip' && value.writeBack.customField === undefined) {

@@ -2,6 +2,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { followPausedHris } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { forgetTrouble } from '../store/alarms.ts';
+import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { createLease, type Lease } from '../store/leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
@@ -18,6 +19,7 @@ import { createNotifier } from './notify-tenant.ts';
 import { createAlarmRound, KEPT } from './raise-alarms.ts';
 import { resumePaused } from './resume-paused.ts';
 import { type Chore, type ChoreRunner, createChoreRunner } from './run-chores.ts';
+import { createEventSender } from './send-events.ts';
 import { startRequested } from './start-requested.ts';
 
 /** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
@@ -76,10 +78,12 @@ function createRound(
   const raiseAlarms = createAlarmRound(store, log);
   const hearAnswers = createAnswerRound(deps);
   const notify = createNotifier(deps);
+  const sendEvents = createEventSender(deps);
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
   const start: Chore = (tenant, signal) => startRequested(deps, tenant, signal);
-  const purge: Chore = async ({ tenant, policies }, signal) => {
+  const purge: Chore = async ({ tenant, policies, events }, signal) => {
+    if (events !== undefined) await purgeEvents(store, tenant, KEPT.eventsMs);
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans, signal);
     await purgeConflicts(store, tenant, policies.retention.plans);
@@ -99,10 +103,12 @@ function createRound(
     await hearAnswers();
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
+    const withEvents = tenants.some(({ events }) => events !== undefined) ? await tenantsWithEvents(store) : new Set();
     for (const tenant of tenants) {
       const state = states.get(tenant.tenant);
       const digest = dueDigest(tenant.notify, state?.digested_on, new Date());
       if (toTell.has(tenant.tenant) || digest !== undefined) runner.begin('notify', notify, tenant);
+      if (withEvents.has(tenant.tenant)) runner.begin('events', sendEvents, tenant);
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);

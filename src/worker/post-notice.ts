@@ -3,8 +3,10 @@ import { isConnectorError } from '../errors.ts';
 import { assertPublicAddress, publicLookup } from '../http/pool.ts';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { resolveSecret } from '../tenants/secrets.ts';
-import { type Notice, noticeBody } from './notices.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { mailNotice } from './mail-notice.ts';
+import { noticeIn } from './notice-forms.ts';
+import type { Notice } from './notices.ts';
 import { noticeHeaders } from './sign-notice.ts';
 
 const POST_MS = 10_000;
@@ -12,36 +14,66 @@ const POST_MS = 10_000;
 /** Posts one notice to a tenant's address. False: it was not taken. */
 export type PostNotice = (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<boolean>;
 
-/**
- * An address inside the network is refused unless the tenant's file allows private addresses: a customer must not make
- * us call our own machines.
- */
+/** In the form that the tenant's file names: signed JSON, a chat's message, or mail. */
 export function createPostNotice(log: Logger): PostNotice {
-  const outside = new Agent({ connect: { lookup: publicLookup } });
-  const inside = new Agent();
+  const post = createPoster();
   return async (tenant, notice, stop) => {
     const { notify, partner } = tenant;
     if (notify === undefined) return true;
+    const allowPrivate = partner.allowPrivateAddress;
+    const to = { ...notify, allowPrivate };
+    const answer =
+      notify.form === 'mail'
+        ? await mailNotice({ ...notify, allowPrivate }, notice)
+        : await post(to, { id: notice.id, body: noticeIn(notify.form, notice) }, stop);
+    if (answer === 'taken') return true;
     const facts = { tenantId: tenant.tenant, notice: notice.id };
+    if (typeof answer === 'number') log.warn({ ...facts, status: answer }, 'notification refused');
+    else log.warn({ ...facts, reason: answer }, 'notification not delivered');
+    return false;
+  };
+}
+
+interface Receiver {
+  /** An address, or a reference to one that is a secret. */
+  url: string;
+  /** A reference to what signs it. */
+  secret?: string | undefined;
+  /** Whether an address inside the network may be called. */
+  allowPrivate: boolean;
+}
+
+/** `taken`, the status of a refusal, or why there was no answer. */
+type Posted = number | string;
+
+/**
+ * Posts one message, once. An address inside the network is refused unless the tenant's file allows private addresses:
+ * a customer must not make us call our own machines.
+ */
+export function createPoster(): (
+  to: Receiver,
+  message: { id: string; body: string },
+  stop: AbortSignal,
+) => Promise<Posted> {
+  const outside = new Agent({ connect: { lookup: publicLookup } });
+  const inside = new Agent();
+  return async ({ url, secret, allowPrivate }, { id, body }, stop) => {
     try {
-      if (!partner.allowPrivateAddress) assertPublicAddress(new URL(notify.url));
-      const body = noticeBody(notice);
-      const secret = notify.secret === undefined ? undefined : resolveSecret(notify.secret);
-      const answer = await fetch(notify.url, {
+      const address = isSecretRef(url) ? resolveSecret(url) : url;
+      if (!allowPrivate) assertPublicAddress(new URL(address));
+      const answer = await fetch(address, {
         method: 'POST',
-        headers: noticeHeaders(notice.id, body, secret),
+        headers: noticeHeaders(id, body, secret === undefined ? undefined : resolveSecret(secret)),
         body,
         redirect: 'error',
         signal: AbortSignal.any([stop, AbortSignal.timeout(POST_MS)]),
-        dispatcher: partner.allowPrivateAddress ? inside : outside,
+        dispatcher: allowPrivate ? inside : outside,
       });
       await answer.body?.cancel();
-      if (!answer.ok) log.warn({ ...facts, status: answer.status }, 'notification refused');
-      return answer.ok;
+      return answer.ok ? 'taken' : answer.status;
     } catch (error) {
       const cause = error instanceof Error && isConnectorError(error.cause) ? error.cause : error;
-      log.warn({ ...facts, reason: isConnectorError(cause) ? cause.code : 'no answer' }, 'notification not delivered');
-      return false;
+      return isConnectorError(cause) ? cause.code : 'no answer';
     }
   };
 }

@@ -13,8 +13,8 @@ import type { Tenant } from '../tenants/schema.ts';
 import { judgeTenant } from './judge-tenants.ts';
 
 const DAY_MS = 86_400_000;
-/** How long deliveries are kept. */
-export const KEPT = { bodiesMs: 7 * DAY_MS, deliveriesMs: 90 * DAY_MS };
+/** How long deliveries are kept, and events that were taken. */
+export const KEPT = { bodiesMs: 7 * DAY_MS, deliveriesMs: 90 * DAY_MS, eventsMs: 30 * DAY_MS };
 /** An event that nobody sends any more is no alarm any more. */
 const UNKNOWN_MS = DAY_MS;
 /** What is asked about somebody who left. */

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { replayDeliveries, retryDeliveries } from '../../src/operator/deliveries.ts';
+import { replayOf } from '../../src/operator/events.ts';
 import { retryFailed } from '../../src/operator/failed.ts';
 import { beginStream } from '../../src/operator/follow-stream.ts';
 import { startHire } from '../../src/operator/hires.ts';
@@ -65,6 +66,15 @@ test.each<[string, (parts: OperatorParts) => Promise<unknown>, string]>([
       await replayDeliveries(parts.store, { tenantId: 'acme', delivery: 'abcdef012345', by: 'ann' });
     },
     'abcdef012345',
+  ],
+  [
+    'events-replayed',
+    async ({ store }) => {
+      const event = { tenant_id: 'acme', job_candidate_id: '7', type: 'hire.left', facts: '{}', event_id: 'e1' };
+      await store.kysely.insertInto('events_out').values(event).execute();
+      await replayOf(store, { tenantId: 'acme', eventId: 'e1' }, 'ann');
+    },
+    'e1',
   ],
   ['reconcile-asked', (parts) => reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' }), 'everything'],
   [

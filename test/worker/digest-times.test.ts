@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dueDigest } from '../../src/worker/digest-times.ts';
 
-const notify = { url: 'https://hooks.example/a', digest: '08:00', timezone: 'Europe/Berlin' };
+const notify = { url: 'https://hooks.example/a', form: 'webhook' as const, digest: '08:00', timezone: 'Europe/Berlin' };
 
 function due(lastDay: string | null, now: string) {
   const found = dueDigest(notify, lastDay, new Date(now));

@@ -44,7 +44,12 @@ async function listen(refuses: () => boolean = () => false): Promise<{ url: stri
 
 function tenantOf(notify: Partial<Notify>): Tenant {
   const partner = { allowPrivateAddress: true };
-  return { tenant: 'acme', partner, configHash: 'a', notify: { timezone: 'UTC', ...notify } } as unknown as Tenant;
+  return {
+    tenant: 'acme',
+    partner,
+    configHash: 'a',
+    notify: { form: 'webhook', timezone: 'UTC', ...notify },
+  } as unknown as Tenant;
 }
 
 function notifierOf(store: Store) {

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { duration } from '../hris/duration.ts';
+import { eventViews, replayOf } from '../operator/events.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderListed, say } from './print.ts';
+
+export function defineEvents(command: Command): void {
+  command.description("List the events that a tenant's `events` address is told, and tell them once more.");
+  which(command.command('list'))
+    .description('List events, latest first, with when each was taken or why not.')
+    .option('--waiting', 'only those that nobody took yet')
+    .option('--json', 'print JSON, without a limit')
+    .addHelpText('after', example('hirebridge events list acme', 'hirebridge events list acme --waiting'))
+    .action(runList);
+  asOption(which(command.command('replay')))
+    .description('Tell events once more, in their order and with the ids they had: all that are kept, or some.')
+    .argument('[event]', 'id of one event, as `events list` shows it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge events replay acme --since 2h'))
+    .action(runReplay);
+  command
+    .command('schema')
+    .description('Print the JSON Schema of what is sent.')
+    .addHelpText('after', example('hirebridge events schema > events.schema.json'))
+    .action(async () => printJson((await import('../worker/event-body.ts')).eventSchema()));
+}
+
+function which(command: Command): Command {
+  return command
+    .argument('<tenant>', 'tenant whose events')
+    .option('--hire <id>', 'only those of one job candidate')
+    .option('--since <duration>', 'only those of the last 2h, 3d, ...');
+}
+
+interface Which {
+  hire?: string;
+  since?: string;
+  waiting?: boolean;
+  json?: boolean;
+  as?: string;
+}
+
+function chosen(tenantId: string, { hire, since }: Which) {
+  return { tenantId, jobCandidateId: hire, sinceMs: since === undefined ? undefined : duration.parse(since) };
+}
+
+async function runList(tenantId: string, options: Which, command: Command): Promise<void> {
+  const { json = false, waiting = false } = options;
+  const look = (store: Parameters<typeof eventViews>[0]) =>
+    eventViews(store, chosen(tenantId, options), { waiting, isWhole: json });
+  const found = await withStore(await placesOf(command), look, { mustExist: true, tenantId });
+  if (json) return printJson(found);
+  if (found.length === 0) return void process.stdout.write('No events.\n');
+  const rows = found.map((one) => [one.event, one.at, one.type, one.jobCandidateId ?? '-', one.takenAt ?? one.waits]);
+  process.stdout.write(renderListed(['event', 'at', 'type', 'hire', 'taken'], rows));
+}
+
+async function runReplay(tenantId: string, event: string | undefined, options: Which, command: Command): Promise<void> {
+  const request = { ...chosen(tenantId, options), eventId: event };
+  const replay = (store: Parameters<typeof replayOf>[0]) => replayOf(store, request, byOf(options));
+  const count = await withStore(await placesOf(command), replay, { mustExist: true, tenantId });
+  say(options, { replayed: count }, `${count} told once more. Follow with: hirebridge events list ${tenantId}\n`);
+}

@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+import { audit } from './audit.ts';
+import type { Store } from './open-store.ts';
+import { inTransaction } from './persons.ts';
+import type { EventOutRow } from './schema.ts';
+
+/** The tenants that have something to tell now. */
+export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<string>> {
+  const rows = await kysely
+    .selectFrom('events_out')
+    .select('tenant_id')
+    .distinct()
+    .where('taken_at', 'is', null)
+    .where('due_at', '<=', now)
+    .execute();
+  return new Set(rows.map((row) => row.tenant_id));
+}
+
+/** The first event of each hire that is not taken yet, where it is due: what comes after it waits for it. */
+export async function firstEvents({ kysely, now }: Store, tenantId: string, most: number): Promise<EventOutRow[]> {
+  return kysely
+    .selectFrom('events_out as first')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('taken_at', 'is', null)
+    .where('due_at', '<=', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('events_out as before')
+            .select('before.event_no')
+            .whereRef('before.tenant_id', '=', 'first.tenant_id')
+            .whereRef('before.job_candidate_id', '=', 'first.job_candidate_id')
+            .whereRef('before.event_no', '<', 'first.event_no')
+            .where('before.taken_at', 'is', null),
+        ),
+      ),
+    )
+    .orderBy('event_no')
+    .limit(most)
+    .execute();
+}
+
+export async function markEventTaken({ kysely, now }: Store, eventId: string): Promise<void> {
+  await kysely.updateTable('events_out').set({ taken_at: now }).where('event_id', '=', eventId).execute();
+}
+
+/** It is tried again in so long, and what comes after it in its hire waits. */
+export async function markEventRefused(
+  { kysely, now }: Store,
+  eventId: string,
+  { error, againMs }: { error: string; againMs: number },
+): Promise<void> {
+  await kysely
+    .updateTable('events_out')
+    .set((eb) => ({
+      tries: eb('tries', '+', 1),
+      last_error: error,
+      due_at: sql<number>`${now} + ${sql.lit(Math.ceil(againMs))}`,
+    }))
+    .where('event_id', '=', eventId)
+    .execute();
+}
+
+export interface WhichEvents {
+  tenantId: string;
+  /** One event. */
+  eventId?: string | undefined;
+  jobCandidateId?: string | undefined;
+  /** Those of the last so many ms. */
+  sinceMs?: number | undefined;
+}
+
+/** Latest first; `waiting` are those that nobody took yet. */
+export async function listEvents(
+  store: Store,
+  which: WhichEvents,
+  { waiting, limit }: { waiting: boolean; limit?: number | undefined },
+): Promise<EventOutRow[]> {
+  let query = store.kysely.selectFrom('events_out').selectAll().where(chosen(store, which)).orderBy('event_no', 'desc');
+  if (waiting) query = query.where('taken_at', 'is', null);
+  return (limit === undefined ? query : query.limit(limit)).execute();
+}
+
+/** Has them told once more, in their order and with the ids they had. Says how many. */
+export async function replayEvents(store: Store, which: WhichEvents, by: string): Promise<number> {
+  return inTransaction(store, async (open) => {
+    const again = await open.kysely
+      .updateTable('events_out')
+      .set({ taken_at: null, due_at: 0, tries: 0, last_error: null })
+      .where(chosen(open, which))
+      .executeTakeFirst();
+    const count = Number(again.numUpdatedRows);
+    const { tenantId, eventId, jobCandidateId, sinceMs } = which;
+    const details = JSON.stringify({ count, eventId, jobCandidateId, sinceMs });
+    if (count > 0) await audit(open, { by, tenantId, act: 'events-replayed', details });
+    return count;
+  });
+}
+
+function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: WhichEvents) {
+  const all = [
+    sql<boolean>`tenant_id = ${tenantId}`,
+    ...(eventId === undefined ? [] : [sql<boolean>`event_id = ${eventId}`]),
+    ...(jobCandidateId === undefined ? [] : [sql<boolean>`job_candidate_id = ${jobCandidateId}`]),
+    ...(sinceMs === undefined ? [] : [sql<boolean>`at >= ${now} - ${sql.lit(sinceMs)}`]),
+  ];
+  return sql<boolean>`${sql.join(all, sql` and `)}`;
+}
+
+/** What was taken so long ago is no longer kept for a replay. */
+export async function purgeEvents({ kysely, now }: Store, tenantId: string, keptMs: number): Promise<void> {
+  await kysely
+    .deleteFrom('events_out')
+    .where('tenant_id', '=', tenantId)
+    .where('taken_at', '<=', sql<number>`${now} - ${sql.lit(keptMs)}`)
+    .execute();
+}

@@ -1,0 +1,64 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { inActivity, withFailpoints } from '../failpoint.ts';
+import { firstEvents, markEventRefused, markEventTaken } from '../store/events-out.ts';
+import { createLease } from '../store/leases.ts';
+import type { EventOutRow } from '../store/schema.ts';
+import { bodyOfEvent } from './event-body.ts';
+import { createPoster } from './post-notice.ts';
+import type { Chore } from './run-chores.ts';
+
+/** Heads of hires that one look fetches. */
+const MOST_AT_ONCE = 50;
+/** A round begins no further event after so long: its lease must outlast the last one. */
+const ROUND_MS = 40_000;
+const LEASE_MS = 60_000;
+/** One that is refused for what it says is tried ever later. */
+const FIRST_AGAIN_MS = 5_000;
+const LAST_AGAIN_MS = 900_000;
+
+/** The receiver finds fault with this event: others may do. Whatever else it answers is about all of them. */
+const OF_ONE: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/**
+ * Tells a tenant's `events` address what happened, from the outbox: each event until it is taken, in order for each
+ * hire, by one process at a time. Whoever is killed between an answer and its note sends that event again, under the
+ * same id.
+ */
+export function createEventSender({ store, log }: Pick<ActivityDeps, 'store' | 'log'>): Chore {
+  const post = createPoster();
+  return async ({ tenant, events, partner }, stop) => {
+    if (events === undefined) return 'done';
+    const lease = createLease(store, `events ${tenant}`);
+    if (!(await lease.take(LEASE_MS))) return 'done';
+    const until = performance.now() + ROUND_MS;
+    const send = async (event: EventOutRow): Promise<boolean> => {
+      const message = { id: `evt_${event.event_id}`, body: bodyOfEvent(event) };
+      const to = { ...events, allowPrivate: partner.allowPrivateAddress };
+      const answer = await withFailpoints('events.post', () => post(to, message, stop));
+      if (answer === 'taken') {
+        await markEventTaken(store, event.event_id);
+        return true;
+      }
+      const isOfOne = typeof answer === 'number' && OF_ONE.has(answer);
+      const error = typeof answer === 'number' ? `answered ${answer}` : answer;
+      const againMs = isOfOne ? Math.min(FIRST_AGAIN_MS * 2 ** Number(event.tries), LAST_AGAIN_MS) : 0;
+      await markEventRefused(store, event.event_id, { error, againMs });
+      log.warn({ tenantId: tenant, event: event.event_id, type: event.type, reason: error }, 'event not taken');
+      return isOfOne;
+    };
+    try {
+      return await inActivity('send-events', async () => {
+        for (;;) {
+          const first = await firstEvents(store, tenant, MOST_AT_ONCE);
+          if (first.length === 0) return 'done';
+          for (const event of first) {
+            if (performance.now() > until || stop.aborted) return 'soon';
+            if (!(await send(event))) return 'failed';
+          }
+        }
+      });
+    } finally {
+      await lease.end();
+    }
+  };
+}
