@@ -5,12 +5,12 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/worker/post-notice.ts',
-      find: 'if (!partner.allowPrivateAddress) assertPublicAddress(new URL(notify.url));',
+      find: 'if (!allowPrivate) assertPublicAddress(new URL(address));',
       replace: '',
     },
     {
       file: 'src/worker/post-notice.ts',
-      find: 'dispatcher: partner.allowPrivateAddress ? inside : outside',
+      find: 'dispatcher: allowPrivate ? inside : outside',
       replace: 'dispatcher: inside',
     },
   ],
