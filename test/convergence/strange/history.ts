@@ -45,6 +45,8 @@ interface Compared extends Happening {
 const MOST_AGE_MS = 90_000;
 /** Nothing is judged for so long after a write whose end nobody saw. */
 const SETTLES_MS = 40_000;
+/** The product waits 32 s for a write to be shown at the partner, and sends what it read then up to 30 s later. */
+const STILL_SHOWN_MS = 65_000;
 /** Records on one side within an hour; a first meeting and a change are told apart by the product alone. */
 const MOST_WRITTEN = { emptied: 10, filled: 40 };
 /** A write may arrive some time after it was counted. */
@@ -204,7 +206,7 @@ export class History {
   #overwrites(
     one: Joined,
     text: string | null,
-    by: { reader: Reader; holds: boolean; from: string | null },
+    by: { reader: Reader; holds: boolean; at: number; from: string | null },
   ): string | undefined {
     const { here, there, owner, keeps } = one;
     const last = this.#of(here).at(-1);
@@ -214,7 +216,9 @@ export class History {
     // Before they are known to have agreed an empty place is nobody's word.
     if (last.text === null && sure === undefined) return undefined;
     if (this.#reached(one, last) || owner === there.side) return undefined;
-    if (this.#passesForOurs(one, last, sure?.seq ?? 0)) {
+    // Typed and taken back before anybody looked: the place holds what both were known to hold.
+    const isTakenBack = sure !== undefined && (last.text === sure.text || one.isSame(last.text, sure.text));
+    if (isTakenBack || this.#passesForOurs(one, last, { sure: sure?.seq ?? 0, at: by.at })) {
       this.unseen += 1;
       return undefined;
     }
@@ -231,10 +235,11 @@ export class History {
 
   /**
    * Values tell no times. Nobody can tell from a lost write, or from the HR system's own doing: who puts the old value
-   * back while nobody knows whether a write arrived, who edits between a write and the look directly after it, and who
+   * back while nobody knows whether a write arrived, or while the partner may still show what stood there before a write
+   * that did, who edits between a write and the look directly after it, and who
    * types what was about to be written.
    */
-  #passesForOurs({ here, there }: Joined, edit: Happening, sure: number): boolean {
+  #passesForOurs({ here, there }: Joined, edit: Happening, { sure, at }: { sure: number; at: number }): boolean {
     // What the other side made of our write passes for an edit there, unless it was seen before this one.
     const written = this.#of(there).findLast(({ seq, reader }) => reader !== undefined && seq < edit.seq);
     if (written?.isRemade === true && written.seq >= sure) return true;
@@ -247,7 +252,8 @@ export class History {
     const write = before.at(-1);
     if (write?.reader === undefined) return false;
     const stood = before.at(-2)?.text ?? null;
-    if (write.reader.isDisturbed && edit.text === stood) return true;
+    const isStillShown = here.side === 'partner' && at - (write.at ?? 0) <= STILL_SHOWN_MS;
+    if ((write.reader.isDisturbed || isStillShown) && edit.text === stood) return true;
     const looked = write.reader.shown.get(keyOf(here))?.find(({ seq }) => seq > write.seq);
     return looked !== undefined && looked.seq > edit.seq;
   }

@@ -19,6 +19,8 @@ import { type Kind, optionsOf, plain, type Typed } from './values.ts';
 
 const KEY = 'sk_test_ConvergenceSeed0123456';
 const FILE = '/convergence/employees.yaml';
+/** Both sides of a page are read within. */
+const READ_WITHIN_MS = 5_000;
 const START = Date.UTC(2026, 0, 5, 9);
 
 export interface Habits {
@@ -189,7 +191,15 @@ export class StrangeWorld {
   }
 
   #noteCompared(reader: Reader, person: Person, fields: readonly Field[]): void {
+    if (this.#settles(person)) return;
     for (const joined of this.#joinedIn(person, fields)) this.history.compared(reader, joined);
+  }
+
+  /** What is read of a pair so soon after a write of it was begun tells the product nothing: it reads it again later. */
+  #settles({ employeeId }: Person): boolean {
+    const until = this.clock.now() - READ_WITHIN_MS;
+    const asked = 'select 1 from exchange_pairs where pair_id = ? and settles_at >= ?';
+    return this.store.all(asked, employeeId, until).length > 0;
   }
 
   #personOf(side: Side, record: string): Person {
