@@ -235,9 +235,8 @@ export class History {
 
   /**
    * Values tell no times. Nobody can tell from a lost write, or from the HR system's own doing: who puts the old value
-   * back while nobody knows whether a write arrived, or while the partner may still show what stood there before a write
-   * that did, who edits between a write and the look directly after it, and who
-   * types what was about to be written.
+   * back while nobody knows whether a write arrived, or while the partner may still show what stood there before; who
+   * edits between a write and the look directly after it; and who types what was about to be written.
    */
   #passesForOurs({ here, there }: Joined, edit: Happening, { sure, at }: { sure: number; at: number }): boolean {
     // What the other side made of our write passes for an edit there, unless it was seen before this one.
