@@ -10,6 +10,8 @@ export interface PushContext {
   runId: string;
   /** Begins at the beginning. */
   full: boolean;
+  /** Looks at what was hinted at alone. */
+  hinted?: boolean;
 }
 
 /** What a run did with one record; `reason` where it was left out: field names, ids and codes. */

@@ -6,6 +6,7 @@ import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { pushDocuments } from '../documents/push-documents.ts';
 import { pushEmployment } from '../employment/push-employment.ts';
+import { pushInvitations } from '../invitations/push-invitations.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { PushContext, Verdict } from './push-context.ts';
@@ -13,18 +14,19 @@ import type { PushContext, Verdict } from './push-context.ts';
 const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {
   documents: pushDocuments,
   employment: pushEmployment,
+  invitations: pushInvitations,
   requisitions: pushRequisitions,
 };
 
 /** One pass of a push stream. A repeat finds in the store what was done, so nothing is done twice. */
 export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = () => undefined): Promise<StreamStep> {
-  const { tenantId, stream, runId, full } = input;
+  const { tenantId, stream, runId, full, hinted = false } = input;
   const key = { tenantId, stream };
   return inRun<StreamStep>(deps, input, {
     begins: async () => ({ full, firstPage: 0 }),
     stepOf,
     async work(connection) {
-      const verdicts = await pushers[stream]({ deps, connection, key, runId, full }, () => beat({ runId }));
+      const verdicts = await pushers[stream]({ deps, connection, key, runId, full, hinted }, () => beat({ runId }));
       if (!(await endPushRun(deps.store, key, runId, verdicts))) return { state: 'superseded' };
       const ended = await readStream(deps.store, key);
       return ended?.run_id === runId ? stepOf(ended) : { state: 'superseded' };

@@ -61,6 +61,15 @@ export const tenantHolds = {
       'Top them up in its dashboard. One enrolment is tried by itself from time to time, ' +
       'or at once with the answer retry; the others follow.',
   },
+  INVITATION_CREDITS: {
+    scope: 'tenant',
+    answers: ['retry'],
+    what: ({ assessmentId }: { assessmentId: string }) =>
+      `The hiring platform has no credits for invitations to assessment ${assessmentId}.`,
+    asks:
+      'Top them up in its dashboard. One invitation is tried by itself from time to time; after the answer retry ' +
+      'the next run invites everybody who waits.',
+  },
   REQUISITION_UNKNOWN: {
     scope: 'tenant',
     answers: ['link-job', 'create-job', 'dismiss', 'retry'],

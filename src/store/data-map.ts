@@ -211,6 +211,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'until it is over',
     others: 'tenant_id kind counts holder started_at updated_at',
   },
+  invitations: {
+    people: { candidate_id: IDS, job_candidate_id: IDS },
+    why: 'Whom a rule invited to an assessment, so that nobody is invited twice.',
+    kept: 'for good',
+    others: 'tenant_id assessment_id state attempt in_doubt batch_id write_id code sent_at give_up_at decided_at',
+  },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {
     people: { record_id: IDS, change: RECORD },

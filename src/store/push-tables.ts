@@ -25,6 +25,38 @@ export interface RequisitionTable {
 
 export type RequisitionRow = Selectable<RequisitionTable>;
 
+/**
+ * sent: somebody was asked to be invited, and no answer came. taken: the partner took the batch, and has not said what
+ * became of them. invited: they are. absent: nothing came of it, and it is tried again. refused: the partner does not
+ * invite them.
+ */
+export type InvitationState = 'sent' | 'taken' | 'invited' | 'absent' | 'refused';
+
+/** A person whom a rule invited to an assessment, or is about to. */
+export interface InvitationTable {
+  tenant_id: string;
+  assessment_id: string;
+  candidate_id: string;
+  /** The application that the rule met. */
+  job_candidate_id: string;
+  state: InvitationState;
+  /** Requests so far. */
+  attempt: number;
+  /** 1: a request of ours without an answer may have invited them, so a duplicate is ours. */
+  in_doubt: number;
+  batch_id: string | null;
+  /** Of the foreign write that the latest request is. */
+  write_id: string | null;
+  /** Why not, as the partner says it; of somebody who was invited before we asked, that. */
+  code: string | null;
+  sent_at: number | null;
+  /** After this moment the request must not leave. */
+  give_up_at: number | null;
+  decided_at: number | null;
+}
+
+export type InvitationRow = Selectable<InvitationTable>;
+
 /** What the partner was last told of an employee. */
 export interface EmploymentTable {
   tenant_id: string;

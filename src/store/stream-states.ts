@@ -153,6 +153,12 @@ export async function completeExchange(store: Store, key: StreamKey, mappingHash
   return allowed;
 }
 
+/** What a person allowed was for a run that is over. */
+export async function forgetAllowed(store: Store, key: StreamKey): Promise<void> {
+  if (allowedCodes(await readStreamState(store, key)).length === 0) return;
+  await change(store, key, { allowed_code: null, allowed_by: null });
+}
+
 type Times = 'paused_at' | 'held_at';
 type Change = Partial<Omit<StreamStateTable, 'tenant_id' | 'stream' | Times>> & {
   [Column in Times]?: Store['now'] | null;

@@ -210,6 +210,9 @@ export const requisitions: PushStream = { kind: 'push', workflow: 'pushStream' }
 /** Fields of linked candidates and employees, in whichever direction the tenant's mapping says. */
 export const employees: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
+/** Whom the tenant's rules name is invited to an assessment, once. */
+export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+
 /** Employees that change in the HRIS: their number and whether they left reach the partner. */
 export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
 

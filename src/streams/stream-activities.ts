@@ -63,6 +63,8 @@ export interface PushInput {
   runId: string;
   /** Begins at the beginning. */
   full: boolean;
+  /** Looks at what was hinted at alone. */
+  hinted?: boolean;
   /** This run has its row in the store: finding another's there means that it was taken over. */
   begun: boolean;
 }

@@ -53,6 +53,8 @@ export interface ExchangeStream {
 export interface PushStream {
   kind: 'push';
   workflow: 'pushStream';
+  /** A run begins as soon as something was hinted at, and looks at that alone. */
+  followsHints?: true;
 }
 
 export type Stream = PullStream | ExchangeStream | PushStream;

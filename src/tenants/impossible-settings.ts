@@ -32,6 +32,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...exchangeNames.flatMap((name) => cannotExchange(tenant, name)),
     ...cannotRequire(tenant),
     ...cannotFile(tenant),
+    ...cannotInvite(tenant),
     ...setTwice(tenant),
   ];
 }
@@ -102,6 +103,14 @@ function cannotFile(tenant: Tenant): Impossible[] {
   }
   if (documents !== undefined) return [];
   return [{ path: ['streams', 'documents'], text: 'the file does not say which. Add "documents: [resume]".' }];
+}
+
+function cannotInvite({ invitations, streams }: Tenant): Impossible[] {
+  if (invitations !== undefined || streams.invitations.every === undefined) return [];
+  const text =
+    'no rule says who is invited to what. Add ' +
+    '"invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }", or remove the stream.';
+  return [{ path: ['streams', 'invitations'], text }];
 }
 
 function setTwice({ hris, landing }: Tenant): Impossible[] {

@@ -193,6 +193,27 @@ const requisitions = z.strictObject({
   values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
 });
 
+/** Who is invited to which assessment. */
+const invitations = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        on: z.strictObject({
+          /** Whoever stands in it, by type or id. */
+          stage,
+          /** Of these jobs, by id; of all where absent. */
+          jobs: values.optional(),
+        }),
+        /** Id of the assessment. */
+        assessment: text,
+      }),
+      'expected a list of rules',
+    )
+    .min(1, 'expected at least one rule'),
+  /** Where a run would invite more, a person is asked. */
+  atOnce: z.int().min(1).default(20),
+});
+
 /** Documents of a hire that go into the employee's record. */
 const documents = z
   .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
@@ -222,6 +243,7 @@ export const tenantFile = z
     writeBack,
     amendments,
     requisitions: requisitions.optional(),
+    invitations: invitations.optional(),
     documents: documents.optional(),
     notify: notify.optional(),
     events,

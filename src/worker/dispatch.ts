@@ -28,7 +28,7 @@ const DOCUMENTS = 'no stream holds onboarding documents';
 export const dispatch: Record<EventName, Dispatch> = {
   // Of an application read by its id no stage is shown: a move arrives with the next whole pass.
   'candidate.hired': { hires: 'hired' },
-  'candidate.stage_changed': { hires: 'moved' },
+  'candidate.stage_changed': { hires: 'moved', streams: { invitations: 'jobCandidateId' } },
   'candidate.rejected': { hires: 'left', streams: { applications: 'jobCandidateId' } },
   'candidate.removed_from_job': { hires: 'left', streams: { applications: 'jobCandidateId' }, gone: true },
   // Our own enrolment is told by the answer to its request.
@@ -38,9 +38,13 @@ export const dispatch: Record<EventName, Dispatch> = {
   'onboarding.documents.verified': { nothing: DOCUMENTS },
   'onboarding.report.ready': { nothing: DOCUMENTS },
   'onboarding.offer.completed': { nothing: 'no stream holds offers' },
-  'candidate.added_to_job': { streams: { candidates: 'candidateId', applications: 'jobCandidateId' } },
+  'candidate.added_to_job': {
+    streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
+  },
   'candidate.updated': { streams: { candidates: 'candidateId', employees: 'candidateId', amendments: 'candidateId' } },
-  'candidate.applied': { streams: { candidates: 'candidateId', applications: 'jobCandidateId' } },
+  'candidate.applied': {
+    streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
+  },
   'job.created': { streams: { jobs: 'jobId' } },
   'job.updated': { hiresOfJob: true, streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.status_changed': { streams: { jobs: 'jobId', positions: 'jobId' } },
@@ -53,7 +57,7 @@ export const dispatch: Record<EventName, Dispatch> = {
   'resume.single_parse.completed': { streams: { candidates: 'candidateId' } },
   'resume.single_parse.failed': { nothing: PARSING },
   'assessment.ready': { streams: { assessments: 'assessmentId' } },
-  'assessment.bulk_invite.completed': { nothing: 'nobody is invited by a stream' },
+  'assessment.bulk_invite.completed': { streams: { invitations: 'batchId' } },
   'interview.started': { nothing: 'the list shows an interview once it was submitted or timed out (section 4.6)' },
   'interview.scoring_completed': { streams: { interviews: 'assessmentId' } },
   'interview.ended': { streams: { interviews: 'assessmentId' } },

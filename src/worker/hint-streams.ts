@@ -61,7 +61,8 @@ async function tell(
       together.map(([id]) => id),
       gone,
     );
-  if (kinds[stream].kind !== 'push') await streamHints.ask(streamKey(tenantId, stream));
+  const kind = kinds[stream];
+  if (kind.kind !== 'push' || kind.followsHints === true) await streamHints.ask(streamKey(tenantId, stream));
 }
 
 /** One key for what is coalesced; no tenant has a space in its name. */

@@ -24,6 +24,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/requisitions/', '`requisitions`'],
   ['activities/employment/', '`employment`'],
   ['activities/documents/', '`documents`'],
+  ['activities/invitations/', '`invitations`'],
 ];
 
 const words = (text: string): string[] => text.split(' ');
@@ -34,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     ...words('candidates.add candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('jobCandidates.getApplication jobCandidates.getConsentDocument'),
-    ...words('assessments.inviteBulk assessments.getInviteBatch assessmentFlows.assign'),
+    'assessmentFlows.assign',
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
     ...words('sites.list campaigns.addLeads'),

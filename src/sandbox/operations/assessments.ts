@@ -54,7 +54,11 @@ const assessmentInvites = {
   },
 
   inviteBulk(ctx, { params, body }) {
-    const batch = startBatch(ctx, findAssessmentToChange(ctx, params.assessmentId), body.candidates);
+    const assessment = findAssessmentToChange(ctx, params.assessmentId);
+    // Section 4.6 names no credit for an invitation (A17), and does not say that it costs none.
+    if (ctx.state.quirks.has('invitations-cost'))
+      for (const _each of body.candidates) takeCredit(ctx, assessment.id, 'an invitation');
+    const batch = startBatch(ctx, assessment, body.candidates);
     return success({ batchId: batch.id, totalCount: body.candidates.length });
   },
 

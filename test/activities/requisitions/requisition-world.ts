@@ -5,16 +5,15 @@ import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import type { Requisition } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
-import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStoreUrl } from '../../store/stores.ts';
+import { failpoints, Killed, killablePartner } from '../killable.ts';
 
 const GIVE_UP_MS = 60_000;
-
-class Killed extends Error {}
 
 /** Open requisitions of an HRIS in memory; a real partner over sockets, a real store whose clock the test owns. */
 export async function requisitionWorld(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
@@ -70,23 +69,6 @@ function tenantWith(reference: string, costCentreId: string) {
   };
 }
 
-function killablePartner({ url, key }: { url: string; key: string }, points: { pass(name: string): void }) {
-  const partner = createPartnerClient({
-    baseUrl: url,
-    apiKey: key,
-    environment: 'sandbox',
-    allowPrivate: true,
-    around: async (operation, run) => {
-      points.pass(`${operation}/before`);
-      const answer = await run();
-      points.pass(`${operation}/after`);
-      return answer;
-    },
-  });
-  onTestFinished(() => partner.close());
-  return partner;
-}
-
 /** As a worker would: again after each kill and each unknown outcome, when its time has come. */
 async function runToEnd(deps: ActivityDeps, runId: string, clock: { now: number }) {
   for (let tries = 0; tries < 6; tries += 1) {
@@ -105,25 +87,5 @@ export function requisition(id: string, fields: Requisition['fields'] = {}): Req
   return {
     id,
     fields: { title: 'Sous chef', city: 'Oslo', state: 'Oslo', country: 'Norway', costCentre: 'K-1', ...fields },
-  };
-}
-
-/** Places around each call and each store write; the process "dies" at one by throwing. */
-function failpoints() {
-  let passed: string[] = [];
-  let killAt = 0;
-  return {
-    pass(name: string): void {
-      passed.push(name);
-      if (passed.length !== killAt) return;
-      killAt = 0;
-      throw new Killed(name);
-    },
-    /** Dies at the nth point from now; 0 lives. Returns what was passed before. */
-    arm(nth: number): string[] {
-      const before = passed;
-      [passed, killAt] = [[], nth];
-      return before;
-    },
   };
 }

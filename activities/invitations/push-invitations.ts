@@ -1,0 +1,399 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { holdOf } from '../../src/hire/holds.ts';
+import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { closeTenantHolds, openHold, tenantsHeldLike } from '../../src/store/holds.ts';
+import {
+  type Invitee,
+  lastRefusal,
+  readInvitationsOf,
+  readOpenInvitations,
+  sendInvitations,
+  settleInvitations,
+} from '../../src/store/invitations.ts';
+import { touchRun } from '../../src/store/push-runs.ts';
+import type { InvitationRow } from '../../src/store/push-tables.ts';
+import { forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { isInScope } from '../hire/read-sources.ts';
+import { newValues } from '../hire/with-hire.ts';
+import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
+import { readPresence } from '../presence/read-presence.ts';
+import { isRejected, readStagePage } from '../presence/stage-filter.ts';
+import type { PushContext, Verdict } from '../push/push-context.ts';
+import { stopAt } from '../streams/reading.ts';
+
+/**
+ * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
+ * leaves, its outcome is noted. Where no answer came, nothing is sent again before the request's deadline has passed
+ * and batches and interviews were searched for our reference. Nothing shows an invitation that nobody has taken up yet
+ * (section 4.6), so what is not found is sent again then: the partner skips whoever is invited, and that is ours.
+ */
+export async function pushInvitations(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, connection, key } = context;
+  const settings = connection.tenant.invitations;
+  if (settings === undefined) throw unconfigured(context);
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const { waitMs, searched } = await settleOpen(context, hints);
+  beat();
+  const isWhole = context.hinted !== true || hints.some(({ recordId }) => recordId === WHOLE_LIST);
+  const { people, sinceRead } = await findPeople(context, settings, isWhole ? undefined : hints);
+  beat();
+  const verdicts = new Map<string, Verdict>();
+  const run = { ...context, settings, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
+  await inviteAll(run, people, beat);
+  if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  if (isWhole) await forgetAllowed(deps.store, key);
+  return verdictsOf(run);
+}
+
+type Settings = NonNullable<Tenant['invitations']>;
+
+interface InviteRun extends PushContext {
+  settings: Settings;
+  /** Time since it was read who is in the stages. */
+  sinceRead: Elapsed;
+  /** Those without an answer who were searched for, after their deadline. */
+  searched: ReadonlySet<string>;
+  verdicts: Map<string, Verdict>;
+  /** Until what left without an answer can be looked up. */
+  waitMs: number;
+  isOutOfCredits: boolean;
+}
+
+function unconfigured({ key }: PushContext): ConnectorError {
+  return new ConnectorError({
+    code: 'INVITATIONS_UNCONFIGURED',
+    action: 'reject',
+    message:
+      `Nobody can be invited for ${key.tenantId}: the tenant file has no section invitations. ` +
+      'Add "invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }" and apply it.',
+  });
+}
+
+/** The same for a person whatever application the rule meets, so that a person is recognised by it. */
+function referenceOf({ candidate_id: candidateId }: Pick<InvitationRow, 'candidate_id'>): string {
+  return `hirebridge-invite:${candidateId}`;
+}
+
+// What became of earlier requests.
+
+interface Settled {
+  /** How long a request without an answer has to be waited for; 0 where there is none. */
+  waitMs: number;
+  searched: Set<string>;
+}
+
+async function settleOpen(context: PushContext, hints: readonly Hint[]): Promise<Settled> {
+  const { deps, key } = context;
+  const before = await readOpenInvitations(deps.store, key.tenantId);
+  const taken = before.rows.filter(({ state }) => state === 'taken');
+  for (const [batchId, rows] of Map.groupBy(taken, (row) => row.batch_id ?? '')) await askBatch(context, batchId, rows);
+  const searched = new Set<string>();
+  const doubted = before.rows.filter(({ state }) => state === 'sent');
+  for (const [assessmentId, rows] of Map.groupBy(doubted, (row) => row.assessment_id)) {
+    for (const { recordId } of hints) if (mayBeBatch(recordId)) await askBatch(context, recordId, rows, true);
+    const due = rows.filter((row) => leftMs(context, row, before.now) <= 0);
+    if (due.length > 0) await searchInterviews(context, assessmentId, due);
+    for (const row of due) searched.add(attemptOf(row));
+  }
+  const after = await readOpenInvitations(deps.store, key.tenantId);
+  const waiting = after.rows.filter((row) => row.state === 'sent' && !searched.has(attemptOf(row)));
+  return { waitMs: Math.max(0, ...waiting.map((row) => Math.max(1, leftMs(context, row, after.now)))), searched };
+}
+
+function attemptOf({ assessment_id: assessmentId, candidate_id: candidateId, attempt }: InvitationRow): string {
+  return `${assessmentId} ${candidateId} ${attempt}`;
+}
+
+function leftMs({ deps }: PushContext, { give_up_at: until }: InvitationRow, now: number): number {
+  return Number(until ?? 0) + deps.limits.partnerLagMs - now;
+}
+
+/** Ids of applications are integers (section 2.4); a batch with such an id is asked for by the next whole run. */
+function mayBeBatch(recordId: string): boolean {
+  return recordId !== WHOLE_LIST && !/^\d+$/.test(recordId);
+}
+
+/** What a batch says of some rows of one assessment. `isGuess`: whether it is theirs, only its entries tell. */
+async function askBatch(
+  context: PushContext,
+  batchId: string,
+  rows: readonly InvitationRow[],
+  isGuess = false,
+): Promise<void> {
+  const { deps, connection } = context;
+  const [{ assessment_id: assessmentId } = { assessment_id: '' }] = rows;
+  let batch: InviteBatch;
+  try {
+    batch = (await connection.partner.assessments.getInviteBatch({ params: { assessmentId, batchId } })).data;
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    if (!isGuess) await settleInvitations(deps.store, rows, { state: 'sent', in_doubt: 1 });
+    return;
+  }
+  const told = new Map((batch.results ?? []).map((entry) => [entry.externalRef ?? '', entry]));
+  for (const row of rows) {
+    const entry = told.get(referenceOf(row));
+    const change = entry === undefined ? undefined : outcomeOf(row, entry);
+    if (change === undefined) continue;
+    await settleInvitations(deps.store, [row], change);
+    await settleWrites(deps.store, row.write_id ?? '', change.state === 'invited' ? 'done' : 'refused');
+  }
+}
+
+type Entry = NonNullable<InviteBatch['results']>[number];
+
+/** Undefined while the partner has not come to the entry. */
+function outcomeOf(
+  { in_doubt: inDoubt }: InvitationRow,
+  { status, reason }: Entry,
+): { state: 'invited' | 'refused'; code: string | null } | undefined {
+  const told = String(status).toLowerCase();
+  if (told === 'invited') return { state: 'invited', code: null };
+  // Whoever was invited before we first asked was invited by somebody else; that is once as well.
+  if (told === 'skipped') return { state: 'invited', code: inDoubt === 1 ? null : 'ALREADY_INVITED' };
+  return told === 'failed' ? { state: 'refused', code: typeof reason === 'string' ? reason : 'FAILED' } : undefined;
+}
+
+/** Interviews carry the reference of their invitation. Who has not taken theirs stands in no list. */
+async function searchInterviews(
+  { deps, connection }: PushContext,
+  assessmentId: string,
+  rows: readonly InvitationRow[],
+): Promise<void> {
+  const { items } = await connection.partner.readAll(contract.assessments.listCandidates, { params: { assessmentId } });
+  const shown = new Set(items.map(({ externalRef }) => externalRef));
+  const found = rows.filter((row) => shown.has(referenceOf(row)));
+  await settleInvitations(deps.store, found, { state: 'invited' });
+  for (const writeId of new Set(found.map((row) => row.write_id ?? '')))
+    await settleWrites(deps.store, writeId, 'done');
+}
+
+// Whom the rules name.
+
+interface People {
+  people: Invitee[];
+  sinceRead: Elapsed;
+}
+
+/** Everybody in the rules' stages, or those of them who were hinted at. */
+async function findPeople(context: PushContext, { rules }: Settings, hints?: readonly Hint[]): Promise<People> {
+  const found = new Map<string, Invitee>();
+  let sinceRead = startClock();
+  for (const { on, assessment } of rules) {
+    const members =
+      hints === undefined ? await readStage(context, on.stage) : await readHinted(context, on.stage, hints);
+    sinceRead = startClock();
+    for (const { jobId, ...member } of members) {
+      if (on.jobs !== undefined && !on.jobs.includes(jobId)) continue;
+      if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
+      // Two applications of a person are one person.
+      const key = `${assessment} ${member.candidateId}`;
+      if (!found.has(key)) found.set(key, { ...member, assessmentId: assessment });
+    }
+  }
+  return { people: [...found.values()], sinceRead };
+}
+
+interface Member {
+  jobCandidateId: string;
+  candidateId: string;
+  jobId: string;
+}
+
+async function readStage({ connection }: PushContext, stage: string): Promise<Member[]> {
+  const members: Member[] = [];
+  for (let page = 1, seen = 0; ; page += 1) {
+    const shown = await readStagePage(connection, { stage }, page);
+    if (shown === undefined || shown.records === 0) return members;
+    seen += shown.records;
+    for (const { rejected, ...member } of shown.members) if (!rejected) members.push(member);
+    if (shown.total !== undefined && seen >= shown.total) return members;
+  }
+}
+
+async function readHinted({ deps, connection }: PushContext, stage: string, hints: readonly Hint[]): Promise<Member[]> {
+  const ids = hints.map(({ recordId }) => recordId).filter((id) => /^\d+$/.test(id));
+  const seen = await Promise.all(
+    ids.map(async (jobCandidateId): Promise<Member[]> => {
+      const presence = await readPresence(deps.store, connection, jobCandidateId, [stage]);
+      if (presence.verdict !== 'in' || isRejected(presence.jobCandidate)) return [];
+      const { candidateId, jobId } = presence;
+      return [{ jobCandidateId, candidateId, jobId }];
+    }),
+  );
+  return seen.flat();
+}
+
+// Inviting them.
+
+interface Planned {
+  invitee: Invitee;
+  before: InvitationRow | undefined;
+}
+
+/** So many a request: what one bad entry can spoil. */
+const BATCH = 100;
+const NO_CREDITS = 'INVITATION_CREDITS';
+
+async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
+  const planned = await planAll(run, people);
+  await assertFew(run, planned);
+  run.isOutOfCredits = (await tenantsHeldLike(run.deps.store, NO_CREDITS)).has(run.key.tenantId);
+  if (run.isOutOfCredits && planned.length > 0 && !(await mayTry(run))) return holdBack(run, planned);
+  for (const [assessmentId, all] of Map.groupBy(planned, ({ invitee }) => invitee.assessmentId))
+    for (let rest = all; rest.length > 0; ) {
+      // While there are no credits one goes first, and nobody else until it was taken.
+      const some = rest.slice(0, run.isOutOfCredits ? 1 : BATCH);
+      rest = rest.slice(some.length);
+      if (!(await touchRun(run.deps.store, run.key, run.runId))) throw superseded(run);
+      await invite(run, assessmentId, some);
+      if (run.isOutOfCredits) holdBack(run, rest.splice(0));
+      beat();
+    }
+}
+
+/** Whom to ask for, of those in the stages; the others get their verdict. */
+async function planAll(
+  { deps, key, full, searched, verdicts }: InviteRun,
+  people: readonly Invitee[],
+): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (const [assessmentId, some] of Map.groupBy(people, (one) => one.assessmentId)) {
+    const ids = some.map(({ candidateId }) => candidateId);
+    const rows = await readInvitationsOf(deps.store, key.tenantId, assessmentId, ids);
+    for (const invitee of some) {
+      const before = rows.get(invitee.candidateId);
+      const isDue = before?.state === 'sent' && searched.has(attemptOf(before));
+      const isWanted = before === undefined || before.state === 'absent' || (full && before.state === 'refused');
+      if (isWanted || isDue) planned.push({ invitee, before });
+      else if (before.state !== 'refused') verdicts.set(nameOf(invitee), { id: nameOf(invitee), kind: 'unchanged' });
+    }
+  }
+  return planned;
+}
+
+function nameOf({ jobCandidateId, assessmentId }: Invitee): string {
+  return `${jobCandidateId} to ${assessmentId}`;
+}
+
+/** A rule that is new, or a stage that many were moved into, may mean people whom nobody wanted to invite. */
+async function assertFew({ deps, key, settings }: InviteRun, planned: readonly Planned[]): Promise<void> {
+  const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
+  if (fresh <= settings.atOnce) return;
+  const state = await readStreamState(deps.store, key);
+  const message =
+    `${fresh} people would be invited in one run, more than ${settings.atOnce} (invitations.atOnce in the tenant ` +
+    'file). Nobody of them was.';
+  await stopAt({ deps, key, state }, { code: 'MASS_INVITE', message }, fresh);
+}
+
+/** Whether it is time to try one, as for onboarding credits. */
+async function mayTry({ deps, connection, key }: InviteRun): Promise<boolean> {
+  const last = await lastRefusal(deps.store, key.tenantId, NO_CREDITS);
+  const { now } = await readOpenInvitations(deps.store, key.tenantId);
+  return last === null || now >= last + connection.tenant.policies.credits.canaryEvery;
+}
+
+function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
+  for (const { invitee } of planned) {
+    const id = nameOf(invitee);
+    verdicts.set(id, { id, kind: 'held', reason: 'the hiring platform has no credits for invitations' });
+  }
+}
+
+/** One request for some people. What is refused as a whole is asked for in halves, until it is clear who is meant. */
+async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[]): Promise<void> {
+  const { deps, key, connection, runId } = run;
+  const { store, limits } = deps;
+  const clock = startClock();
+  const writeId = await recordWrites(
+    store,
+    { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null },
+    planned.map(({ invitee }) => writeOf(invitee)),
+  );
+  const rows = await sendInvitations(store, key.tenantId, planned, { writeId, budgetMs: limits.giveUpMs });
+  if (rows.length === 0) return settleWrites(store, writeId, 'absent');
+  const candidates = rows.map((row) => ({
+    jobCandidateId: Number(row.job_candidate_id),
+    externalRef: referenceOf(row),
+  }));
+  try {
+    const { signal, beforeSend } = guardFor('invite', limits.giveUpMs, clock, run.sinceRead);
+    const input = { params: { assessmentId }, body: { candidates } };
+    const { data } = await connection.partner.assessments.inviteBulk(input, { signal, beforeSend });
+    await settleInvitations(store, rows, { state: 'taken', batch_id: data.batchId });
+    await settleWrites(store, writeId, 'done');
+    for (const { invitee } of planned) run.verdicts.set(nameOf(invitee), { id: nameOf(invitee), kind: 'created' });
+    if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+    run.isOutOfCredits = false;
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'unknown') return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
+    await settleRefused(run, { assessmentId, planned, rows, writeId, error });
+  }
+}
+
+function writeOf({ jobCandidateId, candidateId, assessmentId }: Invitee) {
+  const changes = newValues({ assessmentId, externalRef: referenceOf({ candidate_id: candidateId }) });
+  return { target: 'invitation', recordId: jobCandidateId, kind: 'create' as const, changes, sensitive: [] };
+}
+
+interface Refused {
+  assessmentId: string;
+  planned: readonly Planned[];
+  rows: readonly InvitationRow[];
+  writeId: string;
+  error: ConnectorError;
+}
+
+/** Nothing of it was taken. */
+async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writeId, error }: Refused): Promise<void> {
+  const { store } = run.deps;
+  const { tenantId } = run.key;
+  await settleWrites(store, writeId, error.action === 'reject' ? 'refused' : 'absent');
+  if (error.status === 402) {
+    await settleInvitations(store, rows, { state: 'absent', code: NO_CREDITS });
+    await openHold(store, { tenantId, ...holdOf(NO_CREDITS, { assessmentId }) });
+    run.isOutOfCredits = true;
+    return holdBack(run, planned);
+  }
+  const isOfOne = error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
+  if (!isOfOne || rows.length > 1) await settleInvitations(store, rows, { state: 'absent', code: error.code });
+  if (!isOfOne) throw error;
+  if (rows.length === 1) {
+    const state = error.code === 'DUPLICATE_INVITE' ? 'invited' : 'refused';
+    return settleInvitations(store, rows, { state, code: error.code });
+  }
+  const half = Math.ceil(rows.length / 2);
+  for (const some of [rows.slice(0, half), rows.slice(half)]) await invite(run, assessmentId, some.map(again));
+}
+
+function again(row: InvitationRow): Planned {
+  const { assessment_id: assessmentId, candidate_id: candidateId, job_candidate_id: jobCandidateId } = row;
+  return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
+}
+
+function superseded({ key }: InviteRun): ConnectorError {
+  return new ConnectorError({
+    code: 'RUN_SUPERSEDED',
+    action: 'retry',
+    message: `Another run of ${key.tenantId} ${key.stream} took over. This one invites nobody any more.`,
+  });
+}
+
+/** Of this run; whom the partner refuses is told of as long as it does. */
+async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]> {
+  const { rows } = await readOpenInvitations(deps.store, key.tenantId);
+  for (const row of rows.filter(({ state }) => state === 'refused')) {
+    const id = nameOf(again(row).invitee);
+    const reason = `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
+    verdicts.set(id, { id, kind: 'quarantined', reason });
+  }
+  return [...verdicts.values()];
+}

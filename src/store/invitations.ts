@@ -1,0 +1,119 @@
+import { batchesOf } from './batches.ts';
+import type { Store } from './open-store.ts';
+import type { InvitationRow } from './push-tables.ts';
+import { readClock } from './tenant-states.ts';
+
+/** A person and the assessment that a rule invites them to. */
+export interface Invitee {
+  assessmentId: string;
+  candidateId: string;
+  /** The application that the rule met. */
+  jobCandidateId: string;
+}
+
+const AT_ONCE = 500;
+
+/** Those of which something is still to be found out, and those whom the partner refused; and the database's clock. */
+export async function readOpenInvitations(
+  store: Store,
+  tenantId: string,
+): Promise<{ rows: InvitationRow[]; now: number }> {
+  const own = store.kysely.selectFrom('invitations').selectAll().where('tenant_id', '=', tenantId);
+  const rows = await own.where('state', 'in', ['sent', 'taken', 'refused']).orderBy('candidate_id').execute();
+  return { rows, now: await readClock(store) };
+}
+
+/** What is known of these people and one assessment, by candidate. */
+export async function readInvitationsOf(
+  { kysely }: Store,
+  tenantId: string,
+  assessmentId: string,
+  candidateIds: readonly string[],
+): Promise<Map<string, InvitationRow>> {
+  const found = new Map<string, InvitationRow>();
+  for (const some of batchesOf(candidateIds, AT_ONCE)) {
+    const rows = await kysely
+      .selectFrom('invitations')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('assessment_id', '=', assessmentId)
+      .where('candidate_id', 'in', some)
+      .execute();
+    for (const row of rows) found.set(row.candidate_id, row);
+  }
+  return found;
+}
+
+/**
+ * Commits that these people are about to be invited by one request. Whoever was taken up by somebody else meanwhile is
+ * left out: each row is changed only as it was when it was decided upon.
+ */
+export async function sendInvitations(
+  store: Store,
+  tenantId: string,
+  people: readonly { invitee: Invitee; before: InvitationRow | undefined }[],
+  { writeId, budgetMs }: { writeId: string; budgetMs: number },
+): Promise<InvitationRow[]> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const sentAt = await readClock({ ...store, kysely: trx });
+    const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, write_id: writeId };
+    const rows: InvitationRow[] = [];
+    for (const { invitee, before } of people) {
+      const { assessmentId, candidateId, jobCandidateId } = invitee;
+      const key = { tenant_id: tenantId, assessment_id: assessmentId, candidate_id: candidateId };
+      const now = { ...sent, job_candidate_id: jobCandidateId, batch_id: null, code: null, decided_at: null };
+      const row =
+        before === undefined
+          ? await trx
+              .insertInto('invitations')
+              .values({ ...key, ...now, attempt: 1, in_doubt: 0 })
+              .onConflict((c) => c.doNothing())
+              .returningAll()
+              .executeTakeFirst()
+          : await trx
+              .updateTable('invitations')
+              .set({ ...now, attempt: before.attempt + 1, in_doubt: before.state === 'sent' ? 1 : before.in_doubt })
+              .where((eb) => eb.and(key))
+              .where('state', '=', before.state)
+              .where('attempt', '=', before.attempt)
+              .returningAll()
+              .executeTakeFirst();
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  });
+}
+
+/** What is known now of some that were sent or taken; one that was decided, or sent anew, stays as it is. */
+export async function settleInvitations(
+  store: Store,
+  rows: readonly InvitationRow[],
+  change: Partial<Pick<InvitationRow, 'batch_id' | 'code' | 'in_doubt'>> & Pick<InvitationRow, 'state'>,
+): Promise<void> {
+  const decided = change.state === 'sent' || change.state === 'taken' ? null : store.now;
+  for (const some of batchesOf(rows, AT_ONCE)) {
+    const [first] = some;
+    if (first === undefined) continue;
+    await store.kysely
+      .updateTable('invitations')
+      .set({ code: null, ...change, decided_at: decided })
+      .where('tenant_id', '=', first.tenant_id)
+      .where('state', 'in', ['sent', 'taken'])
+      .where((eb) =>
+        eb.or(some.map(({ assessment_id, candidate_id, attempt }) => eb.and({ assessment_id, candidate_id, attempt }))),
+      )
+      .execute();
+  }
+}
+
+/** When the partner last refused an invitation of the tenant with this code; null where it never did. */
+export async function lastRefusal({ kysely }: Store, tenantId: string, code: string): Promise<number | null> {
+  const { at } = await kysely
+    .selectFrom('invitations')
+    .select(({ fn }) => fn.max('decided_at').as('at'))
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'absent')
+    .where('code', '=', code)
+    .executeTakeFirstOrThrow();
+  return at === null ? null : Number(at);
+}

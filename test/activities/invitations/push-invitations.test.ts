@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { listHolds } from '../../../src/store/holds.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { resumeStream } from '../../../src/store/stream-states.ts';
+import { invitationWorld } from './invitation-world.ts';
+
+const key = { tenantId: 'acme', stream: 'invitations' };
+
+test('whoever stands in the stage is invited by one request with our reference, once', async () => {
+  const { run, applied, invited, rows, sandbox, assessmentId } = await invitationWorld();
+  const people = await applied();
+  expect(people.length).toBeGreaterThan(1);
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: people.length } });
+  await sandbox.later();
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 0, unchanged: people.length } });
+  expect(await invited()).toEqual({ people: people.length, requests: 1 });
+  expect(await rows()).toEqual(
+    people
+      .map(({ jobCandidateDetails: { id, candidateId } }) =>
+        expect.objectContaining({ job_candidate_id: id, candidate_id: candidateId, state: 'invited', code: null }),
+      )
+      .toSorted((one, other) => (one.sample.candidate_id < other.sample.candidate_id ? -1 : 1)),
+  );
+  await sandbox.control.act('takeInterview', {
+    assessmentId,
+    jobCandidateId: Number(people[0]?.jobCandidateDetails.id),
+  });
+  const { data } = (await sandbox.partner.assessments.listCandidates({ params: { assessmentId } })) as {
+    data: object[];
+  };
+  expect(data).toMatchObject([
+    { externalRef: `hirebridge-invite:${people[0]?.jobCandidateDetails.candidateId ?? ''}` },
+  ]);
+});
+
+test('a hint has only the people it names looked at, and what was hinted at again costs no request', async () => {
+  const { run, applied, invited, hint, sandbox } = await invitationWorld();
+  const [one] = await applied();
+  const id = String(one?.jobCandidateDetails.id);
+  await hint([id]);
+  expect(await run('hinted', { hinted: true })).toMatchObject({ state: 'done', counts: { created: 1 } });
+  await sandbox.later();
+  await hint([id]);
+  expect(await run('again', { hinted: true })).toMatchObject({ state: 'done', counts: { created: 0, unchanged: 1 } });
+  expect(await invited()).toEqual({ people: 1, requests: 1 });
+});
+
+test.each([
+  'answer-lost',
+  'server-error-after',
+  'truncated-body',
+  'html-body',
+  'reset-before',
+  'server-error',
+] as const)('each person once, although the request meets %s', async (kind) => {
+  const { run, applied, invited, rows, sandbox } = await invitationWorld();
+  const people = await applied();
+  await sandbox.control.act('setFaults', { faults: [{ kind, on: 'assessments.inviteBulk', nth: 1 }] });
+  await run('one');
+  await sandbox.later();
+  await run('two');
+  expect((await invited()).people).toBe(people.length);
+  // A duplicate after a request without an answer is ours.
+  expect((await rows()).map(({ state, code }) => [state, code])).toEqual(people.map(() => ['invited', null]));
+});
+
+test('a lost answer is settled by the event of its batch, before anything is sent again', async () => {
+  const { once, run, invited, hint, sandbox, clock } = await invitationWorld();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessments.inviteBulk' }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await sandbox.later();
+  const [batch] = await sandbox.control.ledger({ kind: 'effect', name: 'invite-batch' });
+  await hint([String(batch?.subject)]);
+  expect(await once('one', { hinted: true })).toMatchObject({ state: 'done' });
+  clock.now += 600_000;
+  await run('two');
+  expect((await invited()).requests).toBe(1);
+});
+
+test('somebody without an answer who has taken the interview is known by our reference', async () => {
+  const { once, run, applied, invited, rows, sandbox, assessmentId } = await invitationWorld();
+  const people = await applied();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessments.inviteBulk', nth: 1 }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await sandbox.later();
+  for (const { jobCandidateDetails } of people)
+    await sandbox.control.act('takeInterview', { assessmentId, jobCandidateId: Number(jobCandidateDetails.id) });
+  await run('one', { tries: 2 });
+  expect(await invited()).toEqual({ people: people.length, requests: 1 });
+  expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['invited']));
+});
+
+test('each person once, wherever the process is killed', async () => {
+  const { run, invited, applied, points, hint, sandbox, store } = await invitationWorld({ candidates: 240 });
+  const people = (await applied()).map(({ jobCandidateDetails }) => jobCandidateDetails.id);
+  points.arm(0);
+  await hint([people[0] ?? '']);
+  await run('recorded', { hinted: true });
+  const passed = points.arm(0);
+  expect(passed).toContain('assessments.inviteBulk/after');
+  expect(people.length).toBeGreaterThan(10);
+  for (let nth = 1; nth <= passed.length; nth += 1) {
+    await store.kysely.deleteFrom('hints').execute();
+    await hint([people[nth % people.length] ?? '']);
+    points.arm(nth);
+    await run(`killed-${nth}`, { hinted: true });
+    await sandbox.later();
+    points.arm(0);
+    await run(`after-${nth}`, { hinted: true });
+  }
+  const asked = Math.min(people.length, passed.length + 1);
+  expect((await invited()).people).toBe(asked);
+}, 120_000);
+
+test('two workers at once invite each person once, by one request', async () => {
+  const { once, invited, applied, sandbox } = await invitationWorld();
+  const people = await applied();
+  const both = await Promise.allSettled([once('same'), once('same')]);
+  expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
+  await sandbox.later();
+  expect(await invited()).toEqual({ people: people.length, requests: 1 });
+});
+
+test('who was invited by a recruiter before is left as they are', async () => {
+  const { run, applied, invited, rows, sandbox, assessmentId } = await invitationWorld();
+  const [one, ...others] = await applied();
+  const jobCandidateId = Number(one?.jobCandidateDetails.id);
+  await sandbox.control.act('inviteToInterview', { assessmentId, jobCandidateId });
+  await run('one');
+  await sandbox.later();
+  expect(await run('two')).toMatchObject({ state: 'done' });
+  expect((await invited()).people).toBe(others.length + 1);
+  const first = (await rows()).find((row) => row.candidate_id === one?.jobCandidateDetails.candidateId);
+  expect(first).toMatchObject({ state: 'invited', code: 'ALREADY_INVITED' });
+});
+
+test('a person with two applications in the stage is one person', async () => {
+  const { run, applied, invited, rows, sandbox } = await invitationWorld({ jobs: 2 });
+  const before = await applied();
+  const { candidate_details: person, jobCandidateDetails: first } = before[0] ?? {};
+  const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
+  const other = items.find(({ id }) => String(id) !== first?.jobId);
+  const candidate = { email: String(person?.email), firstName: 'Ada', lastName: 'Lovelace' };
+  await sandbox.control.act('addCandidate', { candidate, jobId: Number(other?.id), stageType: 'APPLIED' });
+  expect(await applied()).toHaveLength(before.length + 1);
+  await run('one');
+  await sandbox.later();
+  await run('two');
+  expect(await invited()).toEqual({ people: before.length, requests: 1 });
+  expect(await rows()).toHaveLength(before.length);
+});
+
+test('a rule that would invite many asks first, and invites them once a person allowed it', async () => {
+  const { run, invited, applied, store } = await invitationWorld({ atOnce: 1 });
+  const people = await applied();
+  expect(await run('one')).toMatchObject({ state: 'refused', code: 'MASS_INVITE' });
+  expect(await invited()).toEqual({ people: 0, requests: 0 });
+  await resumeStream(store, key, 'somebody');
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { created: people.length } });
+});
+
+test('without credits nobody else is asked for; one is tried from time to time, and the others follow', async () => {
+  const { run, invited, applied, store, sandbox, clock, hint } = await invitationWorld();
+  const people = (await applied()).map(({ jobCandidateDetails }) => jobCandidateDetails.id);
+  await sandbox.control.act('setQuirks', { quirks: ['invitations-cost'] });
+  await sandbox.control.act('setCredits', { credits: 1 });
+  await hint(people.slice(0, 1));
+  await run('first', { hinted: true });
+  expect(await run('one')).toMatchObject({ counts: { held: people.length - 1 } });
+  expect((await listHolds(store)).map(({ code }) => code)).toEqual(['INVITATION_CREDITS']);
+  const { requests } = await invited();
+  await run('two');
+  expect((await invited()).requests).toBe(requests);
+  await sandbox.control.act('setCredits', { credits: 100 });
+  clock.now += 900_000;
+  expect(await run('three')).toMatchObject({ state: 'done', counts: { created: people.length - 1, held: 0 } });
+  await sandbox.later();
+  expect(await listHolds(store)).toEqual([]);
+  // One tried alone, the rest together.
+  expect(await invited()).toEqual({ people: people.length, requests: requests + 2 });
+  const credits = await sandbox.control.ledger({ kind: 'effect', name: 'credit' });
+  expect(credits.filter(({ detail }) => detail['for'] === 'an invitation')).toHaveLength(people.length);
+});
+
+test('those whom an assessment refuses are in quarantine until a person has them asked for again', async () => {
+  const { run, invited, applied, store, sandbox, assessmentId } = await invitationWorld();
+  const people = await applied();
+  await sandbox.control.act('setAssessmentStatus', { assessmentId, status: 'INACTIVE' });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: people.length } });
+  const { requests } = await invited();
+  expect(await run('two')).toMatchObject({ counts: { quarantined: people.length } });
+  expect((await invited()).requests).toBe(requests);
+  expect((await readQuarantine(store, key))[0]?.reason).toContain('INVALID_REQUEST');
+  await sandbox.control.act('setAssessmentStatus', { assessmentId, status: 'ACTIVE' });
+  expect(await run('three', { full: true })).toMatchObject({ state: 'done', counts: { created: people.length } });
+  await sandbox.later();
+  expect((await invited()).people).toBe(people.length);
+});

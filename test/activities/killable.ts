@@ -1,0 +1,43 @@
+import { onTestFinished } from 'vitest';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+
+/** A process that "died". */
+export class Killed extends Error {}
+
+/** A client of a sandbox with a point before and after each call. */
+export function killablePartner({ url, key }: { url: string; key: string }, points: { pass(name: string): void }) {
+  const partner = createPartnerClient({
+    baseUrl: url,
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    around: async (operation, run) => {
+      points.pass(`${operation}/before`);
+      const answer = await run();
+      points.pass(`${operation}/after`);
+      return answer;
+    },
+  });
+  onTestFinished(() => partner.close());
+  return partner;
+}
+
+/** Places around each call and each store write; the process "dies" at one by throwing. */
+export function failpoints() {
+  let passed: string[] = [];
+  let killAt = 0;
+  return {
+    pass(name: string): void {
+      passed.push(name);
+      if (passed.length !== killAt) return;
+      killAt = 0;
+      throw new Killed(name);
+    },
+    /** Dies at the nth point from now; 0 lives. Returns what was passed before. */
+    arm(nth: number): string[] {
+      const before = passed;
+      [passed, killAt] = [[], nth];
+      return before;
+    },
+  };
+}
