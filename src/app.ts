@@ -7,11 +7,16 @@ import type { ActivityDeps } from '../activities/deps.ts';
 import { hrisPaused } from '../activities/guarded.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
+import packageFile from '../package.json' with { type: 'json' };
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { sweepKeyrings } from './hris/sftp/keyrings.ts';
 import { createLogger, type Logger } from './log.ts';
+import { type Answering, answerSync } from './operator/answer-sync.ts';
+import { installationMark } from './operator/ask-worker.ts';
+import { followStream } from './operator/follow-stream.ts';
+import { assertKnownStream } from './operator/streams.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
 import { listenForDeliveries } from './store/inbox.ts';
@@ -30,6 +35,7 @@ import { triggerReconcile } from './temporal/schedules.ts';
 import { paceStarts, signalHire } from './temporal/signal-hire.ts';
 import { hintStream } from './temporal/start-sync.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
+import { currentTenants } from './tenants/current-tenants.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import { startWithFolder } from './tenants/start-with-folder.ts';
@@ -138,6 +144,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     registry,
     ready: () => readiness(workers, parts, relay, presence),
   });
+  const answering = await wireAnswers(parts, hires);
   const build = config.HIREBRIDGE_BUILD_ID;
   log.info({ installationId, build, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
@@ -153,7 +160,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await endWorker({
-        work: () => [following?.close(), relay.close(), chores.close(), presence.close(), run],
+        work: () => [following?.close(), answering.close(), relay.close(), chores.close(), presence.close(), run],
         connections: () => [health.close(), deps.connections.close(), Promise.resolve(telemetry?.close())],
         stores: () => [store.close(), parts.rateLimits.close(), temporal.close()],
       });
@@ -231,6 +238,22 @@ function wireRelay(
     isTold: news.isHearing,
   });
   return { ...relay, close: async () => void (await Promise.all([news.close(), relay.close()])) };
+}
+
+/** What `hirebridge sync` asks of a worker on its own machine. */
+function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireClient): Promise<Answering> {
+  const { dataDir, tenantsDir } = options;
+  return answerSync({
+    dataDir,
+    log,
+    version: packageFile.version,
+    mark: installationMark(storeUrl(dataDir, config), tenantsDir),
+    async follow(request, onLook) {
+      assertKnownStream(request.stream);
+      const tenants = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+      return followStream({ store, hires, tenants }, request, onLook);
+    },
+  });
 }
 
 function wireActivities(

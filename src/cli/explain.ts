@@ -5,6 +5,7 @@ import { explainLanded, explainRecord, maskSensitive } from '../operator/explain
 import type { OpenTenant } from '../operator/open-tenant.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { streamsToPlan } from '../operator/stream-pages.ts';
+import { assertKnownStream } from '../operator/streams.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { audit } from '../store/audit.ts';
 import { withStore } from './open.ts';
@@ -37,6 +38,7 @@ interface ExplainOptions {
 
 async function runExplain(tenantId: string, id: string, options: ExplainOptions, command: Command): Promise<void> {
   const places = await placesOf(command);
+  if (options.stream !== undefined) assertKnownStream(options.stream);
   const explained = await withStore(
     places,
     (store) => withTenant({ store, places, tenantId }, (open) => explain(open, id, options)),

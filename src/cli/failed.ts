@@ -51,8 +51,10 @@ async function runRetry(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  const { records, deliveries } = await withClient(places, (parts) =>
-    retryFailed(parts, { tenantId, stream, by: byOf(options) }),
+  const { records, deliveries } = await withClient(
+    places,
+    (parts) => retryFailed(parts, { tenantId, stream, by: byOf(options) }),
+    tenantId,
   );
   const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);
   if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);

@@ -154,7 +154,7 @@ async function runStart(
 ): Promise<void> {
   const places = await placesOf(command);
   const request = { tenantId, jobCandidateId, adopt: options.adopt === true, by: byOf(options) };
-  const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request));
+  const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request), tenantId);
   if (options.json === true) return printJson({ workflowId, started, hire });
   const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';
   const next = `Follow it with: hirebridge hire show ${tenantId} ${jobCandidateId}`;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type OwnTable, readOwnTables } from '../hris/sql/tables.ts';
+import { nearest } from '../nearest.ts';
 import { checkTenant } from '../operator/check-tenant.ts';
 import {
   assertAbsent,
@@ -303,10 +304,11 @@ async function settleStartDate(
     if (chosen === '') return { value: label, why: 'defined there just now', isNew: true };
     return { value: chosen, why: 'as you chose', isNew: false };
   }
+  const near = nearest(label, dateFields);
   const there = dateFields.length === 0 ? 'no candidate custom field of type date' : dateFields.join(', ');
   throw unsettled(
     `The hiring platform has no candidate custom field "${label}" of type date for the start date; it has ${there}. ` +
-      'Name one with --start-date, or define it with --define.',
+      `${near === undefined ? '' : `Did you mean "${near}"? `}Name one with --start-date, or define it with --define.`,
   );
 }
 

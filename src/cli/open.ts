@@ -91,9 +91,13 @@ export async function withOwnTenant<T>(
 
 /**
  * Opens store and Temporal for one command and closes them whatever happens. Temporal is the one that environment or
- * profile name, else the embedded one of `up`.
+ * profile name, else the embedded one of `up`. @throws ConnectorError TENANT_UNKNOWN
  */
-export async function withClient<T>(places: Places, use: (parts: OperatorParts) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  places: Places,
+  use: (parts: OperatorParts) => Promise<T>,
+  tenantId?: string,
+): Promise<T> {
   // Loaded here: Temporal's client takes longer than all that a command without Temporal does.
   const [{ connectTemporal, temporalSettings }, { createHireClient }, { currentTenants }] = await Promise.all([
     import('../temporal/connection.ts'),
@@ -107,6 +111,8 @@ export async function withClient<T>(places: Places, use: (parts: OperatorParts) 
   try {
     return await withStore(places, async (store) => {
       const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
+      // Before Temporal has answered, which may take its time.
+      if (tenantId !== undefined) assertKnownTenant(tenants, tenantId);
       return use({ store, hires: createHireClient(await connecting, store.installationId, config), tenants });
     });
   } finally {

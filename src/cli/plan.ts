@@ -8,6 +8,7 @@ import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { maskPlan, type PlanView } from '../operator/plan-view.ts';
+import { assertKnownStream } from '../operator/streams.ts';
 import { audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/saved-plans.ts';
@@ -44,6 +45,7 @@ async function runPlan(
   ...[options, command]: [PlanOptions, Command]
 ): Promise<void> {
   const places = await placesOf(command);
+  if (name !== undefined && name !== 'hire') assertKnownStream(name);
   await withStoreAsItIs(places, async (store) => {
     const by = byOf(options);
     const plans = await withTenant({ store, places, tenantId }, (open) => makePlans(open, { name, id }, by));

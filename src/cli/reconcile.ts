@@ -28,7 +28,7 @@ async function runReconcile(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }));
+  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }), tenantId);
   const what = full ? 'Everything' : 'What seems changed';
   say({ json }, { reconciling: tenantId, full }, `${what} is compared now. Follow with: hirebridge status\n`);
 }

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import type Progresses from 'cli-progress';
 import { type Command, Option } from 'commander';
+import packageFile from '../../package.json' with { type: 'json' };
 import type { Places } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import { followStream, type StreamLook, type StreamRequest, type StreamResult } from '../operator/follow-stream.ts';
+import { askWorker, installationMark } from '../operator/ask-worker.ts';
+import type { StreamLook, StreamRequest, StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
-import { assertKnownStream } from '../operator/streams.ts';
 import type { StreamRow } from '../store/schema.ts';
-import { type StreamName, streamNames } from '../streams/streams.ts';
+import type { StreamName } from '../streams/streams.ts';
 import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
-import { withClient } from './open.ts';
 import { byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable } from './print.ts';
 
@@ -73,14 +73,40 @@ const MOST_LISTED = 20;
 
 /** Starts a run, or one of each stream, shows how far it is, and prints its counts. */
 async function followSync(options: SyncOptions): Promise<ExitCode> {
-  const { stream } = options;
-  if (stream !== undefined) assertKnownStream(stream);
-  return withClient(options, async (parts) => {
-    if (stream !== undefined) return followOne(parts, options, stream);
+  const { stream, tenantId } = options;
+  if (stream !== undefined) {
+    const progress = createProgress(`${tenantId} ${stream}`);
+    const result = await askHere(options, stream, createWatcher(progress)).finally(progress.stop);
+    if (result !== undefined) return show(options, stream, result);
+  }
+  // Temporal's client and the store take most of a second to load, and a worker of this machine does without.
+  const [{ withClient }, { assertKnownStream }] = await Promise.all([
+    import('./open.ts'),
+    import('../operator/streams.ts'),
+  ]);
+  const check: (name: string) => void = assertKnownStream;
+  if (stream !== undefined) check(stream);
+  const follow = async (parts: OperatorParts): Promise<ExitCode> => {
+    if (stream !== undefined) return followOne(parts, options, stream as StreamName);
     const codes: ExitCode[] = [];
     for (const name of await ownStreams(parts, options)) codes.push(await followNext(parts, options, name));
     return [EXIT.error, EXIT.refused, EXIT.partial].find((code) => codes.includes(code)) ?? EXIT.done;
-  });
+  };
+  return withClient(options, follow, tenantId);
+}
+
+/** Has a worker of this machine do it, which is connected already; undefined where none takes it. */
+async function askHere(
+  { dataDir, tenantsDir, tenantId, mode, rewrite, recordId, by }: SyncOptions,
+  stream: string,
+  onLook: (look: StreamLook) => void,
+): Promise<StreamResult | undefined> {
+  const { storeUrl } = await import('../config.ts');
+  // Whoever takes it judges the name of the stream.
+  const asked = { tenantId, stream: stream as StreamName, mode, rewrite, by };
+  const request: StreamRequest = { ...asked, ...(recordId === undefined ? {} : { recordId }) };
+  const mark = installationMark(storeUrl(dataDir), tenantsDir);
+  return askWorker(dataDir, { version: packageFile.version, mark, request }, onLook);
 }
 
 /** One stream's refusal is no reason to leave out the others. */
@@ -96,8 +122,13 @@ async function followNext(parts: OperatorParts, options: SyncOptions, stream: St
 }
 
 async function followOne(parts: OperatorParts, options: SyncOptions, stream: StreamName): Promise<ExitCode> {
+  const { followStream } = await import('../operator/follow-stream.ts');
   const progress = createProgress(`${options.tenantId} ${stream}`);
   const result = await followStream(parts, { ...options, stream }, createWatcher(progress)).finally(progress.stop);
+  return show(options, stream, result);
+}
+
+function show(options: SyncOptions, stream: string, result: StreamResult): ExitCode {
   const named = options.stream === undefined ? { stream } : {};
   if (options.json) printJson({ ...named, state: result.state, ...result.counts, leftOut: result.leftOut });
   else process.stdout.write(`${options.stream === undefined ? `${stream} ` : ''}${describe(result)}`);
@@ -106,7 +137,10 @@ async function followOne(parts: OperatorParts, options: SyncOptions, stream: Str
 
 async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: SyncOptions): Promise<StreamName[]> {
   // Reading a tenant loads mappings and HR systems, which one stream that is named does without.
-  const { findTenant } = await import('../operator/open-tenant.ts');
+  const [{ findTenant }, { streamNames }] = await Promise.all([
+    import('../operator/open-tenant.ts'),
+    import('../streams/streams.ts'),
+  ]);
   const { streams } = await findTenant(store, tenantsDir, tenantId);
   const own = streamNames.filter((name) => streams[name].every !== undefined);
   if (own.length > 0) return own;

@@ -185,8 +185,11 @@ export async function answerHolds(
   const { tenantId, code } = which;
   const rows = await listRows(parts.store, tenantId === undefined ? {} : { tenantId });
   const open = rows.filter((row) => row.code === code && row.answered_at === null);
-  if (open.length === 0)
-    throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. List them with: hirebridge hold list`);
+  if (open.length === 0) {
+    const near = nearest(code, [...new Set(rows.map((row) => row.code))]);
+    const next = near === undefined ? 'List them with: hirebridge hold list' : `Did you mean "${near}"?`;
+    throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. ${next}`);
+  }
   for (const row of open) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
   let answered = 0;
   for (const row of open) {
@@ -206,7 +209,9 @@ function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit
   if (!accepted.includes(answer)) {
     const words = accepted.map((one) => answerText(one, isOfHire)).join(', ');
     const takes = accepted.length === 0 ? 'no answer: it closes by itself' : `one of: ${words}`;
-    throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. "${answer}" is none of them.`);
+    const near = nearest(answer, accepted);
+    const next = near === undefined ? `"${answer}" is none of them.` : `Did you mean "${near}"?`;
+    throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. ${next}`);
   }
   if (takesOf(answer, isOfHire) === undefined || args.length > 0) return;
   throw refused(

@@ -50,7 +50,7 @@ const acts = { pause: pauseStream, resume: resumeStream } as const;
 export async function steerStream(store: Store, verb: keyof typeof acts, act: StreamAct): Promise<void> {
   const { tenantId, stream, by } = act;
   assertKnownStream(stream);
-  if (!(await isApplied(store, tenantId))) throw tenantNotApplied(tenantId);
+  if (!(await isApplied(store, tenantId))) throw await tenantNotApplied(store, tenantId);
   if (await acts[verb](store, { tenantId, stream }, by)) return;
   const state = verb === 'pause' ? 'paused already' : 'neither paused nor held';
   throw new ConnectorError({

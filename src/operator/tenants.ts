@@ -1,5 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import type { HireState, Observed } from '../hire/hire.ts';
+import { nearest } from '../nearest.ts';
 import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
 import { observes } from '../store/assert-may-write.ts';
 import { audit, readAudit } from '../store/audit.ts';
@@ -11,7 +12,14 @@ import { hasWriteUnderWay } from '../store/intents.ts';
 import { listObserved, requestStarts } from '../store/observed-hires.ts';
 import type { Store, StoreTables } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
-import { isApplied, pauseByPerson, removeTenant, resumeByPerson, type TenantAct } from '../store/tenant-acts.ts';
+import {
+  appliedNames,
+  isApplied,
+  pauseByPerson,
+  removeTenant,
+  resumeByPerson,
+  type TenantAct,
+} from '../store/tenant-acts.ts';
 import { confirmCompany as confirm, PAUSED_BY_PERSON, readTenantState } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
@@ -81,14 +89,16 @@ export async function readRemains(store: Store, tenantId: string): Promise<Remai
 async function findApplied(store: Store, tenantId: string): Promise<AppliedTenant> {
   const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
   if (applied !== undefined) return applied;
-  throw tenantNotApplied(tenantId);
+  throw await tenantNotApplied(store, tenantId);
 }
 
-export function tenantNotApplied(tenantId: string): ConnectorError {
+export async function tenantNotApplied(store: StoreTables, tenantId: string): Promise<ConnectorError> {
+  const near = nearest(tenantId, await appliedNames(store));
+  const next = near === undefined ? 'Those that are: hirebridge tenant list' : `Did you mean "${near}"?`;
   return new ConnectorError({
     code: 'TENANT_UNKNOWN',
     action: 'reject',
-    message: `No tenant "${tenantId}" was ever applied. Those that are: hirebridge tenant list`,
+    message: `No tenant "${tenantId}" was ever applied. ${next}`,
   });
 }
 
@@ -113,7 +123,7 @@ const acts: Record<Verb, (store: Store, act: TenantAct) => Promise<boolean>> = {
 
 /** Pauses, resumes or removes a tenant; workers and receivers take it up. @throws ConnectorError */
 export async function steerTenant(store: Store, verb: Verb, act: TenantAct): Promise<void> {
-  if (!(await isApplied(store, act.tenantId))) throw tenantNotApplied(act.tenantId);
+  if (!(await isApplied(store, act.tenantId))) throw await tenantNotApplied(store, act.tenantId);
   if (await acts[verb](store, act)) return;
   throw await whyNot(store, verb, act.tenantId);
 }
@@ -157,7 +167,7 @@ export async function thawWrites(store: Store, { tenantId, by }: FreezeAct): Pro
 
 async function assertApplied(store: StoreTables, tenantId: string | undefined): Promise<void> {
   if (tenantId === undefined || (await isApplied(store, tenantId))) return;
-  throw tenantNotApplied(tenantId);
+  throw await tenantNotApplied(store, tenantId);
 }
 
 /** A person says that the key of a tenant paused for COMPANY_MISMATCH is the right company's; the worker resumes it. */
@@ -207,7 +217,7 @@ export async function startObservedHires(store: Store, act: TenantAct, hires: re
 
 /** @throws ConnectorError TENANT_UNKNOWN, TENANT_OBSERVES */
 export async function assertLive(store: Store, tenantId: string): Promise<void> {
-  if (!(await isApplied(store, tenantId))) throw tenantNotApplied(tenantId);
+  if (!(await isApplied(store, tenantId))) throw await tenantNotApplied(store, tenantId);
   await assertWrites(store, tenantId);
 }
 

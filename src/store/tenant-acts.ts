@@ -85,6 +85,12 @@ async function change(
 }
 
 /** Whether a tenant of that name was ever applied, a removed one included. */
+/** Tenants that were ever applied, by name. */
+export async function appliedNames({ kysely }: StoreTables): Promise<string[]> {
+  const rows = await kysely.selectFrom('tenants').select('tenant_id').where('version', 'is not', null).execute();
+  return rows.map((row) => row.tenant_id);
+}
+
 export async function isApplied({ kysely }: StoreTables, tenantId: string): Promise<boolean> {
   const row = await kysely
     .selectFrom('tenants')

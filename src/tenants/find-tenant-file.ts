@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import { explainIssues } from '../yaml/explain-issues.ts';
 import { problemAt, readYamlFile, refuse, type YamlFile } from '../yaml/yaml-file.ts';
 import { tenantFiles, withSecrets } from './load-tenants.ts';
@@ -17,10 +18,12 @@ export async function findTenantFile(dir: string, tenantId: string): Promise<Yam
   const unreadable = sources.flatMap(({ problems }) => problems);
   if (twice.length + unreadable.length > 0) throw refuse('TENANT_FILE_INVALID', [...twice, ...unreadable]);
   const known = sources.map(tenantOf).filter((name) => name !== undefined);
+  const near = nearest(tenantId, known);
+  const next = near === undefined ? 'Check name and folder.' : `Did you mean "${near}"?`;
   throw new ConnectorError({
     code: 'TENANT_UNKNOWN',
     action: 'reject',
-    message: `No file of ${dir} names the tenant "${tenantId}" (known: ${known.join(', ')}). Check name and folder.`,
+    message: `No file of ${dir} names the tenant "${tenantId}" (known: ${known.join(', ')}). ${next}`,
   });
 }
 

@@ -9,9 +9,10 @@ import { memory } from './memory.ts';
 import { pull } from './pull.ts';
 import { openReport } from './report.ts';
 import { start } from './start.ts';
+import { sync } from './sync.ts';
 import { webhook } from './webhook.ts';
 
-const benches: readonly Bench[] = [start, limiter, pull, webhook, hire, cost, memory];
+const benches: readonly Bench[] = [start, sync, limiter, pull, webhook, hire, cost, memory];
 
 const { values } = parseArgs({
   options: {

@@ -1,27 +1,12 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { createDatabase } from '../harness/postgres.ts';
-import { scratchFolder } from '../harness/scratch-folder.ts';
-import { playWalk } from './play-walk.ts';
+import { emptyFolder, playWalk } from './play-walk.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-
-/** An empty folder in which `npx hirebridge` is this tree; the package itself is played by README's walk. */
-async function emptyFolder() {
-  const folder = await scratchFolder();
-  const [bin, cwd] = [path.join(folder, 'bin'), path.join(folder, 'empty')];
-  await Promise.all([mkdir(bin), mkdir(cwd)]);
-  const main = path.join(root, 'src/cli/main.ts');
-  const programs = { npx: `shift; exec "${process.execPath}" "${main}" "$@"`, npm: 'exit 0' };
-  for (const [name, line] of Object.entries(programs)) {
-    await writeFile(path.join(bin, name), `#!/bin/sh\n${line}\n`);
-    await chmod(path.join(bin, name), 0o755);
-  }
-  return { cwd, path: `${bin}:${process.env['PATH']}` };
-}
 
 test('docs/own-table.md leads to a hire in a table of twenty columns that was there before', async () => {
   const page = await readFile(path.join(root, 'docs/own-table.md'), 'utf8');

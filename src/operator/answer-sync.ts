@@ -1,0 +1,93 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { type Question, type Reply, socketFolder } from './ask-worker.ts';
+import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
+
+export interface AnswersOptions {
+  dataDir: string;
+  version: string;
+  mark: string;
+  log: Logger;
+  follow(request: StreamRequest, onLook: (look: StreamLook) => void): Promise<StreamResult>;
+}
+
+export interface Answering {
+  close(): Promise<void>;
+}
+
+/** Longer paths are no addresses of sockets. */
+const LONGEST_PATH = 100;
+
+/**
+ * Starts and follows runs for `hirebridge sync` of this machine, on a socket that only this user reaches. Where there
+ * can be none, nothing is lost: the command then does it itself.
+ */
+export async function answerSync(options: AnswersOptions): Promise<Answering> {
+  const folder = socketFolder(options.dataDir);
+  const path = join(folder, `${process.pid}.sock`);
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    socket.on('error', () => undefined);
+    void answer(socket, options);
+  });
+  try {
+    if (process.platform === 'win32' || path.length > LONGEST_PATH) return { close: async () => undefined };
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    sweep(folder);
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+  } catch (error) {
+    options.log.debug({ reason: (error as NodeJS.ErrnoException).code }, 'sync of this machine is not answered');
+    return { close: async () => undefined };
+  }
+  return {
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Takes away what killed workers left behind. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name));
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function answer(socket: Socket, { version, mark, follow }: AnswersOptions): Promise<void> {
+  const tell = (reply: Reply): void => {
+    if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
+  };
+  try {
+    const question = await readQuestion(socket);
+    if (question.version !== version || question.mark !== mark) return tell({ taken: false });
+    tell({ taken: true });
+    tell({ result: await follow(question.request, (look) => tell({ look })) });
+  } catch (error) {
+    if (error instanceof ConnectorError)
+      tell({ error: { code: error.code, action: error.action, message: error.message } });
+    else tell({ error: { message: error instanceof Error ? error.message : String(error) } });
+  } finally {
+    socket.end();
+  }
+}
+
+async function readQuestion(socket: Socket): Promise<Question> {
+  for await (const line of createInterface({ input: socket })) return JSON.parse(line) as Question;
+  throw new Error('No question came.');
+}
