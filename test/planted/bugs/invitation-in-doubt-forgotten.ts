@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: "a duplicate of ours taken for a recruiter's",
+  patches: [
+    {
+      file: 'src/store/invitations.ts',
+      find: "in_doubt: before.state === 'sent' ? 1 : before.in_doubt",
+      replace: 'in_doubt: before.in_doubt',
+    },
+  ],
+  caughtBy: tests(
+    /each person once, although the request meets answer-lost/,
+    'test/activities/invitations/push-invitations.test.ts',
+  ),
+};

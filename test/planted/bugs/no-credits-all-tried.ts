@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'without credits everybody is asked for again',
+  patches: [
+    {
+      file: 'activities/invitations/push-invitations.ts',
+      find: 'if (run.isOutOfCredits && planned.length > 0 && !(await mayTry(run))) return holdBack(run, planned);',
+      replace: 'if (planned.length > 0) await mayTry(run);',
+    },
+  ],
+  caughtBy: tests(/without credits nobody else is asked for/, 'test/activities/invitations/push-invitations.test.ts'),
+};
