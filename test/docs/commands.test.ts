@@ -70,3 +70,15 @@ test('every command that a page names exists, with the options that it names', a
   expect(wrong).toEqual([]);
   expect(seen).toBeGreaterThan(200);
 });
+
+/** They stay until Ctrl-C, ask on a terminal, or write a document whose form is its own. */
+const WITHOUT_JSON = [
+  ...['console', 'demo', 'init', 'sandbox', 'serve', 'up', 'worker'],
+  ...['collection', 'completion', 'events schema', 'mapping schema', 'reference'],
+];
+
+test('every command prints JSON where it is asked to, but for those that stay or write a document', async () => {
+  const known = [...(await knownCommands())];
+  const without = known.filter(([, flags]) => !flags.has('--json')).map(([name]) => name);
+  expect(without.toSorted()).toEqual(WITHOUT_JSON.toSorted());
+});
