@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
+import { DATA_DIR, storeIn, TENANTS_DIR } from './places.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const milliseconds = z.coerce.number().int().min(1);
@@ -14,11 +15,11 @@ const flag = z
  * (src/temporal/connection.ts) and LOG_LEVEL, LOG_FORMAT to src/log.ts, which must work before anything else does.
  */
 export const Config = z.object({
-  HIREBRIDGE_TENANTS: z.string().min(1).default('tenants').describe('Directory of tenant files.'),
+  HIREBRIDGE_TENANTS: z.string().min(1).default(TENANTS_DIR).describe('Directory of tenant files.'),
   HIREBRIDGE_DATA: z
     .string()
     .min(1)
-    .default('.hirebridge')
+    .default(DATA_DIR)
     .describe('Directory of everything this installation keeps on this machine.'),
   HIREBRIDGE_STORE_URL: z
     .string()
@@ -115,11 +116,7 @@ export const Config = z.object({
 });
 export type Config = z.infer<typeof Config>;
 
-/** Where this installation's files are, absolute. */
-export interface Places {
-  tenantsDir: string;
-  dataDir: string;
-}
+export type { Places } from './places.ts';
 
 /** Reads the environment. An invalid value is rejected by the variable's name, without the value. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -135,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 /** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
 export function storeUrl(dataDir: string, config: Config = readConfig()): string {
-  return config.HIREBRIDGE_STORE_URL ?? `sqlite:${join(dataDir, 'store.db')}`;
+  return storeIn(dataDir, config.HIREBRIDGE_STORE_URL);
 }
 
 /** The file of a store on this machine; undefined where the store is a server. */

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import type Progresses from 'cli-progress';
 import { type Command, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import type { Places } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { askWorker, installationMark } from '../operator/ask-worker.ts';
 import type { StreamLook, StreamRequest, StreamResult } from '../operator/follow-stream.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
+import { type Places, placesIn, storeIn } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
@@ -46,15 +46,16 @@ interface Flags {
 }
 
 async function runSync(tenantId: string, stream: string | undefined, flags: Flags, command: Command): Promise<void> {
-  const places = await placesOf(command);
   if (flags.one !== undefined && stream === undefined) command.error('error: --one needs the name of its stream');
   if (flags.dryRun === true) {
     const { showSync } = await import('./plan.ts');
-    return showSync(places, { tenantId, stream, json: flags.json === true });
+    return showSync(await placesOf(command), { tenantId, stream, json: flags.json === true });
   }
 
+  // The schema of the settings is loaded only where this process does the work itself.
+  const places = placesIn(command.optsWithGlobals(), process.env);
   const options = { ...places, tenantId, stream, ...readingOf(flags), by: byOf(flags), json: flags.json === true };
-  process.exitCode = await followSync(options);
+  process.exitCode = (await askHere(options)) ?? (await followSync({ ...options, ...(await placesOf(command)) }));
 }
 
 function readingOf({ full = false, one, rewrite = false }: Flags): Pick<SyncOptions, 'mode' | 'rewrite' | 'recordId'> {
@@ -74,11 +75,6 @@ const MOST_LISTED = 20;
 /** Starts a run, or one of each stream, shows how far it is, and prints its counts. */
 async function followSync(options: SyncOptions): Promise<ExitCode> {
   const { stream, tenantId } = options;
-  if (stream !== undefined) {
-    const progress = createProgress(`${tenantId} ${stream}`);
-    const result = await askHere(options, stream, createWatcher(progress)).finally(progress.stop);
-    if (result !== undefined) return show(options, stream, result);
-  }
   // Temporal's client and the store take most of a second to load, and a worker of this machine does without.
   const [{ withClient }, { assertKnownStream }] = await Promise.all([
     import('./open.ts'),
@@ -95,18 +91,19 @@ async function followSync(options: SyncOptions): Promise<ExitCode> {
   return withClient(options, follow, tenantId);
 }
 
-/** Has a worker of this machine do it, which is connected already; undefined where none takes it. */
-async function askHere(
-  { dataDir, tenantsDir, tenantId, mode, rewrite, recordId, by }: SyncOptions,
-  stream: string,
-  onLook: (look: StreamLook) => void,
-): Promise<StreamResult | undefined> {
-  const { storeUrl } = await import('../config.ts');
-  // Whoever takes it judges the name of the stream.
-  const asked = { tenantId, stream: stream as StreamName, mode, rewrite, by };
+/** Has a worker of this machine run one stream, which is connected already; undefined where none takes it. */
+async function askHere(options: SyncOptions): Promise<ExitCode | undefined> {
+  const { dataDir, tenantsDir, tenantId, mode, rewrite, recordId, by } = options;
+  if (options.stream === undefined) return undefined;
+  // Whoever takes it judges the name.
+  const stream = options.stream as StreamName;
+  const asked = { tenantId, stream, mode, rewrite, by };
   const request: StreamRequest = { ...asked, ...(recordId === undefined ? {} : { recordId }) };
-  const mark = installationMark(storeUrl(dataDir), tenantsDir);
-  return askWorker(dataDir, { version: packageFile.version, mark, request }, onLook);
+  const mark = installationMark(storeIn(dataDir, process.env['HIREBRIDGE_STORE_URL']), tenantsDir);
+  const progress = createProgress(`${tenantId} ${stream}`);
+  const question = { version: packageFile.version, mark, request };
+  const result = await askWorker(dataDir, question, createWatcher(progress)).finally(progress.stop);
+  return result === undefined ? undefined : show(options, stream, result);
 }
 
 /** One stream's refusal is no reason to leave out the others. */

@@ -6,6 +6,7 @@ const ground = [
   'src/log',
   'src/log-level',
   'src/config',
+  'src/places',
   'src/failpoint',
   'src/health',
   'src/within',

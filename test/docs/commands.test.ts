@@ -72,10 +72,10 @@ test('every command that a page names exists, with the options that it names', a
 });
 
 /** They stay until Ctrl-C, ask on a terminal, or write a document whose form is its own. */
-const WITHOUT_JSON = [
-  ...['console', 'demo', 'init', 'sandbox', 'serve', 'up', 'worker'],
-  ...['collection', 'completion', 'events schema', 'mapping schema', 'reference'],
-];
+const WITHOUT_JSON = (
+  'collection, completion, console, demo, events schema, init, mapping schema, reference, ' +
+  'sandbox, serve, up, worker'
+).split(', ');
 
 test('every command prints JSON where it is asked to, but for those that stay or write a document', async () => {
   const known = [...(await knownCommands())];
