@@ -7,6 +7,7 @@ import { type DownloadedFile, downloadFile } from '../../src/partner/client/down
 import { contract } from '../../src/partner/contract/index.ts';
 import type { HireDocumentRow } from '../../src/store/document-tables.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
   documentsToTell,
   hiresDueForDocuments,
@@ -18,6 +19,7 @@ import {
 import { employeeOf } from '../../src/store/hires.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
@@ -26,6 +28,8 @@ import type { PushContext, Verdict } from '../push/push-context.ts';
 
 /** Documents that come later than this after the end of a hire are found by a pass with `full` only, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
+/** Of one pass; those left over are the next one's. */
+const MOST_HINTS = 500;
 
 /** What a pass works with and what it found out so far. */
 interface DocumentRun {
@@ -38,12 +42,16 @@ interface DocumentRun {
 }
 
 /**
- * Documents of finished hires into the records of their employees. A hire is looked at when it has ended, then once in
- * `wholeWithin` for thirty days, because documents may be signed or verified later.
+ * Documents of finished hires into the records of their employees. A hire is looked at when it has ended, whenever an
+ * event says that something of it was signed or verified, and once in `wholeWithin` for thirty days.
  */
 export async function pushDocuments(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { store } = context.deps;
   const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), waits: [], beat };
-  for await (const hire of dueHires(context)) if (!(await pushHire(run, hire))) break;
+  const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
+  for await (const hire of dueHires(context, hints))
+    if (!(await pushHire(run, hire))) return [...run.verdicts.values()];
+  await clearHints(store, context.key.tenantId, context.key.stream, hints);
   if (run.waits.length > 0) throw outcomeUnknown('A document was sent', Math.max(...run.waits));
   return [...run.verdicts.values()];
 }
@@ -72,13 +80,17 @@ async function told({ deps, key, runId }: PushContext): Promise<Map<string, Verd
   );
 }
 
-async function* dueHires({ deps, connection, key, full }: PushContext): AsyncGenerator<HireRow> {
+async function* dueHires(
+  { deps, connection, key, full }: PushContext,
+  hints: readonly Hint[],
+): AsyncGenerator<HireRow> {
   const { wholeWithin } = connection.tenant.streams.documents;
   const due = {
     tenantId: key.tenantId,
     connection: connection.tenant.hris.connection,
-    againAfterMs: full ? 0 : wholeWithin,
+    againAfterMs: full || hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 0 : wholeWithin,
     endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
+    hinted: hints.map(({ recordId }) => recordId),
   };
   for (let after: HireRow | undefined; ; ) {
     const hires = await hiresDueForDocuments(deps.store, due, after);

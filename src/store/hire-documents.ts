@@ -12,12 +12,14 @@ export interface DueHires extends ConnectionKey {
   againAfterMs: number;
   /** Only hires that ended in the last so many ms; all of them where absent. */
   endedWithinMs: number | undefined;
+  /** Due in any case: ids of job candidates, or of their enrolments. */
+  hinted: readonly string[];
 }
 
 /** The next finished hires whose documents are to be looked at, in the order of their ids. */
 export async function hiresDueForDocuments(
   { kysely, now }: Store,
-  { tenantId, connection, againAfterMs, endedWithinMs }: DueHires,
+  { tenantId, connection, againAfterMs, endedWithinMs, hinted }: DueHires,
   after: Pick<HireRow, 'job_candidate_id' | 'period'> | undefined,
 ): Promise<HireRow[]> {
   let query = kysely
@@ -34,17 +36,20 @@ export async function hiresDueForDocuments(
     .selectAll('h')
     .where('h.tenant_id', '=', tenantId)
     .where('h.state', '=', 'done')
-    .where((eb) =>
-      eb.or([
+    .where((eb) => {
+      const isLate = eb.or([
         eb('d.looked_at', 'is', null),
         eb('d.again', '=', 1),
         eb('d.looked_at', '<=', eb(now, '-', againAfterMs)),
-      ]),
-    )
+      ]);
+      const isOfLate =
+        endedWithinMs === undefined ? isLate : eb.and([isLate, eb('h.ended_at', '>', eb(now, '-', endedWithinMs))]);
+      if (hinted.length === 0) return isOfLate;
+      return eb.or([isOfLate, eb('h.job_candidate_id', 'in', hinted), eb('h.onboarding_candidate_id', 'in', hinted)]);
+    })
     .orderBy('h.job_candidate_id')
     .orderBy('h.period')
     .limit(100);
-  if (endedWithinMs !== undefined) query = query.where((eb) => eb('h.ended_at', '>', eb(now, '-', endedWithinMs)));
   if (after !== undefined) {
     const { job_candidate_id: id, period } = after;
     query = query.where((eb) =>

@@ -22,7 +22,6 @@ export interface Dispatch {
 }
 
 const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
-const DOCUMENTS = 'no stream holds onboarding documents';
 
 /** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
 export const dispatch: Record<EventName, Dispatch> = {
@@ -35,9 +34,9 @@ export const dispatch: Record<EventName, Dispatch> = {
   'onboarding.candidate.enrolled': { streams: { onboarding: 'onboardingCandidateId' } },
   'onboarding.candidate.status_changed': { hires: 'onboarding', streams: { onboarding: 'onboardingCandidateId' } },
   'onboarding.candidate.completed': { hires: 'onboarding', streams: { onboarding: 'onboardingCandidateId' } },
-  'onboarding.documents.verified': { nothing: DOCUMENTS },
-  'onboarding.report.ready': { nothing: DOCUMENTS },
-  'onboarding.offer.completed': { nothing: 'no stream holds offers' },
+  'onboarding.documents.verified': { streams: { documents: 'onboardingCandidateId' } },
+  'onboarding.report.ready': { streams: { documents: 'onboardingCandidateId' } },
+  'onboarding.offer.completed': { streams: { documents: 'jobCandidateId' } },
   'candidate.added_to_job': {
     streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
   },

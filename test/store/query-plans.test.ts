@@ -158,7 +158,7 @@ async function askForPairsAndDocuments(store: Store): Promise<void> {
   await listConflicts(store, { tenantId: 'acme', all: false });
   await purgeConflicts(store, 'acme', 1_000);
   await readPairStates(store, stream, ['7']);
-  const due = { tenantId: 'acme', connection: 'c', againAfterMs: 1_000, endedWithinMs: 1_000 };
+  const due = { tenantId: 'acme', connection: 'c', againAfterMs: 1_000, endedWithinMs: 1_000, hinted: [] };
   await hiresDueForDocuments(store, due, undefined);
   await readHireDocuments(store, key);
   await documentsToTell(store, 'acme', 'run');

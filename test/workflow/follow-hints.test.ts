@@ -5,6 +5,7 @@ import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation
 
 vi.mock('@temporalio/workflow', () => import('../simulation/workflow-double.ts'));
 const { exchangeStream } = await import('../../workflows/exchange-stream.ts');
+const { pushStream } = await import('../../workflows/push-stream.ts');
 
 const input: ExchangeStart = {
   tenantId: 'acme',
@@ -25,6 +26,10 @@ type Answer = ExchangeStep['state'] | { hint: ExchangeStep['state'] };
 
 /** One run of the workflow, whose waits are over at once: what it asked for, and how it ended. */
 async function run(given: ExchangeStart, answers: readonly Answer[], isLong = false) {
+  return runOf(() => exchangeStream(given), answers, isLong);
+}
+
+async function runOf(workflow: () => Promise<unknown>, answers: readonly Answer[], isLong = false) {
   const calls: Call[] = [];
   const host: WorkflowHost = {
     now: () => 0,
@@ -52,7 +57,7 @@ async function run(given: ExchangeStart, answers: readonly Answer[], isLong = fa
     early: [],
     conditions: new Set(),
   };
-  const ended = await currentWorkflow.run(host, () => exchangeStream(given).catch((error: unknown) => error));
+  const ended = await currentWorkflow.run(host, () => workflow().catch((error: unknown) => error));
   return { calls, ended: ended instanceof ContinueAsNew ? ended.args[0] : ended };
 }
 
@@ -93,4 +98,15 @@ test('a hint that was heard before a long history is continued is followed after
     { runId: '', begun: true, full: true },
     { runId: '/1', begun: false, full: false, mode: 'incremental' },
   ]);
+});
+
+test('a pass over documents that an event began is followed by one for each event meanwhile', async () => {
+  const hinted = { ...input, stream: 'documents' as const, hinted: true };
+  const { calls, ended } = await runOf(() => pushStream(hinted), [{ hint: 'done' }, 'busy', 'done']);
+  expect(calls).toEqual([
+    { runId: '', begun: false, full: false },
+    { runId: '/1', begun: false, full: false },
+    { runId: '/1', begun: false, full: false },
+  ]);
+  expect(ended).toEqual({ state: 'done' });
 });

@@ -3,7 +3,11 @@ import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counte
 import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
 import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
+import { readHints } from '../../../src/store/hints.ts';
+import type { LeasedDelivery } from '../../../src/store/inbox.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { createCoalesced } from '../../../src/worker/coalesced.ts';
+import { hintStreams } from '../../../src/worker/hint-streams.ts';
 import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
 
 const key = { tenantId: 'acme', stream: 'documents' };
@@ -89,10 +93,51 @@ test('a document that the HR system refuses is told, and nothing is open', async
   expect(await run('two', { full: true })).toMatchObject({ state: 'done', counts: { created: 1 } });
 });
 
-test('a pass that is not set up says so', async () => {
-  const { run, store } = await hiredIntoBamboo('resume', {});
-  expect(await run('one')).toMatchObject({ state: 'refused', code: 'DOCUMENTS_UNCONFIGURED' });
-  expect(await listWrites(store, { tenantId: 'acme', target: 'documents' })).toEqual([]);
+test('an offer signed late is in the record with the pass of its event', async () => {
+  const { run, stored, sandbox, hire, store } = await hiredIntoBamboo('onboarding, offers');
+  await run('at the end');
+  const before = stored().length;
+  const { control } = sandbox;
+  const jobCandidateId = Number(hire.job_candidate_id);
+  const { offerId } = (await control.act('createOffer', { jobCandidateId, name: 'Offer' })) as { offerId: string };
+  await control.act('completeOffer', { offerId });
+  expect(await run('no event yet')).toMatchObject({ counts: { created: 0 } });
+  const asked: string[] = [];
+  const hinter = {
+    store,
+    runsByItself: () => true,
+    streamHints: createCoalesced(async (about) => void asked.push(about), 0),
+  };
+  const delivery = {
+    tenantId: 'acme',
+    event: 'onboarding.offer.completed',
+    ids: { jobCandidateId: [hire.job_candidate_id] },
+  };
+  await hintStreams(hinter, [delivery as unknown as LeasedDelivery]);
+  expect(asked).toEqual(['acme documents']);
+  expect(await run('its event')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(stored()).toHaveLength(before + 1);
+  expect(await readHints(store, 'acme', 'documents')).toEqual([]);
+  const name = 'onboarding.listOffers';
+  const looks = async () => (await control.counts({ kind: 'request', name })).request?.[name] ?? 0;
+  const enrolment = { onboardingCandidateId: [hire.onboarding_candidate_id ?? ''] };
+  for (const [ids, more] of [
+    [enrolment, 1],
+    [{}, 1],
+    [{ onboardingCandidateId: ['999999'] }, 0],
+  ] as const) {
+    const was = await looks();
+    const event = { ...delivery, event: 'onboarding.documents.verified', ids };
+    await hintStreams(hinter, [event as unknown as LeasedDelivery]);
+    await run(`again ${JSON.stringify(ids)}`);
+    expect((await looks()) - was, JSON.stringify(ids)).toBe(more);
+  }
+});
+
+test('documents for an HR system that has no section for them are refused when the file is applied', async () => {
+  await expect(hiredIntoBamboo('resume', {})).rejects.toThrow(
+    /takes no documents as it is set\. Set hris\.fileCategory/,
+  );
 });
 
 /** One hire into a company with a section for files, and faults that an upload may meet. */
