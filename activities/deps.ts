@@ -12,6 +12,10 @@ export interface ActivityDeps {
   /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
   followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
   lastReconcile: LastReconcile;
+  /** Ends a hire's workflow and its histories. Absent where nobody is erased: in a command. */
+  forgetHire?: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
+  /** What this process keeps beside the store; as `forgetHire`. */
+  dataDir?: string;
   log: Logger;
   limits: Limits;
   /** The person who applies a plan; absent where the product works by itself. */

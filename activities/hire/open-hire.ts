@@ -14,6 +14,7 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { erasedAmong } from '../../src/store/person-marks.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -57,6 +58,9 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
   return guarded(deps, input.tenantId, async (connection, tenant) => {
     const { store } = deps;
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
+    const { tenantId, jobCandidateId } = input;
+    const isErased = await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }]);
+    if (isErased.size > 0) return { opened: closed(undefined) };
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     const opening = planOpening(await readKnown(store, latest), input);
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
@@ -93,6 +97,8 @@ async function openPeriod(
   if (presence.verdict !== 'in') return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
   const ref = { tenantId, jobCandidateId, period };
+  if (candidateId !== null && (await erasedAmong(store, tenantId, [{ kind: 'candidate', id: candidateId }])).size > 0)
+    return { opened: closed(latest) };
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // The attempt after this one may have found them gone: nobody would follow the hire that is opened now.

@@ -6,6 +6,7 @@ import { baselineIds } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertBaseline } from '../../src/store/observed-hires.ts';
+import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
 import { addTraces, hasTraces, readSeen, readTraces, type SeenPerson } from '../../src/store/seen-people.ts';
 import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
@@ -173,7 +174,10 @@ export async function reopen(
   person: Omit<SeenPerson, 'seen'>,
   trace: OwnTrace | undefined,
 ): Promise<void> {
-  const { jobCandidateId } = person;
+  const { jobCandidateId, candidateId } = person;
+  const ids: PersonId[] = [{ kind: 'job-candidate', id: jobCandidateId }];
+  if (candidateId !== null) ids.push({ kind: 'candidate', id: candidateId });
+  if ((await erasedAmong(store, tenantId, ids)).size > 0) return;
   const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
   if ((await latestHire(store, tenantId, jobCandidateId)) === undefined) await insertHires(store, [hire]);
   if (trace !== undefined)

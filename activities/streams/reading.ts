@@ -22,6 +22,7 @@ import { type Parts, type RecordPage, type RowFacts, readParts } from '../../src
 import type { PullStream } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
+import { erasedRecords } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';
@@ -181,7 +182,9 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
     if (pages > 1) throw tooMuchAsOne(reading, pages);
     await stopAt(reading, excess, changes.size);
   };
-  const items = await currentItems(reading, page.items);
+  const current = await currentItems(reading, page.items);
+  const erased = await erasedRecords(reading.deps.store, reading.key, current);
+  const items = erased.size === 0 ? current : current.filter((item) => !erased.has(String(item['id'])));
   const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
     rows = facts;
   });

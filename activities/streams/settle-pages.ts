@@ -38,6 +38,7 @@ import {
 } from '../../src/streams/read-page.ts';
 import { type PullStream, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isLookup } from '../../src/streams/streams.ts';
+import { erasedRecords } from '../../src/streams/without-erased.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
 
 /** Pages of one part of a list are numbered from here in what is kept for the whole. */
@@ -376,10 +377,12 @@ interface PageToKeep {
  * was costs no write.
  */
 async function keepOpened({ deps, key, recognition }: Reading, pages: readonly PageToKeep[]): Promise<void> {
+  const records = pages.flatMap(({ page }) => readableIds(page).map((id) => ({ id })));
+  const erased = await erasedRecords(deps.store, key, records);
   const changed = pages.flatMap(({ number, page, rows, also = [] }): [number, KeptPage][] => {
     if (page.isAsKept && rows.length === page.unchanged?.length) return [];
     const shown = [...readableIds(page), ...page.unreadable.flatMap(({ id }) => id ?? [])];
-    const ids = [...new Set([...also, ...shown])].toSorted();
+    const ids = [...new Set([...also, ...shown])].filter((id) => !erased.has(id)).toSorted();
     const known = recognition === undefined ? null : encodeKnown(recognition, knownOf(page, rows));
     return page.kept?.known === known && page.kept.ids.join() === ids.join() ? [] : [[number, { ids, known }]];
   });

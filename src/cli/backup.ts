@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeFile, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
+import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
 import { openStore } from '../store/open-store.ts';
 import { assertExists } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
@@ -67,7 +68,10 @@ async function runRestore(
       ? 'The store in Postgres was restored, and nothing runs on it yet?'
       : `Put ${backup} in the place of ${file}?`;
   if (options.yes !== true && !(await isConfirmed(question))) return;
-  const kept = file === undefined ? await noteOnly(dataDir, byOf(options)) : await putBack(file, backup, byOf(options));
+  const kept =
+    file === undefined
+      ? await noteOnly(dataDir, byOf(options))
+      : await putBack(file, backup, { by: byOf(options), dataDir });
   const before = kept === undefined ? '' : `The store of before is kept: ${kept}\n`;
   say(
     options,
@@ -77,14 +81,20 @@ async function runRestore(
   );
 }
 
-async function putBack(file: string, backup: string | undefined, by: string): Promise<string | undefined> {
-  const { kept } = await restore(file, resolve(backup ?? ''), by);
+async function putBack(
+  file: string,
+  backup: string | undefined,
+  { by, dataDir }: { by: string; dataDir: string },
+): Promise<string | undefined> {
+  const erased = await readErasures(join(dataDir, ERASURES_FILE));
+  const { kept } = await restore(file, resolve(backup ?? ''), by, erased);
   return kept;
 }
 
 async function noteOnly(dataDir: string, by: string): Promise<undefined> {
   const store = await openStore(storeUrl(dataDir));
   try {
+    await eraseRestored(store, await readErasures(join(dataDir, ERASURES_FILE)));
     await noteRestored(store, by);
   } finally {
     await store.close();

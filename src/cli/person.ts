@@ -1,11 +1,26 @@
-import type { Command } from 'commander';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { ConnectorError } from '../errors.ts';
+import type { PersonExport, PersonParts } from '../operator/person.ts';
 import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
-import { example } from './options.ts';
-import { printJson } from './print.ts';
+import type { ErasureReceipt } from '../store/erasures.ts';
+import type { Store } from '../store/open-store.ts';
+import { withClient, withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderTable, say } from './print.ts';
+import { isConfirmed } from './prompt.ts';
+
+const WHO = 'candidate id, e-mail address, employee id or number; candidate:ID, employee:ID say which';
+
+interface PersonOptions {
+  json?: boolean;
+  as?: string;
+}
 
 export function definePerson(command: Command): void {
-  command.description('Show what is kept of people, and where.');
+  command.description('Find, hand over and erase what is kept of a person.');
   command
     .command('map')
     .description(
@@ -18,4 +33,214 @@ export function definePerson(command: Command): void {
       if (json === true) return printJson({ store: STORE_PLACES, elsewhere: OTHER_PLACES });
       process.stdout.write(`${renderDataMap().split('\n').map(wrap).join('\n')}\n`);
     });
+  about(command.command('find'))
+    .description('Say where something of a person stands, by their ids. No value of theirs is shown.')
+    .addHelpText('after', example('hirebridge person find acme eva.lind@example.com'))
+    .action(runFind);
+  about(command.command('export'))
+    .description(
+      'Write all that is held of a person into one JSON file, and beside it a page that can be read. Nobody but this ' +
+        'user may read them.',
+    )
+    .requiredOption('--out <file>', 'where the JSON file is to stand; the page gets its name with .html')
+    .addHelpText('after', example('hirebridge person export acme 501 --out eva.json'))
+    .action(runExport);
+  about(command.command('erase'))
+    .description(
+      "End a person's hires, erase them from store and landing tables, and sign a receipt. They are not taken in " +
+        'again. A worker goes on with it where this is interrupted.',
+    )
+    .addOption(
+      new Option('--employee <what>', "what becomes of the employee, which is the customer's record")
+        .choices(['keep', 'terminate'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why, for the receipt; without a name')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('hirebridge person erase acme 501 --employee keep --reason "request of 25 November"'))
+    .action(runErase);
+  about(command.command('hold'), `${WHO}; all for everybody of the tenant`)
+    .description('Put a legal hold on a person, so that nothing of them is erased, or take it away.')
+    .option('--reason <text>', 'why nothing may be erased')
+    .option('--release', 'take the hold away')
+    .addHelpText('after', example('hirebridge person hold acme 501 --reason "case 12/26"'))
+    .action(runHold);
+  command
+    .command('receipts')
+    .argument('<tenant>', 'tenant whose erasures to list')
+    .description('List the erasures of a tenant with their receipts, and check each signature.')
+    .option('--json', 'print JSON, the receipts with it')
+    .addHelpText('after', example('hirebridge person receipts acme'))
+    .action(runReceipts);
+}
+
+function about(command: Command, who = WHO): Command {
+  command.argument('<tenant>', 'tenant that holds it').argument('<who>', who).option('--json', 'print JSON');
+  return asOption(command);
+}
+
+async function withParts<T>(
+  command: Command,
+  tenantId: string,
+  options: PersonOptions,
+  use: (parts: PersonParts) => Promise<T>,
+): Promise<T> {
+  const places = await placesOf(command);
+  const run = (store: Store) => use({ store, places, tenantId, by: byOf(options) });
+  return withStore(places, run, { mustExist: true, tenantId });
+}
+
+async function runFind(tenantId: string, who: string, options: PersonOptions, command: Command): Promise<void> {
+  const { findPerson } = await import('../operator/person.ts');
+  const found = await withParts(command, tenantId, options, (parts) => findPerson(parts, who));
+  if (options.json === true) return printJson(found);
+  const { candidates, jobCandidates, enrolments, employees, legalHold, notAsked, places } = found;
+  const ids = { candidate: candidates, application: jobCandidates, enrolment: enrolments, employee: employees };
+  const lines = Object.entries(ids).map(([name, some]) => `${name.padEnd(12)} ${some.join(', ') || '-'}\n`);
+  const held = legalHold === undefined ? '' : `Legal hold by ${legalHold.by}: ${legalHold.about}\n`;
+  const table = renderTable(
+    ['where', 'rows'],
+    places.map(({ place, count }) => [place, count]),
+  );
+  const missing = notAsked.map((text) => `Not asked: ${text}\n`);
+  process.stdout.write(
+    `${lines.join('')}${held}\n${places.length === 0 ? 'Nothing stands anywhere.\n' : table}\n${missing.join('')}`,
+  );
+}
+
+async function runExport(
+  tenantId: string,
+  who: string,
+  options: PersonOptions & { out: string },
+  command: Command,
+): Promise<void> {
+  const { exportPerson } = await import('../operator/person.ts');
+  const file = resolve(options.out);
+  const page = `${file.replace(/\.json$/, '')}.html`;
+  const held = await withParts(command, tenantId, options, (parts) => exportPerson(parts, who));
+  await writeOnce(file, `${JSON.stringify(held, null, 2)}\n`);
+  await writeOnce(page, renderPage(held));
+  say(
+    options,
+    { file, page },
+    `${file} and ${page}: all that is held. They hold personal data: delete them after use.\n`,
+  );
+}
+
+async function writeOnce(file: string, text: string): Promise<void> {
+  try {
+    const out = await open(file, 'wx', 0o600);
+    await out.writeFile(text);
+    await out.close();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
+    throw new ConnectorError({
+      code: 'EXPORT_EXISTS',
+      action: 'reject',
+      message: `${file} is there already and is left as it is. Name another file.`,
+    });
+  }
+}
+
+function renderPage({ store, landed, hris, ...about }: PersonExport): string {
+  const sections = {
+    'Who and when': [about],
+    ...prefixed('Store', store),
+    ...prefixed('Landed', landed),
+    'HR system': hris,
+  };
+  const body = Object.entries(sections).map(
+    ([title, rows]) => `<h2>${escape(title)}</h2>${rows.map((row) => renderRow(row)).join('')}`,
+  );
+  const style = 'body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto}td{vertical-align:top;padding:0 1em 0 0}';
+  return `<!doctype html><meta charset="utf-8"><title>What is held</title><style>${style}</style>
+<h1>What is held</h1>${body.join('\n')}\n`;
+}
+
+function prefixed(title: string, rows: Record<string, unknown[]>): Record<string, unknown[]> {
+  return Object.fromEntries(Object.entries(rows).map(([name, some]) => [`${title}: ${name}`, some]));
+}
+
+function renderRow(row: unknown): string {
+  const cells = Object.entries(row as object).map(
+    ([name, value]) =>
+      `<tr><td>${escape(name)}</td><td>${escape(typeof value === 'string' ? value : JSON.stringify(value))}</td></tr>`,
+  );
+  return `<table>${cells.join('')}</table><hr>`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+async function runErase(
+  tenantId: string,
+  who: string,
+  options: PersonOptions & { employee: 'keep' | 'terminate'; reason: string; yes?: boolean },
+  command: Command,
+): Promise<void> {
+  const { erasePerson } = await import('../operator/person.ts');
+  const places = await placesOf(command);
+  const question = `Erase this person of tenant ${tenantId} for good? Their hires end, and nobody takes them in again.`;
+  if (options.yes !== true && !(await isConfirmed(question))) return;
+  const { employee, reason } = options;
+  const receipt = await withClient(places, ({ store, hires }) =>
+    erasePerson({ store, hires, places, tenantId, by: byOf(options) }, { who, reason, employee }),
+  );
+  say(options, receipt, renderReceipt(receipt));
+}
+
+function renderReceipt({ receipt, doneAt, erased, employee, left, lastLook, signedBy }: ErasureReceipt): string {
+  const rows = Object.entries(erased).map(([place, count]) => [place, count]);
+  return [
+    `Erased at ${doneAt}. Receipt ${receipt}, signed by ${signedBy}.`,
+    '',
+    rows.length === 0 ? 'Nothing stood anywhere.' : renderTable(['where', 'rows'], rows),
+    `Employee: ${employee}.`,
+    ...left.map((text) => `Left: ${text}`),
+    `Last look: nothing (SHA-256 ${lastLook.slice(0, 12)}). The receipt: hirebridge person receipts TENANT --json`,
+    '',
+  ].join('\n');
+}
+
+async function runHold(
+  tenantId: string,
+  who: string,
+  options: PersonOptions & { reason?: string; release?: boolean },
+  command: Command,
+): Promise<void> {
+  const { holdPerson } = await import('../operator/person.ts');
+  const { reason, release } = options;
+  if ((reason === undefined) === (release !== true))
+    throw new ConnectorError({
+      code: 'HOLD_UNCLEAR',
+      action: 'reject',
+      message: 'Give --reason TEXT to put a legal hold on the person, or --release to take it away.',
+    });
+  const given = release === true ? ({ release: true } as const) : { reason: reason ?? '' };
+  const changed = await withParts(command, tenantId, options, (parts) => holdPerson(parts, who, given));
+  const text =
+    release === true ? (changed ? 'The hold is taken away.' : 'There was no hold.') : 'Nothing of them is erased.';
+  say(options, { held: release !== true, changed }, `${text}\n`);
+}
+
+async function runReceipts(tenantId: string, options: PersonOptions, command: Command): Promise<void> {
+  const { listReceipts } = await import('../operator/person.ts');
+  const { assertSigned } = await import('../store/signing-key.ts');
+  const places = await placesOf(command);
+  const all = await withStore(places, (store) => listReceipts(store, tenantId), { mustExist: true, tenantId });
+  for (const { receipt } of all) if (receipt !== undefined) assertSigned(receipt);
+  if (options.json === true) return printJson(all);
+  const rows = all.map(({ erasure, askedAt, by, state, receipt }) => [
+    erasure,
+    askedAt,
+    by,
+    state,
+    receipt === undefined ? '-' : `${receipt.signedBy}, valid`,
+  ]);
+  process.stdout.write(
+    rows.length === 0
+      ? 'No erasures.\n'
+      : renderTable(['erasure', 'asked at', 'by', 'state', 'receipt signed by'], rows),
+  );
 }

@@ -77,7 +77,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./explain.ts')).defineExplain,
     ],
     ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
-    ['person', 'show what is kept of people, and where', async () => (await import('./person.ts')).definePerson],
+    [
+      'person',
+      'find, hand over and erase what is kept of a person',
+      async () => (await import('./person.ts')).definePerson,
+    ],
     ['digest', 'show the last 24 hours of a tenant', async () => (await import('./digest.ts')).defineDigest],
     ['rate-limit', 'show the learned request budgets', async () => (await import('./rate-limit.ts')).defineRateLimit],
     [

@@ -56,6 +56,8 @@ function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables
   if (file !== ':memory:') makeFile(file, options.ownerOnly === true);
   const database = openSqliteFile(file);
   if (options.relaxed === true) database.exec('pragma synchronous = normal');
+  // What is deleted or cleared is overwritten: free pages would keep it readable for good.
+  if (options.ownerOnly === true) database.exec('pragma secure_delete = on');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
   const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), ...settings('sqlite', options) });

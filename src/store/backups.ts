@@ -4,7 +4,9 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { copySqlite, isInUse, replaceSqlite, unsoundness } from '../sql/sqlite-files.ts';
 import { audit } from './audit.ts';
+import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
+import { readMarks } from './person-marks.ts';
 
 /** Who notices a restore that nobody spoke of. */
 const NOBODY = 'hirebridge';
@@ -47,7 +49,12 @@ export async function backUp(file: string, target: string): Promise<void> {
  * Puts a backup in the place of the store, which stays beside it under the name that this gives.
  * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, STORE_TOO_NEW
  */
-export async function restore(file: string, backup: string, by: string): Promise<{ kept: string | undefined }> {
+export async function restore(
+  file: string,
+  backup: string,
+  by: string,
+  erasures: readonly ErasedSince[] = [],
+): Promise<{ kept: string | undefined }> {
   const unsound = existsSync(backup) ? unsoundness(backup) : 'there is no such file';
   if (unsound !== undefined) throw storeUnsound(backup, unsound);
   const isThere = existsSync(file);
@@ -63,13 +70,39 @@ export async function restore(file: string, backup: string, by: string): Promise
     // A file that is something else, or of a newer version, never comes to stand where the store is.
     if (!(await isStore(ready))) throw storeUnsound(backup, 'hirebridge has no tables in it');
     const store = await openStore(`sqlite:${ready}`);
-    await noteRestored(store, by).finally(() => store.close());
+    await eraseAgain(store, isThere ? file : undefined, erasures)
+      .then(() => noteRestored(store, by))
+      .finally(() => store.close());
     const kept = `${file}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     await replaceSqlite(file, ready, kept);
     return { kept: isThere ? kept : undefined };
   } catch (error) {
     for (const end of ['', '-wal', '-shm']) await rm(`${ready}${end}`, { force: true });
     throw error;
+  }
+}
+
+/** Who was erased by the store that this one takes the place of, or by the list beside it. */
+async function eraseAgain(store: Store, before: string | undefined, listed: readonly ErasedSince[]): Promise<void> {
+  const known = before === undefined || unsoundness(before) !== undefined ? [] : await erasedIn(before);
+  await eraseRestored(store, [...known, ...listed]);
+}
+
+async function erasedIn(file: string): Promise<ErasedSince[]> {
+  const store = await openStore(`sqlite:${file}`, { migrate: 'never' }).catch(() => undefined);
+  if (store === undefined) return [];
+  try {
+    const { keys, marks } = await readMarks(store);
+    const erased = marks.filter(({ mark }) => mark === 'erased');
+    return erased.map(({ tenant_id: tenant, about, by, digest }) => ({
+      tenant,
+      erasure: about,
+      by,
+      keys,
+      person: [digest],
+    }));
+  } finally {
+    await store.close();
   }
 }
 

@@ -56,6 +56,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: '30 days after it was taken',
     others: 'event_no event_id tenant_id period type at tries due_at taken_at last_error',
   },
+  erasures: {
+    people: { subject: IDS, by: OPERATOR, receipt: IDS },
+    why: 'Who is to be erased, until they are; then the receipt, by keyed hashes.',
+    kept: 'ids until it is done; the receipt for good',
+    others: 'erasure_id tenant_id employee reason asked_at quiet_at found done_at',
+  },
   evidence: { others: 'tenant_id assumption verdict first_seen_at' },
   exchange_pairs: {
     people: { pair_id: IDS, bases: RECORD, sent: RECORD, echoes: RECORD },
@@ -178,6 +184,18 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     why: 'What names a person in one HR system; of somebody who is being made, a hash.',
     kept: 'for good; a hash for as long as somebody is being made',
     others: 'scope kind person_id company tenant_id period how holder at',
+  },
+  person_mark_keys: {
+    people: { mark_key: ['secret'] },
+    why: 'What ids are hashed with.',
+    kept: 'for good',
+    others: 'made_at',
+  },
+  person_marks: {
+    people: { digest: IDS, by: OPERATOR },
+    why: 'Keyed hashes of the ids of people who were erased, or may not be, so that nobody comes back.',
+    kept: 'for good; a legal hold until it is taken away',
+    others: 'tenant_id mark at about',
   },
   persons: {
     people: { person_id: IDS, job_candidate_id: IDS, recorded: IDS },
@@ -308,6 +326,11 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
     people: { 'tenant and job candidate of a span': IDS },
     why: 'Only where `OTEL_*` asks for traces.',
     kept: 'as the collector decides',
+  },
+  '`erasures.jsonl` and `signing.key` in the data directory': {
+    people: { 'keyed hashes of ids': IDS, 'the key of receipts': ['secret'] },
+    why: 'A restored backup is told who was erased since; receipts are signed.',
+    kept: 'until the files are deleted',
   },
   'backups of the store': {
     people: { 'all of the store, as it was': RECORD },

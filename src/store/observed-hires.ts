@@ -6,6 +6,7 @@ import { addHints } from './hints.ts';
 import { hireColumns } from './hire-columns.ts';
 import { insertHires, type NewHire } from './hires.ts';
 import type { Store } from './open-store.ts';
+import { erasedAmong, type PersonId } from './person-marks.ts';
 import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
@@ -70,10 +71,30 @@ export async function insertBaseline(
     const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
     const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
     if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
-    await insertHires({ ...store, kysely: trx }, hires);
-    await recordPeople({ ...store, kysely: trx }, people);
+    const open = { ...store, kysely: trx };
+    const erased = await erasedOf(open, tenantId, hires);
+    await insertHires(
+      open,
+      hires.filter(({ jobCandidateId }) => !erased.has(jobCandidateId)),
+    );
+    await recordPeople(
+      open,
+      people.filter(({ candidate }) => !erased.has(candidate.candidateId)),
+    );
     return true;
   });
+}
+
+/** Job candidates and candidates among these who were erased: nobody takes them down again. */
+async function erasedOf(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<ReadonlySet<string>> {
+  const ids = hires.flatMap(({ jobCandidateId, candidateId }): PersonId[] => [
+    { kind: 'job-candidate', id: jobCandidateId },
+    ...(candidateId ? [{ kind: 'candidate' as const, id: candidateId }] : []),
+  ]);
+  const erased = await erasedAmong(store, tenantId, ids);
+  if (erased.size === 0) return erased;
+  const theirs = hires.filter((one) => erased.has(one.jobCandidateId) || erased.has(one.candidateId ?? ''));
+  return new Set(theirs.flatMap((one) => [one.jobCandidateId, one.candidateId ?? '']));
 }
 
 /** People who were hired while the tenant only observed, first seen at or after `since`, and are not started yet. */

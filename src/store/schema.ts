@@ -1,6 +1,7 @@
 import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
+import type { ErasureTable, PersonMarkKeyTable, PersonMarkTable } from './erasure-tables.ts';
 import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
@@ -48,6 +49,9 @@ export interface Tables {
   intents: IntentTable;
   persons: PersonTable;
   person_keys: PersonKeyTable;
+  person_marks: PersonMarkTable;
+  person_mark_keys: PersonMarkKeyTable;
+  erasures: ErasureTable;
   plans: PlanTable;
   holds: HoldTable;
   alarms: AlarmTable;

@@ -91,6 +91,12 @@ export const auditActs = [
   'sync-asked',
   'plan-applied',
   'restored',
+  'erasure-asked',
+  'erased',
+  'legal-hold-put',
+  'legal-hold-released',
+  'person-found',
+  'person-exported',
 ] as const;
 
 /** What people did to tenants and to the fleet. */

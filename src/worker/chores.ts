@@ -1,4 +1,5 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { continueErasures } from '../../activities/erase/carry-out.ts';
 import { followPausedHris } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { forgetTrouble } from '../store/alarms.ts';
@@ -77,6 +78,7 @@ function createRound(
   const { store, log } = deps;
   const raiseAlarms = createAlarmRound(store, log);
   const hearAnswers = createAnswerRound(deps);
+  let erasing: Promise<void> | undefined;
   const notify = createNotifier(deps);
   const sendEvents = createEventSender(deps);
   const checkHris = createHrisCheck(deps);
@@ -101,6 +103,10 @@ function createRound(
     await purgeDeliveries(store, KEPT.deliveriesMs, stop);
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
+    // Not waited for: what was under way when it was asked for may take half a minute to end.
+    erasing ??= continueErasures(deps).finally(() => {
+      erasing = undefined;
+    });
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
     const withEvents = tenants.some(({ events }) => events !== undefined) ? await tenantsWithEvents(store) : new Set();

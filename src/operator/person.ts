@@ -1,0 +1,335 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection } from '../../activities/connections.ts';
+import { carryOutErasure, type ErasureDeps, readLanded, withRecords } from '../../activities/erase/carry-out.ts';
+import type { Places } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
+import { employeeIn } from '../hire/employee.ts';
+import { contract } from '../partner/contract/index.ts';
+import { audit } from '../store/audit.ts';
+import type { ErasureRow } from '../store/erasure-tables.ts';
+import { askErasure, type ErasureReceipt, listErasures } from '../store/erasures.ts';
+import type { Store } from '../store/open-store.ts';
+import { completeIds, findPersonRows, type Subject, sizeOf } from '../store/person-data.ts';
+import { EVERYBODY, idsOf, legalHoldOf, markPerson, type PersonIds, unmarkPerson } from '../store/person-marks.ts';
+import { forgetHire } from '../temporal/forget-hire.ts';
+import type { HireClient } from '../temporal/hire-client.ts';
+import { type OpenTenant, patiently, withTenant } from './open-tenant.ts';
+
+/** What `person` commands work on. */
+export interface PersonParts {
+  store: Store;
+  places: Places;
+  tenantId: string;
+  by: string;
+}
+
+/** One place where something of a person stands. */
+export interface PersonPlace {
+  place: string;
+  count: number;
+}
+
+export interface FoundPerson {
+  tenantId: string;
+  candidates: string[];
+  jobCandidates: string[];
+  enrolments: string[];
+  employees: string[];
+  legalHold?: { by: string; about: string };
+  places: PersonPlace[];
+  /** Sides that could not be asked, and why. */
+  notAsked: string[];
+}
+
+const KINDS = ['candidate', 'application', 'employee', 'email'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Where something of a person stands. Only ids are given. */
+export async function findPerson(parts: PersonParts, who: string): Promise<FoundPerson> {
+  return withEndsIfAny(parts, async (open, notAsked) => {
+    const subject = await resolve(parts, who, open);
+    await audit(parts.store, { ...parts, act: 'person-found', details: digestNote(subject) });
+    const places = (await findPersonRows(parts.store, subject)).map(({ place, count }) => ({ place, count }));
+    const landed = open === undefined ? [] : await readLanded(subject, open.connection);
+    const legalHold = await legalHoldOf(parts.store, parts.tenantId, idsOf(subject));
+    return {
+      ...viewIds(subject),
+      ...(legalHold === undefined ? {} : { legalHold }),
+      places: [
+        ...places,
+        ...landed.map(({ stream, rows }) => ({ place: `landing table of ${stream}`, count: rows.length })),
+      ],
+      notAsked,
+    };
+  });
+}
+
+function viewIds({ tenantId, candidates, jobCandidates, enrolments, employees }: Subject) {
+  const known = employees.map(({ connection, id }) => `${connection}/${id}`);
+  return { tenantId, candidates, jobCandidates, enrolments, employees: known };
+}
+
+/** The trail names nobody who may ask to be erased. */
+function digestNote(subject: Subject): string {
+  return `${sizeOf(subject)} ids of one person`;
+}
+
+/** All that is held of a person: rows of the store, landed rows, and their employee. */
+export interface PersonExport extends Omit<FoundPerson, 'places'> {
+  exportedAt: string;
+  store: Record<string, Record<string, unknown>[]>;
+  /** Rows that name other people too are counted, not shown. */
+  shared: PersonPlace[];
+  landed: Record<string, unknown[]>;
+  hris: unknown[];
+}
+
+export async function exportPerson(parts: PersonParts, who: string): Promise<PersonExport> {
+  return withEndsIfAny(parts, async (open, notAsked) => {
+    const subject = await resolve(parts, who, open);
+    await audit(parts.store, { ...parts, act: 'person-exported', details: digestNote(subject) });
+    const found = await findPersonRows(parts.store, subject);
+    const landed = open === undefined ? [] : await readLanded(subject, open.connection);
+    return {
+      ...viewIds(subject),
+      exportedAt: new Date().toISOString(),
+      notAsked,
+      store: Object.fromEntries(found.map(({ place, rows }) => [place, rows.map(readable)])),
+      shared: found
+        .map(({ place, count, rows }) => ({ place, count: count - rows.length }))
+        .filter(({ count }) => count > 0),
+      landed: Object.fromEntries(
+        landed.map(({ stream, rows }) => [stream, rows.map(({ id, fields }) => ({ id, ...fields }))]),
+      ),
+      hris: open === undefined ? [] : await readEmployees(subject, open.connection),
+    };
+  });
+}
+
+async function readEmployees(subject: Subject, { hris, tenant }: Connection): Promise<unknown[]> {
+  const records: unknown[] = [];
+  for (const { connection, id } of subject.employees) {
+    if (connection !== tenant.hris.connection) continue;
+    const record = await patiently(() => hris.employees.read(employeeIn(connection, id), AbortSignal.timeout(CALL_MS)));
+    if (record !== undefined) records.push({ employee: record.ref, fields: record.fields });
+  }
+  return records;
+}
+
+const CALL_MS = 30_000;
+const TIMES = /(_at|^at|_until)$/;
+
+/** JSON columns as what they hold, times as people read them. */
+function readable(row: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(row).filter(([, value]) => value !== null && value !== '');
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (TIMES.test(name) && Number(value) > 0) return [name, new Date(Number(value)).toISOString()];
+      return [name, typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value];
+    }),
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+export interface Erasing {
+  who: string;
+  reason: string;
+  employee: ErasureRow['employee'];
+}
+
+/** Asks for a person to be erased and carries it out; a worker goes on where this is interrupted. */
+export async function erasePerson(
+  parts: PersonParts & { hires: HireClient },
+  { who, reason, employee }: Erasing,
+): Promise<ErasureReceipt> {
+  const { store, tenantId, by } = parts;
+  return withEndsIfAny(parts, async (open) => {
+    const asked = (await listErasures(store, tenantId)).find(
+      (row) => row.done_at === null && isNamedIn(JSON.parse(row.subject) as Subject, who),
+    );
+    const row = asked ?? (await askErasure(store, { subject: await resolve(parts, who, open), by, reason, employee }));
+    return carryOut(parts, open, row.erasure_id);
+  });
+}
+
+function isNamedIn(subject: Subject, who: string): boolean {
+  const bare = who.replace(/^\w+:/, '');
+  return idsOf(subject).some(({ id }) => id === bare || id.endsWith(`/${bare}`));
+}
+
+async function carryOut(
+  { store, places, hires }: PersonParts & { hires: HireClient },
+  open: OpenTenant | undefined,
+  erasureId: string,
+): Promise<ErasureReceipt> {
+  if (open === undefined) {
+    const { readConfig } = await import('../config.ts');
+    const { createLogger } = await import('../log.ts');
+    const { HIREBRIDGE_GIVE_UP_MS: giveUpMs, HIREBRIDGE_PARTNER_LAG_MS: partnerLagMs } = readConfig();
+    const limits = { giveUpMs, partnerLagMs, pausedMs: 0 };
+    return until(
+      { store, log: createLogger('command'), limits, ...outer(places, hires), connect: async () => undefined },
+      erasureId,
+    );
+  }
+  return until({ ...open.deps, ...outer(places, hires), connect: async () => open.connection }, erasureId);
+}
+
+function outer({ dataDir }: Places, hires: HireClient): Pick<ErasureDeps, 'dataDir' | 'forgetHire'> {
+  return { dataDir, forgetHire: (hire) => forgetHire(hires, hire) };
+}
+
+/** A worker that is at it ends it within its lease. */
+async function until(deps: ErasureDeps, erasureId: string): Promise<ErasureReceipt> {
+  for (;;) {
+    const receipt = await carryOutErasure(deps, erasureId);
+    if (receipt !== undefined) return receipt;
+    await pause(1_000);
+  }
+}
+
+/** Receipts of a tenant's erasures, latest first; of one that is under way none. */
+export async function listReceipts(store: Store, tenantId: string) {
+  return (await listErasures(store, tenantId)).map((row) => ({
+    erasure: row.erasure_id,
+    askedAt: new Date(Number(row.asked_at)).toISOString(),
+    by: row.by,
+    state: row.done_at === null ? ('under way' as const) : ('done' as const),
+    receipt: row.receipt === null ? undefined : (JSON.parse(row.receipt) as ErasureReceipt),
+  }));
+}
+
+/** Puts a legal hold on a person or, as `all`, on everybody of the tenant; or takes it away. */
+export async function holdPerson(
+  parts: PersonParts,
+  who: string,
+  given: { reason: string } | { release: true },
+): Promise<boolean> {
+  const { store, tenantId, by } = parts;
+  const ids =
+    who === 'all' ? EVERYBODY : await withEndsIfAny(parts, async (open) => idsOf(await resolve(parts, who, open)));
+  return store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const whom = ids === EVERYBODY ? 'everybody' : 'one person';
+    if ('release' in given) {
+      const released = await unmarkPerson(trx, tenantId, ids);
+      if (released > 0) await audit(trx, { by, tenantId, act: 'legal-hold-released', details: whom });
+      return released > 0;
+    }
+    await markPerson(trx, { tenantId, mark: 'legal-hold', by, about: given.reason }, ids);
+    await audit(trx, { by, tenantId, act: 'legal-hold-put', details: `${whom}: ${given.reason}` });
+    return true;
+  });
+}
+
+/** Both ends of the tenant where they can be opened: of a removed tenant the store alone is asked. */
+async function withEndsIfAny<T>(
+  parts: PersonParts,
+  use: (open: OpenTenant | undefined, notAsked: string[]) => Promise<T>,
+): Promise<T> {
+  let isOpen = false;
+  try {
+    return await withTenant(parts, async (open) => {
+      isOpen = true;
+      return use(open, []);
+    });
+  } catch (error) {
+    if (isOpen || !(error instanceof ConnectorError) || error.action === 'retry') throw error;
+    return use(undefined, [`hiring platform and HR system: ${error.message}`]);
+  }
+}
+
+/** The person that these words name. @throws ConnectorError PERSON_UNKNOWN, PERSON_AMBIGUOUS */
+async function resolve({ store, tenantId }: PersonParts, who: string, open: OpenTenant | undefined): Promise<Subject> {
+  const [, prefix, rest] = /^(candidate|application|employee|email):(.+)$/.exec(who) ?? [];
+  const kind = (prefix ?? (who.includes('@') ? 'email' : undefined)) as Kind | undefined;
+  const id = (rest ?? who).trim();
+  const found = new Map<Kind, Subject>();
+  for (const one of kind === undefined ? KINDS : [kind]) {
+    if (one === 'email' && kind === undefined) continue;
+    const subject = await completeIds(store, tenantId, await startFrom(one, id, { store, tenantId, open }));
+    if (kind !== undefined ? sizeOf(subject) > 0 : await isKnown(store, subject, open)) found.set(one, subject);
+  }
+  const people = new Map([...found].map(([one, subject]) => [JSON.stringify(idsOf(subject).toSorted(byId)), one]));
+  if (people.size > 1) throw ambiguous(id, [...people.values()]);
+  const [subject] = found.values();
+  if (subject === undefined) throw unknownPerson(tenantId);
+  return open === undefined ? subject : withRecords(subject, open.connection);
+}
+
+function byId(one: { id: string }, other: { id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}
+
+async function isKnown(store: Store, subject: Subject, open: OpenTenant | undefined): Promise<boolean> {
+  if (sizeOf(subject) > 1 || (await findPersonRows(store, subject)).length > 0) return true;
+  const landed = open === undefined ? [] : await readLanded(subject, open.connection);
+  return landed.some(({ rows }) => rows.length > 0);
+}
+
+const NOBODY: PersonIds = { candidates: [], jobCandidates: [], enrolments: [], employees: [] };
+
+async function startFrom(
+  kind: Kind,
+  id: string,
+  { store, tenantId, open }: { store: Store; tenantId: string; open: OpenTenant | undefined },
+): Promise<PersonIds> {
+  if (kind === 'candidate') return { ...NOBODY, candidates: [id] };
+  if (kind === 'application') return { ...NOBODY, jobCandidates: [id] };
+  if (kind === 'employee') return { ...NOBODY, employees: await employeesCalled(store, { tenantId, open }, id) };
+  return open === undefined ? NOBODY : { ...NOBODY, candidates: await candidatesWith(open.connection, id) };
+}
+
+/** By the id in the HR system or by the employee number. */
+async function employeesCalled(
+  { kysely }: Store,
+  { tenantId, open }: { tenantId: string; open: OpenTenant | undefined },
+  id: string,
+): Promise<PersonIds['employees']> {
+  const rows = await kysely
+    .selectFrom('hires')
+    .select(['connection', 'employee_id'])
+    .where('tenant_id', '=', tenantId)
+    .where((eb) => eb.or([eb('employee_id', '=', id), eb('employee_number', '=', id)]))
+    .execute();
+  const own = open?.tenant.hris.connection;
+  const known = rows.flatMap(({ connection, employee_id: employee }) =>
+    connection === null || employee === null ? [] : [{ connection, id: employee }],
+  );
+  return known.length > 0 || own === undefined ? known : [{ connection: own, id }];
+}
+
+/** Candidates whom the hiring platform shows with just this address. */
+async function candidatesWith({ partner }: Connection, email: string): Promise<string[]> {
+  const found: string[] = [];
+  const options = { priority: 'live' as const, size: 100 };
+  for await (const { items } of partner.pages(contract.candidates.list, { query: { candidateEmail: email } }, options))
+    for (const item of items)
+      if (String(item.email ?? '').toLowerCase() === email.toLowerCase()) found.push(String(item.id));
+  return found;
+}
+
+function ambiguous(id: string, kinds: readonly string[]): ConnectorError {
+  return new ConnectorError({
+    code: 'PERSON_AMBIGUOUS',
+    action: 'reject',
+    message: `That is the id of different people. Say which: ${kinds.map((kind) => `${kind}:${id}`).join(' or ')}.`,
+  });
+}
+
+function unknownPerson(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'PERSON_UNKNOWN',
+    action: 'reject',
+    message:
+      `Nothing is held in tenant ${tenantId} of anybody by that name. Give a candidate id, an e-mail address, or an ` +
+      'employee id or number; candidate:ID, application:ID, employee:ID and email:ADDRESS say which it is.',
+  });
+}

@@ -1,0 +1,41 @@
+import type { Selectable } from 'kysely';
+
+/** A person of a tenant by keyed hashes of their ids. erased: nothing of them is taken in again. */
+export interface PersonMarkTable {
+  tenant_id: string;
+  mark: PersonMark;
+  digest: string;
+  at: number;
+  by: string;
+  /** The erasure; or why nothing may be erased. */
+  about: string;
+}
+
+export type PersonMark = 'erased' | 'legal-hold';
+
+/** What the ids are hashed with. One; a second where a backup of before the first was restored. */
+export interface PersonMarkKeyTable {
+  mark_key: string;
+  made_at: number;
+}
+
+export interface ErasureTable {
+  erasure_id: string;
+  tenant_id: string;
+  /** JSON of PersonIds; empty once it is done. */
+  subject: string;
+  /** What becomes of the employee in the HR system. */
+  employee: 'keep' | 'terminate';
+  reason: string;
+  by: string;
+  asked_at: number;
+  /** Until then, work that was under way when it was asked for may still write. */
+  quiet_at: number;
+  /** JSON: place -> how many rows were found there at most. */
+  found: string;
+  done_at: number | null;
+  /** JSON of the signed receipt. */
+  receipt: string | null;
+}
+
+export type ErasureRow = Selectable<ErasureTable>;

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
+import { audit } from './audit.ts';
+import type { ErasureRow } from './erasure-tables.ts';
+import type { Store } from './open-store.ts';
+import type { FoundRows, Subject } from './person-data.ts';
+import { idsOf, legalHoldOf, markPerson } from './person-marks.ts';
+import type { Signed } from './signing-key.ts';
+
+/** What became of a person who was erased: no id and no value of theirs, so that it can be kept for good. */
+export interface ErasureReceipt extends Signed {
+  receipt: string;
+  tenant: string;
+  /** Keyed hashes of the person's ids: who has the id and the store can compare. */
+  person: string[];
+  askedAt: string;
+  doneAt: string;
+  by: string;
+  reason: string;
+  /** Place -> how many rows were found and erased there. */
+  erased: Record<string, number>;
+  employee: string;
+  /** What could not be reached, or may still come to light, and what to do. */
+  left: string[];
+  /** SHA-256 of what the last look found: that of an empty list. */
+  lastLook: string;
+}
+
+/** Asks for a person to be erased; from the commit on nothing of them is taken in. @throws ConnectorError LEGAL_HOLD */
+export async function askErasure(
+  store: Store,
+  { subject, by, reason, employee }: { subject: Subject } & Pick<ErasureRow, 'by' | 'reason' | 'employee'>,
+): Promise<ErasureRow> {
+  const { tenantId } = subject;
+  return store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const hold = await legalHoldOf(trx, tenantId, idsOf(subject));
+    if (hold !== undefined) throw legalHold(hold);
+    const erasureId = randomUUID();
+    const about = erasureId;
+    await markPerson(trx, { tenantId, mark: 'erased', by, about }, idsOf(subject));
+    const row = {
+      erasure_id: erasureId,
+      tenant_id: tenantId,
+      subject: JSON.stringify(subject),
+      employee,
+      reason,
+      by,
+      asked_at: store.now,
+      quiet_at: 0,
+      found: '{}',
+    };
+    const asked = await kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
+    await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${erasureId}: ${reason}` });
+    return asked;
+  });
+}
+
+function legalHold({ by, about }: { by: string; about: string }): ConnectorError {
+  return new ConnectorError({
+    code: 'LEGAL_HOLD',
+    action: 'reject',
+    message:
+      `Nothing of this person may be erased: ${by} put a legal hold on them (${about}). ` +
+      'Once it is over: hirebridge person hold TENANT WHO --release',
+  });
+}
+
+/** Erasures that were asked for and are not done, oldest first. */
+export async function openErasures({ kysely }: Store): Promise<ErasureRow[]> {
+  return kysely.selectFrom('erasures').selectAll().where('done_at', 'is', null).orderBy('asked_at').execute();
+}
+
+export async function findErasure({ kysely }: Store, erasureId: string): Promise<ErasureRow | undefined> {
+  return kysely.selectFrom('erasures').selectAll().where('erasure_id', '=', erasureId).executeTakeFirst();
+}
+
+/** Those of a tenant, latest first. */
+export async function listErasures({ kysely }: Store, tenantId: string): Promise<ErasureRow[]> {
+  return kysely
+    .selectFrom('erasures')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('asked_at', 'desc')
+    .execute();
+}
+
+/** Notes what stands where, before any of it goes: a process that is killed would know no longer. */
+export async function noteFound(store: Store, row: ErasureRow, found: readonly Pick<FoundRows, 'place' | 'count'>[]) {
+  const known = JSON.parse(row.found) as Record<string, number>;
+  for (const { place, count } of found) known[place] = Math.max(known[place] ?? 0, count);
+  const text = JSON.stringify(known);
+  await store.kysely.updateTable('erasures').set({ found: text }).where('erasure_id', '=', row.erasure_id).execute();
+  row.found = text;
+}
+
+/** Work that was under way may write until then, `ms` from now; a later moment stays. */
+export async function noteQuiet(store: Store, row: ErasureRow, ms: number): Promise<void> {
+  if (ms <= 0 || Number(row.quiet_at) > 0) return;
+  const set = store.kysely.updateTable('erasures').set({ quiet_at: sql<number>`${store.now} + ${sql.lit(ms)}` });
+  const { quiet_at } = await set
+    .where('erasure_id', '=', row.erasure_id)
+    .returning('quiet_at')
+    .executeTakeFirstOrThrow();
+  row.quiet_at = Number(quiet_at);
+}
+
+/** Ends an erasure, once: the receipt of whoever comes first counts. */
+export async function endErasure(
+  store: Store,
+  row: ErasureRow,
+  receiptAt: (doneAt: string) => ErasureReceipt,
+): Promise<ErasureReceipt> {
+  return store.kysely.transaction().execute(async (kysely) => {
+    const { now } = await sql<{ now: number }>`select ${store.now} as now`
+      .execute(kysely)
+      .then(({ rows }) => rows[0] ?? { now: 0 });
+    const receipt = receiptAt(new Date(Number(now)).toISOString());
+    const { numUpdatedRows } = await kysely
+      .updateTable('erasures')
+      .set({ subject: '', done_at: now, receipt: JSON.stringify(receipt) })
+      .where('erasure_id', '=', row.erasure_id)
+      .where('done_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows > 0n) {
+      await audit(
+        { ...store, kysely },
+        { by: row.by, tenantId: row.tenant_id, act: 'erased', details: row.erasure_id },
+      );
+      return receipt;
+    }
+    const done = await kysely
+      .selectFrom('erasures')
+      .select('receipt')
+      .where('erasure_id', '=', row.erasure_id)
+      .executeTakeFirstOrThrow();
+    return JSON.parse(done.receipt ?? '{}') as ErasureReceipt;
+  });
+}

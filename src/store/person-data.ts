@@ -1,0 +1,500 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Receives } from './applied-tenants.ts';
+import type { Store } from './open-store.ts';
+import type { PersonIds } from './person-marks.ts';
+import type { Tables } from './schema.ts';
+
+// Where a person stands in the store, and how they are taken out of it. One table for finding, handing over and
+// erasing, so that what is found is what is erased.
+
+/** A person of one tenant. */
+export interface Subject extends PersonIds {
+  tenantId: string;
+  /** What the tenant's candidates are of, as `person_keys` has it: its own name, or that of the partner's company. */
+  companies: string[];
+}
+
+type Row = Record<string, unknown>;
+
+interface PersonPlace {
+  table: keyof Tables;
+  /** Rows that may be theirs. */
+  where: (of: Subject) => RawBuilder<boolean>;
+  /**
+   * Of rows that others share: what stays of one, with the columns that change; `gone` where nothing of anybody else
+   * does, undefined where it is not theirs after all. Absent where each row is theirs alone.
+   */
+  keep?: (row: Row, of: Subject) => Row | 'gone' | undefined;
+  /** Columns that name a row, where some are kept. */
+  key?: readonly string[];
+}
+
+const none = sql<boolean>`1 = 0`;
+
+function isIn(column: string, ids: readonly string[]): RawBuilder<boolean> {
+  return ids.length === 0 ? none : sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
+}
+
+function either(...some: RawBuilder<boolean>[]): RawBuilder<boolean> {
+  return sql<boolean>`(${sql.join(some, sql` or `)})`;
+}
+
+/** JSON that names one of these ids as a text. */
+function names(column: string, ids: readonly string[]): RawBuilder<boolean> {
+  if (ids.length === 0) return none;
+  const like = ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%"${escaped(id)}"%`} escape '!'`);
+  return either(...like);
+}
+
+function mentions(column: string, ids: readonly string[]): RawBuilder<boolean> {
+  if (ids.length === 0) return none;
+  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%${escaped(id)}%`} escape '!'`));
+}
+
+function escaped(id: string): string {
+  return id.replaceAll(/[!%_]/g, '!$&');
+}
+
+const ofTenant = ({ tenantId }: Subject): RawBuilder<boolean> => sql<boolean>`tenant_id = ${tenantId}`;
+
+function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
+  return sql<boolean>`${ofTenant(of)} and ${where}`;
+}
+
+function employeeIds({ employees }: Subject): string[] {
+  return employees.map(({ id }) => id);
+}
+
+function allIds(of: Subject): string[] {
+  return [...of.candidates, ...of.jobCandidates, ...of.enrolments, ...employeeIds(of)];
+}
+
+/** Which of a person's ids the records of a stream, or hints of a name, go by. */
+export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
+  candidates: (of) => of.candidates,
+  applications: (of) => of.jobCandidates,
+  onboarding: (of) => of.enrolments,
+  interviews: ({ records }) => records?.['interviews'] ?? [],
+  screenings: ({ records }) => records?.['screenings'] ?? [],
+  bookings: ({ records }) => records?.['bookings'] ?? [],
+  employees: (of) => [...of.candidates, ...employeeIds(of)],
+  amendments: (of) => [...of.candidates, ...employeeIds(of)],
+  employment: employeeIds,
+  documents: (of) => of.jobCandidates,
+  starts: (of) => of.jobCandidates,
+  absent: (of) => of.jobCandidates,
+};
+
+function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)): RawBuilder<boolean> {
+  const each = streams.map(
+    (stream) => sql<boolean>`(stream = ${stream} and ${isIn(column, STREAM_IDS[stream]?.(of) ?? [])})`,
+  );
+  return within(of, either(...each));
+}
+
+const LANDED = ['candidates', 'applications', 'onboarding', 'interviews', 'screenings', 'bookings'];
+const PAIRED = ['employees', 'amendments'];
+
+function ofHire(of: Subject): RawBuilder<boolean> {
+  return within(of, isIn('job_candidate_id', of.jobCandidates));
+}
+
+function written(of: Subject): RawBuilder<boolean> {
+  const ofTargets = (targets: readonly string[], ids: readonly string[]): RawBuilder<boolean> =>
+    sql<boolean>`(target in (${sql.join(targets)}) and ${isIn('record_id', ids)})`;
+  return within(
+    of,
+    either(
+      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields'], of.jobCandidates),
+      ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
+      ofTargets(
+        PAIRED.flatMap((stream) => [`${stream}:hris`, `${stream}:partner`]),
+        [...of.jobCandidates, ...of.candidates],
+      ),
+    ),
+  );
+}
+
+const PLACES: readonly PersonPlace[] = [
+  {
+    table: 'inbox',
+    where: (of) => within(of, names('ids', allIds(of))),
+    key: ['tenant_id', 'body_hash'],
+    keep: ({ ids }, of) => keepOthers(JSON.parse(String(ids)) as Record<string, string[]>, of),
+  },
+  { table: 'hints', where: (of) => ofStream(of, 'record_id') },
+  { table: 'intents', where: ofHire },
+  { table: 'plans', where: ofHire },
+  { table: 'hire_documents', where: ofHire },
+  { table: 'document_looks', where: ofHire },
+  {
+    table: 'seen_people',
+    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
+  },
+  {
+    table: 'holds',
+    where: (of) =>
+      within(
+        of,
+        either(
+          isIn('job_candidate_id', of.jobCandidates),
+          ...['details', 'answer_arguments'].map((column) => names(column, allIds(of))),
+        ),
+      ),
+    key: ['hold_id'],
+    keep: keepHold,
+  },
+  {
+    table: 'alarms',
+    where: (of) => {
+      const subjects = of.jobCandidates.map((id) => sql<boolean>`subject like ${`% of ${escaped(id)}`} escape '!'`);
+      return within(
+        of,
+        sql<boolean>`kind = 'activity-failing' and ${subjects.length === 0 ? none : either(...subjects)}`,
+      );
+    },
+  },
+  { table: 'employments', where: (of) => within(of, isIn('employee_id', employeeIds(of))) },
+  { table: 'exchange_pairs', where: (of) => pairs(of) },
+  { table: 'field_conflicts', where: (of) => pairs(of) },
+  {
+    table: 'exchange_tallies',
+    where: (of) => within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${names('tally', employeeIds(of))}`),
+    key: ['tenant_id', 'stream', 'written_at', 'tally'],
+    keep: ({ tally }, of) => ({ tally: JSON.stringify(without(JSON.parse(String(tally)), new Set(employeeIds(of)))) }),
+  },
+  { table: 'foreign_writes', where: written },
+  {
+    table: 'purged_writes',
+    where: (of) =>
+      within(
+        of,
+        either(
+          ...LANDED.map(
+            (stream) => sql<boolean>`(target = ${stream} and ${names('records', STREAM_IDS[stream]?.(of) ?? [])})`,
+          ),
+        ),
+      ),
+    key: ['page_id'],
+    keep: ({ target, records }, of) => keepPurged(String(records), STREAM_IDS[String(target)]?.(of) ?? []),
+  },
+  { table: 'quarantine', where: (of) => ofStream(of, 'record_key') },
+  { table: 'stream_missing', where: (of) => ofStream(of, 'record_id', LANDED) },
+  {
+    table: 'stream_pages',
+    where: (of) =>
+      within(
+        of,
+        either(
+          ...LANDED.map((stream) => {
+            const ids = STREAM_IDS[stream]?.(of) ?? [];
+            return sql<boolean>`(stream = ${stream} and ${either(names('ids', ids), names('known', ids))})`;
+          }),
+        ),
+      ),
+    key: ['tenant_id', 'stream', 'page'],
+    keep: ({ stream, ids, known }, of) => keepPage(String(ids), known, STREAM_IDS[String(stream)]?.(of) ?? []),
+  },
+  {
+    table: 'saved_plan_records',
+    where: (of) => sql<boolean>`plan_hash in (select plan_hash from saved_plans where ${plansOf(of)})
+      or plan_hash in (
+        select plan_hash from saved_plans where ${ofTenant(of)} and subject in (${sql.join([...LANDED, ...PAIRED])}))
+      and ${isIn('record_id', allIds(of))}`,
+  },
+  { table: 'saved_plans', where: plansOf },
+  {
+    table: 'audit',
+    where: (of) => within(of, sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${mentions('details', allIds(of))}`),
+    key: ['at', 'by', 'tenant_id', 'act', 'details'],
+    keep: ({ details }, of) => {
+      const left = withoutWords(String(details), allIds(of));
+      return left === details ? undefined : { details: left };
+    },
+  },
+  { table: 'person_keys', where: (of) => keysOf(of) },
+  {
+    table: 'persons',
+    // Read after their keys went: nobody has none.
+    where: (of) =>
+      either(
+        sql<boolean>`person_id in (select person_id from person_keys where ${keysOf(of)})`,
+        sql<boolean>`${ofHire(of)} and person_id not in (select person_id from person_keys)`,
+      ),
+    key: ['person_id'],
+    keep: () => undefined,
+  },
+  {
+    table: 'hires',
+    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
+  },
+  // After the rows whose triggers write it.
+  { table: 'events_out', where: ofHire },
+];
+
+/** Acts whose details name people by their ids. */
+const NAMING_ACTS = ['hold-answered', 'hire-started', 'revealed', 'went-live', 'plan-applied', 'linked', 'sync-asked'];
+
+function pairs(of: Subject): RawBuilder<boolean> {
+  return within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${isIn('pair_id', employeeIds(of))}`);
+}
+
+function plansOf(of: Subject): RawBuilder<boolean> {
+  const subjects = of.jobCandidates.map((id) => sql<boolean>`subject like ${`hire ${escaped(id)}/%`} escape '!'`);
+  return within(of, subjects.length === 0 ? none : either(...subjects));
+}
+
+/**
+ * What names them, unless another tenant has the person, too: who they are is then that tenant's to know, and only
+ * what this one's hires hold of them goes.
+ */
+function keysOf(of: Subject): RawBuilder<boolean> {
+  const { tenantId, companies } = of;
+  const byEmployee = of.employees.map(
+    ({ connection, id }) =>
+      sql<boolean>`(mine.kind = 'employee' and mine.scope = ${connection} and mine.value = ${id})`,
+  );
+  const mine = either(
+    sql<boolean>`(${isIn('mine.company', companies)} and ${isIn('mine.candidate_id', of.candidates)})`,
+    sql<boolean>`(mine.tenant_id = ${tenantId} and ${isIn('mine.job_candidate_id', of.jobCandidates)})`,
+    ...byEmployee,
+  );
+  const people = sql`select mine.person_id from person_keys as mine where ${mine}`;
+  const shared = sql`
+    select other.person_id from person_keys as other where other.tenant_id <> ${tenantId}
+    union all select owned.person_id from persons as owned where owned.tenant_id <> ${tenantId}
+      or (owned.recorded is not null and owned.recorded not like ${`%"tenantId":"${escaped(tenantId)}"%`} escape '!')`;
+  return sql<boolean>`person_id in (${people}) and
+    (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
+}
+
+/** Kinds of ids in a delivery that are people's. */
+const PEOPLE_IDS = ['candidateId', 'jobCandidateId', 'onboardingCandidateId', 'employeeId'];
+
+function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | undefined {
+  const own: Record<string, readonly string[]> = {
+    candidateId: of.candidates,
+    jobCandidateId: of.jobCandidates,
+    onboardingCandidateId: of.enrolments,
+    employeeId: employeeIds(of),
+  };
+  const isTheirs = Object.entries(own).some(([kind, some]) => ids[kind]?.some((id) => some.includes(id)));
+  if (!isTheirs) return undefined;
+  const left = Object.fromEntries(
+    Object.entries(ids).map(([kind, some]) => [kind, some.filter((id) => !own[kind]?.includes(id))]),
+  );
+  // A list of applications names the same people as the list of candidates beside it.
+  if (PEOPLE_IDS.every((kind) => (left[kind] ?? []).length === 0)) return 'gone';
+  return { ids: JSON.stringify(left), body: '', last_error: null };
+}
+
+/** Names of the details of holds whose values are ids of people. */
+const PEOPLE_DETAILS = /^(jobCandidate|candidate|employee|onboardingCandidate)Ids?$/;
+
+function keepHold(row: Row, of: Subject): Row | 'gone' | undefined {
+  if (of.jobCandidates.includes(String(row['job_candidate_id']))) return 'gone';
+  const ids = new Set(allIds(of));
+  const details = JSON.parse(String(row['details'])) as Record<string, unknown>;
+  const named = Object.entries(details).filter(([name]) => PEOPLE_DETAILS.test(name));
+  const found = named.flatMap(([, value]) => [value].flat().map(String)).filter((id) => ids.has(id));
+  if (found.length === 0) return undefined;
+  const gone = new Set(found);
+  const changed = Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      !PEOPLE_DETAILS.test(name)
+        ? value
+        : Array.isArray(value)
+          ? value.filter((id) => !gone.has(String(id)))
+          : gone.has(String(value))
+            ? ERASED
+            : value,
+    ]),
+  );
+  const given = row['answer_arguments'];
+  return {
+    details: JSON.stringify(changed),
+    message: withoutWords(String(row['message']), found),
+    ...(typeof given === 'string' ? { answer_arguments: JSON.stringify(without(JSON.parse(given), gone)) } : {}),
+    history: JSON.stringify(without(JSON.parse(String(row['history'])), gone)),
+  };
+}
+
+const ERASED = 'erased';
+
+function withoutWords(text: string, ids: readonly string[]): string {
+  return ids.reduce((left, id) => {
+    const word = id.replaceAll(/[^\w-]/g, String.raw`\$&`);
+    return left.replaceAll(new RegExp(`(?<![\\w-])${word}(?![\\w-])`, 'g'), ERASED);
+  }, text);
+}
+
+/** A JSON value without these texts, wherever they stand in lists or as names. */
+function without(value: unknown, ids: ReadonlySet<string>): unknown {
+  if (Array.isArray(value))
+    return value.filter((one) => typeof one !== 'string' || !ids.has(one)).map((one) => without(one, ids));
+  if (typeof value !== 'object' || value === null) return value;
+  const left = Object.entries(value).filter(([name]) => !ids.has(name));
+  return Object.fromEntries(left.map(([name, one]) => [name, without(one, ids)]));
+}
+
+function keepPurged(records: string, ids: readonly string[]): Row | 'gone' | undefined {
+  const alike = JSON.parse(records) as { ids: string[] }[];
+  if (!alike.some((one) => one.ids.some((id) => ids.includes(id)))) return undefined;
+  const left = alike
+    .map((one) => ({ ...one, ids: one.ids.filter((id) => !ids.includes(id)) }))
+    .filter((one) => one.ids.length > 0);
+  return left.length === 0 ? 'gone' : { records: JSON.stringify(left) };
+}
+
+function keepPage(list: string, known: unknown, ids: readonly string[]): Row {
+  const left = (JSON.parse(list) as string[]).filter((id) => !ids.includes(id));
+  if (typeof known !== 'string') return { ids: JSON.stringify(left) };
+  const kept = JSON.parse(known) as { records: [string, string, ...unknown[]][] };
+  const records = kept.records.filter(([, id]) => !ids.includes(id));
+  return { ids: JSON.stringify(left), known: JSON.stringify({ ...kept, records }) };
+}
+
+/** Rows of one table that hold something of the person. */
+export interface FoundRows {
+  place: string;
+  count: number;
+  /** Those that are theirs alone; of one that others share, nothing is shown. */
+  rows: Row[];
+}
+
+/** Where the person stands in the store; tables without them are left out. */
+export async function findPersonRows({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise<FoundRows[]> {
+  const found: FoundRows[] = [];
+  for (const { table, where, keep } of PLACES) {
+    const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${where(of)}`.execute(kysely);
+    const judged = rows.map((row) => ({ row, stays: keep === undefined ? ('gone' as const) : keep(row, of) }));
+    const theirs = table === 'persons' ? judged : judged.filter(({ stays }) => stays !== undefined);
+    if (theirs.length === 0) continue;
+    const alone = theirs.filter(({ stays }) => stays === 'gone' || table === 'persons');
+    found.push({ place: table, count: theirs.length, rows: alone.map(({ row }) => row) });
+  }
+  return found;
+}
+
+/** Takes the person out of every table at once. Repeating it is harmless. */
+export async function erasePersonRows(store: Store, of: Subject): Promise<void> {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const owned = sql<{ person_id: string }>`select person_id from person_keys where ${keysOf(of)}`;
+    const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
+    for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ kysely }, place, of);
+    await endPersons({ kysely }, of, people);
+    // Nobody would ever settle a batch whose last row went.
+    await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in
+      (select batch_id from foreign_writes where ${ofTenant(of)})`.execute(kysely);
+  });
+}
+
+async function erasePlace(
+  { kysely }: Pick<Store, 'kysely'>,
+  { table, where, keep, key = [] }: PersonPlace,
+  of: Subject,
+): Promise<void> {
+  if (keep === undefined) {
+    await sql`delete from ${sql.table(table)} where ${where(of)}`.execute(kysely);
+    return;
+  }
+  const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${where(of)}`.execute(kysely);
+  for (const row of rows) {
+    const stays = keep(row, of);
+    if (stays === undefined) continue;
+    const isRow = sql.join(
+      key.map((column) => sql`${sql.ref(column)} = ${row[column]}`),
+      sql` and `,
+    );
+    const changed = () =>
+      sql.join(Object.entries(stays as Row).map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
+    if (stays === 'gone') await sql`delete from ${sql.table(table)} where ${isRow}`.execute(kysely);
+    else await sql`update ${sql.table(table)} set ${changed()} where ${isRow}`.execute(kysely);
+  }
+}
+
+/** Of those whose keys went: a person without one is nobody; whom another tenant has is no longer this one's. */
+async function endPersons({ kysely }: Pick<Store, 'kysely'>, of: Subject, people: readonly string[]): Promise<void> {
+  await sql`delete from persons where ${isIn('person_id', people)}
+    and person_id not in (select person_id from person_keys)`.execute(kysely);
+  await sql`update persons set tenant_id = null, job_candidate_id = null, period = null, version = version + 1
+    where ${ofHire(of)}`.execute(kysely);
+}
+
+/** What is known of whose records these are, from one id on. */
+export async function completeIds(store: Pick<Store, 'kysely'>, tenantId: string, known: PersonIds): Promise<Subject> {
+  let subject: Subject = { tenantId, companies: await companiesOf(store, tenantId), ...known };
+  for (let size = -1; size !== sizeOf(subject); ) {
+    size = sizeOf(subject);
+    subject = await addKnown(store, subject);
+  }
+  return subject;
+}
+
+async function companiesOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string): Promise<string[]> {
+  const row = await kysely
+    .selectFrom('tenants')
+    .select('receives')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
+  const { company } = JSON.parse(row?.receives ?? '{}') as Pick<Receives, 'company'>;
+  return company === undefined ? [tenantId] : [tenantId, company];
+}
+
+export function sizeOf({ candidates, jobCandidates, enrolments, employees }: PersonIds): number {
+  return candidates.length + jobCandidates.length + enrolments.length + employees.length;
+}
+
+async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise<Subject> {
+  const hires = await sql<Row>`select * from hires where ${within(
+    of,
+    either(
+      isIn('job_candidate_id', of.jobCandidates),
+      isIn('candidate_id', of.candidates),
+      isIn('onboarding_candidate_id', of.enrolments),
+      ...of.employees.map(({ connection, id }) => sql<boolean>`(employee_id = ${id} and connection = ${connection})`),
+    ),
+  )}`.execute(kysely);
+  const keys = await sql<Row>`select * from person_keys where ${isIn('company', of.companies)} and kind <> 'creating'
+    and ${either(
+      isIn('candidate_id', of.candidates),
+      sql<boolean>`(${ofTenant(of)} and ${isIn('job_candidate_id', of.jobCandidates)})`,
+      ...of.employees.map(
+        ({ connection, id }) => sql<boolean>`(kind = 'employee' and scope = ${connection} and value = ${id})`,
+      ),
+    )}`.execute(kysely);
+  const own = keys.rows;
+  const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
+  const employees = [
+    ...of.employees,
+    ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id'])),
+    ...own.filter((row) => row['kind'] === 'employee').flatMap((row) => pairOf(row['scope'], row['value'])),
+  ];
+  return {
+    ...of,
+    candidates: unique(of.candidates, hires.rows, own, 'candidate_id'),
+    jobCandidates: unique(of.jobCandidates, hires.rows, ours, 'job_candidate_id'),
+    enrolments: unique(of.enrolments, hires.rows, [], 'onboarding_candidate_id'),
+    employees: [...new Map(employees.map((one) => [`${one.connection}/${one.id}`, one])).values()],
+  };
+}
+
+function pairOf(connection: unknown, id: unknown): PersonIds['employees'] {
+  return typeof connection === 'string' && typeof id === 'string' ? [{ connection, id }] : [];
+}
+
+function unique(ids: readonly string[], some: readonly Row[], others: readonly Row[], column: string): string[] {
+  const more = [...some, ...others].map((row) => row[column]).filter((id) => typeof id === 'string' && id !== '');
+  return [...new Set([...ids, ...more.map(String)])];
+}
+
+/**
+ * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
+ * where somebody was reading; what the log holds then goes with the next time.
+ */
+export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
+  if (kind === 'postgres') return true;
+  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(kysely);
+  return rows[0]?.busy === 0;
+}

@@ -1,0 +1,81 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConnectorError } from '../errors.ts';
+
+/** What this installation signs with: Ed25519, in a file of the data directory, beside the store and not in it. */
+export interface Signer {
+  /** Names the key. */
+  keyId: string;
+  publicKey: string;
+  sign(text: string): string;
+}
+
+/** A document with its signature; the signature is over all that comes before it. */
+export interface Signed {
+  signedBy: string;
+  publicKey: string;
+  signature: string;
+}
+
+const FILE = 'signing.key';
+
+/** Made by the first who needs it; two that make one at once end with the same. */
+export function openSigner(dataDir: string): Signer {
+  const file = join(dataDir, FILE);
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const mine = `${file}.${process.pid}`;
+    writeFileSync(mine, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    try {
+      linkSync(mine, file);
+    } catch (error) {
+      if (!existsSync(file)) throw error;
+    } finally {
+      rmSync(mine);
+    }
+  }
+  const key = createPrivateKey(readFileSync(file));
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64url');
+  return {
+    keyId: keyIdOf(publicKey),
+    publicKey,
+    sign: (text) => sign(null, Buffer.from(text), key).toString('base64url'),
+  };
+}
+
+function keyIdOf(publicKey: string): string {
+  return createHash('sha256').update(publicKey).digest('hex').slice(0, 16);
+}
+
+export function signed<Document extends object>(signer: Signer, document: Document): Document & Signed {
+  const whole = { ...document, signedBy: signer.keyId, publicKey: signer.publicKey };
+  return { ...whole, signature: signer.sign(JSON.stringify(whole)) };
+}
+
+/**
+ * Whether a document is as it was signed, by this key where one is given.
+ * @throws ConnectorError SIGNATURE_WRONG
+ */
+export function assertSigned({ signature, ...document }: Signed, keyId?: string): void {
+  const { publicKey, signedBy } = document;
+  const isTheirs = signedBy === keyIdOf(publicKey) && (keyId === undefined || keyId === signedBy);
+  if (isTheirs && isSignatureOf(JSON.stringify(document), signature, publicKey)) return;
+  throw new ConnectorError({
+    code: 'SIGNATURE_WRONG',
+    action: 'reject',
+    message: isTheirs
+      ? 'The signature does not fit the document: it was changed since it was signed.'
+      : `The document was signed by the key ${signedBy}, which is not the one of this data directory (${keyId}).`,
+  });
+}
+
+function isSignatureOf(text: string, signature: string, publicKey: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(publicKey, 'base64url'), type: 'spki', format: 'der' });
+    return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
+  } catch {
+    return false;
+  }
+}

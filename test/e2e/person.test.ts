@@ -1,0 +1,77 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { FoundPerson } from '../../src/operator/person.ts';
+import type { ErasureReceipt } from '../../src/store/erasures.ts';
+import { joinFleet } from '../harness/fleet.ts';
+import { readStatus, untilHired } from '../harness/hiring.ts';
+import { until } from '../harness/world.ts';
+
+test('a hired person is found, handed over and erased, and no event brings them back', async () => {
+  const world = await joinFleet();
+  onTestFinished(world.close);
+  const [applicant, other] = await world.applicants();
+  if (applicant === undefined || other === undefined) throw new Error('the sandbox has nobody to hire');
+  const hire = (id: number) => world.control.act('move', { jobCandidateIds: [id], stageType: 'HIRED' });
+  await hire(applicant.jobCandidateId);
+  await hire(other.jobCandidateId);
+  await untilHired(world, 2);
+  const person = async (...args: string[]) => {
+    const { stdout, stderr, code } = await world.cli(['person', ...args, '--json']);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    return JSON.parse(stdout) as unknown;
+  };
+  const { items } = await world.partner.readAll(
+    (await import('../../src/partner/contract/index.ts')).contract.candidates.list,
+  );
+  const known = items.find(({ id }) => Number(id) === applicant.candidateId);
+  const email = String(known?.email);
+
+  const byMail = (await person('find', world.tenant, email)) as FoundPerson;
+  expect(byMail).toMatchObject({
+    candidates: [String(applicant.candidateId)],
+    jobCandidates: [String(applicant.jobCandidateId)],
+    employees: [expect.any(String)],
+  });
+  expect(byMail.places.map(({ place }) => place)).toEqual(
+    expect.arrayContaining(['hires', 'persons', 'person_keys', 'intents', 'plans', 'foreign_writes']),
+  );
+  expect(JSON.stringify(byMail)).not.toContain(email);
+
+  const file = join(world.dir, 'export.json');
+  await person('export', world.tenant, `candidate:${applicant.candidateId}`, '--out', file);
+  const handed = await readFile(file, 'utf8');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const stranger = items.find(({ id }) => Number(id) === other.candidateId);
+  for (const text of [handed, await readFile(join(world.dir, 'export.html'), 'utf8')]) {
+    expect(text).toContain(email);
+    expect(text).not.toContain(String(stranger?.email));
+  }
+
+  const erase = ['erase', world.tenant, email, '--employee', 'keep', '--reason', 'asked for', '--yes'];
+  await person('hold', world.tenant, email, '--reason', 'case 12/26');
+  expect(await world.cli(['person', ...erase])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('[LEGAL_HOLD]'),
+  });
+  await person('hold', world.tenant, email, '--release');
+  const receipt = (await person(...erase)) as ErasureReceipt;
+  expect(receipt).toMatchObject({ tenant: world.tenant, left: [], employee: 'kept in the HR system, as asked' });
+  expect(receipt.erased).toMatchObject({ hires: 1, persons: 1 });
+  for (const place of byMail.places) expect(receipt.erased[place.place]).toBeGreaterThanOrEqual(place.count);
+  expect(JSON.stringify(receipt)).not.toMatch(new RegExp(`"${applicant.candidateId}"|${email}`));
+  expect(await person('receipts', world.tenant)).toMatchObject([{ state: 'done', receipt }]);
+
+  const employees = await world.employees();
+  expect(employees).toHaveLength(2);
+  await hire(applicant.jobCandidateId);
+  const { code } = await world.cli(['reconcile', world.tenant, '--full']);
+  expect(code).toBe(0);
+  await until('the reconcile', async () => (await readStatus(world)).hires['done'] === 1);
+  expect((await readStatus(world)).hires).toEqual({ done: 1 });
+  expect(await world.employees()).toEqual(employees);
+  const after = await world.cli(['person', 'find', world.tenant, `application:${applicant.jobCandidateId}`, '--json']);
+  const left = JSON.parse(after.stdout) as FoundPerson;
+  // A webhook that came since is kept by its ids, and leads to nothing.
+  expect(left.places.map(({ place }) => place).filter((place) => place !== 'inbox')).toEqual([]);
+});
