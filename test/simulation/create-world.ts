@@ -105,6 +105,7 @@ function emptyWorld() {
     storeLost: false,
     storeLostAt: 0,
     storeRestoredAt: 0,
+    storeSavedAt: 0,
     untraced: new Set(),
     people: new Map(),
     emails: new Map(),

@@ -173,6 +173,7 @@ function saveStore(world: World, at: number): void {
     if (world.calm) return;
     if (!isLive(world)) return saveStore(world, timeline.now() + 5_000);
     store.save();
+    world.storeSavedAt = timeline.now();
     const saved = lastReconcile(world);
     const systems = connectionsOf(world);
     const taken = world.acknowledged.length;

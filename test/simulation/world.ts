@@ -76,6 +76,8 @@ export interface World {
   storeLostAt: number;
   /** When a backup was put back, ms; 0 where none was. */
   storeRestoredAt: number;
+  /** When the backup was taken that was put back. */
+  storeSavedAt: number;
   /** Tenants of whose work nobody but the lost store knew. */
   untraced: Set<string>;
   /** Job candidate to candidate, also of those who are deleted later. */

@@ -52,8 +52,9 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
  * How many were made for a person whose first employee the backup did not know yet, and the HR system did not show yet:
  * nothing could tell. operations.md says so.
  */
-function madeUnseen({ storeRestoredAt }: World, profile: HrisProfile, made: readonly Employee[]): number {
+function madeUnseen({ storeSavedAt, storeRestoredAt }: World, profile: HrisProfile, made: readonly Employee[]): number {
   const isUnseen = (first: Employee, later: Employee): boolean =>
+    storeSavedAt < first.createdAt &&
     first.createdAt <= storeRestoredAt &&
     storeRestoredAt < later.createdAt &&
     later.createdAt - first.createdAt <= UNSEEN_MS[profile];
