@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ConnectorError } from '../errors.ts';
 import { audit } from '../store/audit.ts';
 import { type Rollout, readRollout, routeTo } from '../temporal/rollout.ts';
 import { withClient } from './open.ts';
@@ -28,11 +29,18 @@ async function runRollout(
   { percent, json = false, ...who }: { percent?: number; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
+  if (build === undefined && percent !== undefined)
+    throw new ConnectorError({
+      code: 'ROLLOUT_WITHOUT_BUILD',
+      action: 'reject',
+      message: 'A share is given to a build: hirebridge rollout BUILD --percent 10. Without a build, builds are shown.',
+    });
   const rollout = await withClient(await placesOf(command), async ({ store, hires }) => {
     if (build === undefined) return readRollout(hires);
+    const routed = await routeTo(hires, { build, percent });
     const details = percent === undefined ? build : `${build}, ${percent} %`;
     await audit(store, { by: byOf(who), act: 'rolled-out', details });
-    return routeTo(hires, { build, percent });
+    return routed;
   });
   say({ json }, rollout, told(rollout));
 }

@@ -53,13 +53,20 @@ export async function routeTo(
   { build: buildId, percent }: { build: string; percent?: number | undefined },
 ): Promise<Rollout> {
   const { client, installationId: deploymentName } = hires;
-  const { builds } = await readRollout(hires);
+  const { builds, current, ramping } = await readRollout(hires);
   if (!builds.some(({ build }) => build === buildId)) throw unknownBuild(buildId, builds);
   const { namespace, identity } = client.options;
-  const target = { namespace, identity, deploymentName, buildId };
-  await (percent === undefined
-    ? client.workflowService.setWorkerDeploymentCurrentVersion(target)
-    : client.workflowService.setWorkerDeploymentRampingVersion({ ...target, percentage: percent }));
+  const deployment = { namespace, identity, deploymentName };
+  const { workflowService } = client;
+  if (percent !== undefined) {
+    await workflowService.setWorkerDeploymentRampingVersion({ ...deployment, buildId, percentage: percent });
+    return readRollout(hires);
+  }
+  // The server takes a build that is current already for one to drain.
+  if (current !== buildId) await workflowService.setWorkerDeploymentCurrentVersion({ ...deployment, buildId });
+  // Another build keeps its share otherwise.
+  if (ramping !== undefined && ramping.build !== buildId)
+    await workflowService.setWorkerDeploymentRampingVersion({ ...deployment, buildId: '', percentage: 0 });
   return readRollout(hires);
 }
 

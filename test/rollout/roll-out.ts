@@ -15,7 +15,8 @@ export interface RolledOut {
   failures: string[];
   /** Workflow tasks and activities that each version's workers ended. */
   tasks: { base: number; current: number };
-  /** What `hirebridge rollout` shows at the end. */
+  /** What `hirebridge rollout` shows once the work went back from a share, and at the end. */
+  stopped: Rollout;
   last: Rollout;
   /** Tasks of a worker that no version had sent work to. */
   beforeItsTurn: number;
@@ -48,6 +49,9 @@ export async function rollOut(options: {
     const [doomed] = await Promise.all([current.worker(), current.worker()]);
     await traffic.keep(Math.ceil(hires / 3));
     const { tasks: early } = await judge(world, options.temporalAddress, traffic, { base, current });
+    await route(world, NEW, '--percent', '50');
+    await traffic.keep(Math.ceil((2 * hires) / 5));
+    const stopped = await route(world, OLD);
     await route(world, NEW, '--percent', '25');
     await traffic.keep(Math.ceil(hires / 2));
     await route(world, NEW);
@@ -58,7 +62,7 @@ export async function rollOut(options: {
     finish.may = true;
     await untilDone(world, traffic, hires);
     const judged = await judge(world, options.temporalAddress, traffic, { base, current });
-    return { ...judged, last: await route(world), beforeItsTurn: early.current };
+    return { ...judged, stopped, last: await route(world), beforeItsTurn: early.current };
   } finally {
     await base.close();
     await current.close();
@@ -81,14 +85,22 @@ async function route(world: World, ...asked: string[]): Promise<Rollout> {
 }
 
 /** What is wrong with a roll-out; nothing where every hire was made once and nobody stumbled. */
-export function faultsOf({ judged, states, failures, tasks, last, beforeItsTurn }: RolledOut, hires: number): string[] {
+export function faultsOf(
+  { judged, states, failures, tasks, last, stopped, beforeItsTurn }: RolledOut,
+  hires: number,
+): string[] {
   const wrong = {
     [`not each hire exactly once: ${JSON.stringify(judged)}`]: judged.hires !== hires || !isExactlyOnce(judged),
     [`not every hire is done: ${JSON.stringify(states)}`]: states['done'] !== hires,
     [`replays or activities failed: ${failures.join(', ')}`]: failures.length > 0,
     [`not both versions worked: ${JSON.stringify(tasks)}`]: tasks.base === 0 || tasks.current === 0,
     [`a version worked before work was sent to it: ${beforeItsTurn} tasks`]: beforeItsTurn > 0,
-    [`the work is not back at ${OLD}: ${JSON.stringify(last)}`]: last.current !== OLD || last.ramping !== undefined,
+    [`the work is not back at ${OLD}: ${JSON.stringify(last)}`]: !isBack(last),
+    [`a share stays with ${NEW}: ${JSON.stringify(stopped)}`]: !isBack(stopped),
   };
   return Object.entries(wrong).flatMap(([fault, is]) => (is ? [fault] : []));
+}
+
+function isBack({ current, ramping, builds }: Rollout): boolean {
+  return current === OLD && ramping === undefined && builds.some((one) => one.build === OLD && one.state === 'current');
 }
