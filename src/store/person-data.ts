@@ -81,6 +81,7 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   amendments: (of) => [...of.candidates, ...employeeIds(of)],
   employment: employeeIds,
   documents: (of) => of.jobCandidates,
+  invitations: (of) => of.jobCandidates,
   starts: (of) => of.jobCandidates,
   absent: (of) => of.jobCandidates,
 };
@@ -105,7 +106,7 @@ function written(of: Subject): RawBuilder<boolean> {
   return within(
     of,
     either(
-      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields'], of.jobCandidates),
+      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation'], of.jobCandidates),
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
       ofTargets(
         PAIRED.flatMap((stream) => [`${stream}:hris`, `${stream}:partner`]),
@@ -125,6 +126,10 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
   { table: 'intents', where: ofHire },
   { table: 'plans', where: ofHire },
+  {
+    table: 'invitations',
+    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
+  },
   { table: 'hire_documents', where: ofHire },
   { table: 'document_looks', where: ofHire },
   {

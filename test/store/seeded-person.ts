@@ -217,6 +217,8 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
   });
   await insert('audit', { at: store.now, by: 'ann', tenant_id: tenant, act: 'erasure-asked', details: 'somebody' });
   const ids = json({ jobCandidateId: [application], jobId: ['12'] });
+  const invited = { ...mine, assessment_id: 'a1', candidate_id: candidate, job_candidate_id: application };
+  await insert('invitations', { ...invited, state: 'invited', attempt: 1, in_doubt: 0 });
   const event = { ...mine, event_id: canary('event'), type: 'hire.done', at: 1, tries: 0, due_at: 1 };
   await insert('events_out', { ...event, job_candidate_id: application, period: 1, facts: json(canary('facts')) });
   await insert('inbox', {
