@@ -100,6 +100,11 @@ function ofHire(of: Subject): RawBuilder<boolean> {
   return within(of, isIn('job_candidate_id', of.jobCandidates));
 }
 
+/** By application or candidate. */
+function ofApplication(of: Subject): RawBuilder<boolean> {
+  return within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates)));
+}
+
 function written(of: Subject): RawBuilder<boolean> {
   const ofTargets = (targets: readonly string[], ids: readonly string[]): RawBuilder<boolean> =>
     sql<boolean>`(target in (${sql.join(targets)}) and ${isIn('record_id', ids)})`;
@@ -126,16 +131,10 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
   { table: 'intents', where: ofHire },
   { table: 'plans', where: ofHire },
-  {
-    table: 'invitations',
-    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
-  },
+  { table: 'invitations', where: ofApplication },
   { table: 'hire_documents', where: ofHire },
   { table: 'document_looks', where: ofHire },
-  {
-    table: 'seen_people',
-    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
-  },
+  { table: 'seen_people', where: ofApplication },
   {
     table: 'holds',
     where: (of) =>
@@ -229,10 +228,7 @@ const PLACES: readonly PersonPlace[] = [
     key: ['person_id'],
     keep: () => undefined,
   },
-  {
-    table: 'hires',
-    where: (of) => within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates))),
-  },
+  { table: 'hires', where: ofApplication },
   // After the rows whose triggers write it.
   { table: 'events_out', where: ofHire },
 ];
