@@ -100,7 +100,6 @@ function ofHire(of: Subject): RawBuilder<boolean> {
   return within(of, isIn('job_candidate_id', of.jobCandidates));
 }
 
-/** By application or candidate. */
 function ofApplication(of: Subject): RawBuilder<boolean> {
   return within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates)));
 }
