@@ -249,10 +249,10 @@ function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireCl
     log,
     version: packageFile.version,
     mark: installationMark(storeUrl(dataDir, config), tenantsDir),
-    async follow(request, onLook) {
+    async follow(request, onLook, signal) {
       assertKnownStream(request.stream);
       const tenants = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
-      return followStream({ store, hires, tenants }, request, onLook);
+      return followStream({ store, hires, tenants }, request, onLook, signal);
     },
   });
 }

@@ -1,10 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Question, type Reply, socketFolder } from './ask-worker.ts';
+import { ALIVE_EVERY_MS, linesOf, type Question, type Reply, socketFolder } from './ask-worker.ts';
 import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
 
 export interface AnswersOptions {
@@ -12,7 +11,8 @@ export interface AnswersOptions {
   version: string;
   mark: string;
   log: Logger;
-  follow(request: StreamRequest, onLook: (look: StreamLook) => void): Promise<StreamResult>;
+  /** Ends, with whatever error, when `signal` is aborted: nobody listens any more. */
+  follow(request: StreamRequest, onLook: (look: StreamLook) => void, signal: AbortSignal): Promise<StreamResult>;
 }
 
 export interface Answering {
@@ -70,24 +70,28 @@ function isAlive(pid: number): boolean {
 }
 
 async function answer(socket: Socket, { version, mark, follow }: AnswersOptions): Promise<void> {
+  const left = new AbortController();
+  socket.once('close', () => left.abort());
   const tell = (reply: Reply): void => {
     if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
   };
+  const alive = setInterval(() => tell({ alive: true }), ALIVE_EVERY_MS);
   try {
-    const question = await readQuestion(socket);
+    const lines = linesOf(socket)[Symbol.asyncIterator]();
+    const first = await lines.next();
+    if (first.done === true) return;
+    const question = JSON.parse(first.value) as Question;
     if (question.version !== version || question.mark !== mark) return tell({ taken: false });
     tell({ taken: true });
-    tell({ result: await follow(question.request, (look) => tell({ look })) });
+    // Without this line the asker has turned to somebody else, and a run of it would be a second one.
+    if ((await lines.next()).done === true) return;
+    tell({ result: await follow(question.request, (look) => tell({ look }), left.signal) });
   } catch (error) {
     if (error instanceof ConnectorError)
       tell({ error: { code: error.code, action: error.action, message: error.message } });
     else tell({ error: { message: error instanceof Error ? error.message : String(error) } });
   } finally {
+    clearInterval(alive);
     socket.end();
   }
-}
-
-async function readQuestion(socket: Socket): Promise<Question> {
-  for await (const line of createInterface({ input: socket })) return JSON.parse(line) as Question;
-  throw new Error('No question came.');
 }

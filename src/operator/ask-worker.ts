@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { ConnectorError, type ErrorAction } from '../errors.ts';
 import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
 
@@ -16,22 +16,33 @@ export function installationMark(storeUrl: string, tenantsDir: string): string {
   return createHash('sha256').update(`${storeUrl}\n${tenantsDir}`).digest('hex');
 }
 
-/** One line of JSON each way; another version's worker is not asked. */
+/** Lines of JSON; another version's worker is not asked. */
 export interface Question {
   version: string;
   mark: string;
   request: StreamRequest;
 }
+/** Only this lets the worker begin: one that stood still must not begin late what another did meanwhile. */
+export interface Go {
+  go: true;
+}
 export type Reply =
   | { taken: boolean }
+  | { alive: true }
   | { look: StreamLook }
   | { result: StreamResult }
   | { error: { code?: string; action?: ErrorAction; message: string } };
 
+/** A worker that runs takes a question within this time. */
+const TAKEN_WITHIN_MS = 2_000;
+/** A worker that took a question says every second that it is alive, whatever its run does. */
+export const ALIVE_EVERY_MS = 1_000;
+const SILENT_AFTER_MS = 10_000;
+
 /**
  * Has a worker of this machine start one run and follow it: it is connected to everything already, and a command of its
  * own would need a second for that. Undefined where none takes the question, and nothing was started.
- * @throws ConnectorError as `followStream`, and WORKER_ENDED
+ * @throws ConnectorError as `followStream`, WORKER_ENDED, WORKER_SILENT
  */
 export async function askWorker(
   dataDir: string,
@@ -62,25 +73,59 @@ async function askAt(
 ): Promise<StreamResult | undefined> {
   const socket = createConnection({ path });
   let isTaken = false;
+  let isSilent = false;
+  const giveUp = (): void => {
+    isSilent = true;
+    socket.destroy(new Error('It does not answer.'));
+  };
+  let patience = setTimeout(giveUp, TAKEN_WITHIN_MS);
   try {
-    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).on('error', reject));
     socket.write(`${JSON.stringify(question)}\n`);
-    for await (const line of createInterface({ input: socket })) {
+    for await (const line of linesOf(socket)) {
       const reply = JSON.parse(line) as Reply;
-      if ('taken' in reply && !reply.taken) return undefined;
-      isTaken = true;
+      clearTimeout(patience);
+      patience = setTimeout(giveUp, SILENT_AFTER_MS);
+      if ('taken' in reply) {
+        if (!reply.taken) return undefined;
+        isTaken = true;
+        socket.write(`${JSON.stringify({ go: true } satisfies Go)}\n`);
+      }
       if ('look' in reply) onLook(reply.look);
       if ('result' in reply) return reply.result;
       if ('error' in reply) throw errorOf(reply.error);
     }
   } catch (error) {
-    // It was killed and left its socket behind, or it ended meanwhile.
-    if (isTaken || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    // It was killed and left its socket behind, it ended meanwhile, or it stands still.
+    if (!isSilent && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   } finally {
+    clearTimeout(patience);
     socket.destroy();
   }
   if (!isTaken) return undefined;
-  throw new ConnectorError({
+  throw isSilent ? workerSilent() : workerEnded();
+}
+
+/** The lines of the other side until its socket closes, however that happens. */
+export function linesOf(socket: Socket): Interface {
+  const lines = createInterface({ input: socket });
+  // It ends by itself only where the other side says goodbye.
+  socket.once('close', () => lines.close());
+  return lines;
+}
+
+function workerSilent(): ConnectorError {
+  return new ConnectorError({
+    code: 'WORKER_SILENT',
+    action: 'retry',
+    message:
+      `The worker that follows this run has said nothing for ${SILENT_AFTER_MS / 1_000} s. ` +
+      'hirebridge status shows whether the run goes on, and which workers are there.',
+  });
+}
+
+function workerEnded(): ConnectorError {
+  return new ConnectorError({
     code: 'WORKER_ENDED',
     action: 'retry',
     message: 'The worker ended that followed this run. The run goes on once a worker runs: hirebridge status shows it.',

@@ -51,24 +51,27 @@ const LOOK_MS = 500;
 const PATIENCE_MS = 10_000;
 
 /**
- * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands.
+ * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands. An aborted
+ * `signal` ends the following, and the run goes on.
  * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY, or a refused run's code
  */
 export async function followStream(
   parts: OperatorParts,
   request: StreamRequest,
   onLook: (look: StreamLook) => void,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<StreamResult> {
-  const { store } = parts;
+  const { store, hires } = parts;
   const handle = await beginStream(parts, request);
-  const ended = handle.result();
+  const ended = hires.client.withAbortSignal(signal, () => handle.result());
   ended.catch(() => undefined);
   const lateAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const over = new AbortController();
-    const next = pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    const next = pause(LOOK_MS, undefined, { signal: AbortSignal.any([over.signal, signal]) }).catch(() => undefined);
     // A pause that went on would keep the process for as long after the run's end.
     const step = await Promise.race([ended, next]).finally(() => over.abort());
+    signal.throwIfAborted();
     onLook(await look(store, request, performance.now() > lateAt));
     if (step !== undefined) return readResult(store, request, step);
   }

@@ -1,7 +1,9 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
 import { type AnswersOptions, answerSync } from '../../../src/operator/answer-sync.ts';
@@ -80,4 +82,56 @@ test('a worker begins although a killed one left its socket, and takes that away
   await worker(async () => DONE, { dataDir });
   await expect(stat(dead)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(await askWorker(dataDir, QUESTION, () => undefined)).toMatchObject({ state: 'done' });
+});
+
+/** A process of its own that answers, and stands still from now on. */
+async function standing(dataDir: string): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'answering-process.ts'), [dataDir]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+test('a worker that stands still is left for another one, and begins nothing once it wakes', async () => {
+  const dataDir = await scratchFolder();
+  const still = await standing(dataDir);
+  const said: unknown[] = [];
+  still.on('message', (message) => said.push(message));
+  still.kill('SIGSTOP');
+  // Only the process that stands still has a socket there: nobody took it.
+  expect(await askWorker(dataDir, QUESTION, () => undefined)).toBeUndefined();
+  // It wakes, finds the question, and answers the next one: so it is over with the first.
+  still.kill('SIGCONT');
+  expect(await askWorker(dataDir, { ...QUESTION, mark: 'store-b' }, () => undefined)).toBeUndefined();
+  expect(said).toEqual([]);
+});
+
+test('a worker that stands still after it has begun is not waited for for ever', async () => {
+  const dataDir = await scratchFolder();
+  const still = await standing(dataDir);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const looked = Promise.withResolvers<void>();
+  const asking = askWorker(dataDir, QUESTION, () => looked.resolve());
+  asking.catch(() => undefined);
+  await looked.promise;
+  still.kill('SIGSTOP');
+  await vi.advanceTimersByTimeAsync(10_000);
+  await expect(asking).rejects.toMatchObject({ code: 'WORKER_SILENT', action: 'retry' });
+});
+
+test('the following ends once nobody listens any more', async () => {
+  const aborted = Promise.withResolvers<void>();
+  const { dataDir } = await worker((_request, onLook, signal) => {
+    signal.addEventListener('abort', () => aborted.resolve());
+    onLook({});
+    return new Promise(() => undefined);
+  });
+  const client = createConnection(join(socketFolder(dataDir), `${process.pid}.sock`));
+  client.write(`${JSON.stringify(QUESTION)}\n{"go":true}\n`);
+  let heard = '';
+  client.on('data', (chunk) => (heard += String(chunk)));
+  await vi.waitUntil(() => heard.includes('look'));
+  client.destroy();
+  await expect(aborted.promise).resolves.toBeUndefined();
 });
