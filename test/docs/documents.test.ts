@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { runCli } from '../cli/cli-process.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { troubleshootingPage } from './error-codes.ts';
 import { streamsPage, wrongReasons } from './partner-table.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -73,4 +74,10 @@ test('the map of data in docs/privacy.md is what `hirebridge person map` prints'
   const { stdout } = await runCli(['person', 'map']);
   const [, map] = (await read('docs/privacy.md')).split('## The map of data\n\n');
   expect(map).toBe(stdout);
+});
+
+test('docs/troubleshooting.md has each error code that the code can throw, with what it says', async () => {
+  const page = troubleshootingPage();
+  expect(page.match(/^## [A-Z_]+$/gm)?.length).toBeGreaterThan(150);
+  expect(await read('docs/troubleshooting.md')).toBe(page);
 });
