@@ -15,6 +15,7 @@ import {
 } from '../../src/store/invitations.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
+import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -40,14 +41,17 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   const { waitMs, searched } = await settleOpen(context, hints);
   beat();
   const isWhole = context.hinted !== true || hints.some(({ recordId }) => recordId === WHOLE_LIST);
-  const { people, sinceRead } = await findPeople(context, settings, isWhole ? undefined : hints);
+  const { people, unread, sinceRead } = await findPeople(context, settings, isWhole ? undefined : hints);
   beat();
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map(unread.map((one) => [one.id, one]));
+  if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
   const run = { ...context, settings, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
   await inviteAll(run, people, beat);
   if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
   await clearHints(deps.store, key.tenantId, key.stream, hints);
-  if (isWhole) await forgetAllowed(deps.store, key);
+  // Whoever waits for credits is still to be invited by what a person allowed.
+  const isOver = [...verdicts.values()].every(({ kind }) => kind !== 'held');
+  if (isWhole && isOver) await forgetAllowed(deps.store, key);
   return verdictsOf(run);
 }
 
@@ -114,9 +118,14 @@ function leftMs({ deps }: PushContext, { give_up_at: until }: InvitationRow, now
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
-/** Ids of applications are integers (section 2.4); a batch with such an id is asked for by the next whole run. */
+/** Ids of applications are integers (section 2.4). */
+function isApplication(recordId: string): boolean {
+  return /^\d+$/.test(recordId);
+}
+
+/** A batch with an integer for its id is not recognised by its event. */
 function mayBeBatch(recordId: string): boolean {
-  return recordId !== WHOLE_LIST && !/^\d+$/.test(recordId);
+  return recordId !== WHOLE_LIST && !isApplication(recordId);
 }
 
 /** What a batch says of some rows of one assessment. `isGuess`: whether it is theirs, only its entries tell. */
@@ -178,18 +187,21 @@ async function searchInterviews(
 
 interface People {
   people: Invitee[];
+  /** Those whose record cannot be read. */
+  unread: Verdict[];
   sinceRead: Elapsed;
 }
 
 /** Everybody in the rules' stages, or those of them who were hinted at. */
 async function findPeople(context: PushContext, { rules }: Settings, hints?: readonly Hint[]): Promise<People> {
   const found = new Map<string, Invitee>();
-  let sinceRead = startClock();
+  const unread: Verdict[] = [];
+  // What was read first is the oldest.
+  const sinceRead = startClock();
   for (const { on, assessment } of rules) {
-    const members =
-      hints === undefined ? await readStage(context, on.stage) : await readHinted(context, on.stage, hints);
-    sinceRead = startClock();
-    for (const { jobId, ...member } of members) {
+    const read = hints === undefined ? await readStage(context, on.stage) : await readHinted(context, on.stage, hints);
+    unread.push(...read.unread);
+    for (const { jobId, ...member } of read.members) {
       if (on.jobs !== undefined && !on.jobs.includes(jobId)) continue;
       if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
       // Two applications of a person are one person.
@@ -197,7 +209,7 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
       if (!found.has(key)) found.set(key, { ...member, assessmentId: assessment });
     }
   }
-  return { people: [...found.values()], sinceRead };
+  return { people: [...found.values()], unread, sinceRead };
 }
 
 interface Member {
@@ -206,28 +218,54 @@ interface Member {
   jobId: string;
 }
 
-async function readStage({ connection }: PushContext, stage: string): Promise<Member[]> {
-  const members: Member[] = [];
+interface Members {
+  members: Member[];
+  unread: Verdict[];
+}
+
+async function readStage({ connection }: PushContext, stage: string): Promise<Members> {
+  const read: Members = { members: [], unread: [] };
   for (let page = 1, seen = 0; ; page += 1) {
     const shown = await readStagePage(connection, { stage }, page);
-    if (shown === undefined || shown.records === 0) return members;
+    if (shown === undefined || shown.records === 0) return read;
     seen += shown.records;
-    for (const { rejected, ...member } of shown.members) if (!rejected) members.push(member);
-    if (shown.total !== undefined && seen >= shown.total) return members;
+    for (const { rejected, ...member } of shown.members) if (!rejected) read.members.push(member);
+    for (const { id, index, reason } of shown.unreadable)
+      read.unread.push(unreadOf(id ?? `record ${index + 1} of page ${page} of stage ${stage}`, reason));
+    if (shown.total !== undefined && seen >= shown.total) return read;
   }
 }
 
-async function readHinted({ deps, connection }: PushContext, stage: string, hints: readonly Hint[]): Promise<Member[]> {
-  const ids = hints.map(({ recordId }) => recordId).filter((id) => /^\d+$/.test(id));
-  const seen = await Promise.all(
-    ids.map(async (jobCandidateId): Promise<Member[]> => {
+async function readHinted({ deps, connection }: PushContext, stage: string, hints: readonly Hint[]): Promise<Members> {
+  const read: Members = { members: [], unread: [] };
+  const look = async (jobCandidateId: string): Promise<void> => {
+    try {
       const presence = await readPresence(deps.store, connection, jobCandidateId, [stage]);
-      if (presence.verdict !== 'in' || isRejected(presence.jobCandidate)) return [];
+      if (presence.verdict !== 'in' || isRejected(presence.jobCandidate)) return;
       const { candidateId, jobId } = presence;
-      return [{ jobCandidateId, candidateId, jobId }];
-    }),
+      read.members.push({ jobCandidateId, candidateId, jobId });
+    } catch (error) {
+      if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
+      read.unread.push(unreadOf(jobCandidateId, error.message));
+    }
+  };
+  await Promise.all(hints.filter(({ recordId }) => isApplication(recordId)).map(({ recordId }) => look(recordId)));
+  return read;
+}
+
+const UNREAD = 'cannot be read, so nobody knows whether to invite them';
+
+function unreadOf(id: string, reason: string): Verdict {
+  return { id, kind: 'quarantined', reason: `${UNREAD}: ${reason}` };
+}
+
+/** Those whom an earlier run could not read, and whom this one does not look at. */
+async function stillUnread({ deps, key }: PushContext, hints: readonly Hint[]): Promise<Verdict[]> {
+  const looked = new Set(hints.map(({ recordId }) => recordId));
+  const left = (await readQuarantine(deps.store, key)).filter(({ reason }) => reason.startsWith(UNREAD));
+  return left.flatMap(({ record_key: id, reason }) =>
+    looked.has(id) ? [] : { id, kind: 'quarantined' as const, reason },
   );
-  return seen.flat();
 }
 
 // Inviting them.
@@ -289,7 +327,7 @@ async function assertFew({ deps, key, settings }: InviteRun, planned: readonly P
   const state = await readStreamState(deps.store, key);
   const message =
     `${fresh} people would be invited in one run, more than ${settings.atOnce} (invitations.atOnce in the tenant ` +
-    'file). Nobody of them was.';
+    'file). None of them was invited.';
   await stopAt({ deps, key, state }, { code: 'MASS_INVITE', message }, fresh);
 }
 

@@ -92,6 +92,7 @@ export const interviews: PullStream = {
     list: contract.assessments.list as ListEndpoint,
     param: 'assessmentId',
     isEmpty: ({ submissionCount }) => submissionCount === 0,
+    isTold: true,
   },
   toRecords: (item, { assessmentId }) => [{ ...item, id: item['submissionId'], assessmentId }],
   record: { name: 'interview', ...sourceRecords.interview },

@@ -13,10 +13,15 @@ export interface PullStream {
   /** Queries of the parts that the list comes in; one part without a query where absent. */
   segments?: readonly Record<string, unknown>[];
   /**
-   * The list comes once for each record of another list, and what webhooks name is one of those: an assessment, of
-   * which no interview can be read by its id. `param` names it in the list's path.
+   * The list comes once for each record of another list; `param` names it in the list's path. `isTold`: webhooks name
+   * which of them to read again, as the assessment of an interview, which nothing reads by its id.
    */
-  parent?: { list: ListEndpoint; param: string; isEmpty?: (record: Record<string, unknown>) => boolean };
+  parent?: {
+    list: ListEndpoint;
+    param: string;
+    isEmpty?: (record: Record<string, unknown>) => boolean;
+    isTold?: true;
+  };
   /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
   fetch?: ListEndpoint;
   /**
@@ -34,7 +39,7 @@ export interface PullStream {
 
 /** Whether what a hint names can be read without the whole list. */
 export function followsHints({ fetch, parent }: PullStream): boolean {
-  return fetch !== undefined || parent !== undefined;
+  return fetch !== undefined || parent?.isTold === true;
 }
 
 /** In place of an id, a hint says that the list should be read again. */

@@ -4,8 +4,12 @@ import { createPartnerClient } from '../../src/partner/client/create-partner-cli
 /** A process that "died". */
 export class Killed extends Error {}
 
-/** A client of a sandbox with a point before and after each call. */
-export function killablePartner({ url, key }: { url: string; key: string }, points: { pass(name: string): void }) {
+/** A client of a sandbox with a point before and after each call; `seen` may change what an answer holds. */
+export function killablePartner(
+  { url, key }: { url: string; key: string },
+  points: { pass(name: string): void },
+  seen: (operation: string, answer: unknown) => void = () => undefined,
+) {
   const partner = createPartnerClient({
     baseUrl: url,
     apiKey: key,
@@ -15,6 +19,7 @@ export function killablePartner({ url, key }: { url: string; key: string }, poin
       points.pass(`${operation}/before`);
       const answer = await run();
       points.pass(`${operation}/after`);
+      seen(operation, answer);
       return answer;
     },
   });

@@ -42,6 +42,7 @@ export async function invitationWorld({
   const made = (await sandbox.control.act('createAssessment', { title: 'Interview' })) as { assessmentId: string };
   const { assessmentId } = made;
   const points = failpoints();
+  const partnerSays = { change: (_operation: string, _answer: unknown): void => undefined };
   const clock = { now: 1_700_000_000_000 };
   const store = await openStore(await freshStoreUrl(kind), {
     ...(kind === 'sqlite' ? { now: () => clock.now } : {}),
@@ -57,7 +58,7 @@ export async function invitationWorld({
       invitations: { rules: [{ on: { stage: 'APPLIED' }, assessment: assessmentId }], atOnce },
       files: {},
     },
-    partner: killablePartner(sandbox, points),
+    partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer)),
     overrides: defaultOverrides,
     hris: {},
     keyFingerprint: 'one',
@@ -77,6 +78,8 @@ export async function invitationWorld({
     store,
     points,
     clock,
+    /** Changes what the partner answers, in place. */
+    partnerSays,
     assessmentId,
     once,
     /** As a worker would: again after each kill and each unknown outcome, when its time has come. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
 import { invitationWorld } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
@@ -195,5 +195,45 @@ test('those whom an assessment refuses are in quarantine until a person has them
   await sandbox.control.act('setAssessmentStatus', { assessmentId, status: 'ACTIVE' });
   expect(await run('three', { full: true })).toMatchObject({ state: 'done', counts: { created: people.length } });
   await sandbox.later();
+  expect((await invited()).people).toBe(people.length);
+});
+
+test('what a person allowed lasts until those who waited for credits are invited', async () => {
+  const { run, invited, applied, store, sandbox, clock } = await invitationWorld({ atOnce: 1 });
+  const people = await applied();
+  await sandbox.control.act('setQuirks', { quirks: ['invitations-cost'] });
+  await sandbox.control.act('setCredits', { credits: 0 });
+  expect(await run('one')).toMatchObject({ state: 'refused', code: 'MASS_INVITE' });
+  await resumeStream(store, key, 'somebody');
+  expect(await run('two')).toMatchObject({ counts: { held: people.length } });
+  expect(await run('three')).toMatchObject({ counts: { held: people.length } });
+  await sandbox.control.act('setCredits', { credits: 100 });
+  clock.now += 900_000;
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { created: people.length, held: 0 } });
+  expect((await readStreamState(store, key))?.allowed_code).toBeNull();
+  await sandbox.later();
+  expect((await invited()).people).toBe(people.length);
+});
+
+test('somebody whose record cannot be read is in quarantine, and the others are invited', async () => {
+  const { run, invited, applied, hint, store, sandbox, partnerSays } = await invitationWorld();
+  const [garbled = '', ...people] = (await applied()).map(({ jobCandidateDetails }) => jobCandidateDetails.id);
+  partnerSays.change = (operation, answer) => {
+    if (!operation.startsWith('jobCandidates.')) return;
+    const { data = [] } = (answer as { body: { data?: Record<string, unknown>[] } }).body;
+    const records = data.map((item) => (item['jobCandidateDetails'] ?? item) as Record<string, unknown>);
+    for (const record of records) if (String(record['id']) === garbled) record['jobId'] = { broken: true };
+  };
+  const left = async () => (await readQuarantine(store, key)).map(({ record_key: id }) => id);
+  const seen = await run('whole');
+  expect(seen).toMatchObject({ state: 'partial', counts: { created: people.length, quarantined: 1 } });
+  await sandbox.later();
+  expect(await left()).toEqual([garbled]);
+  await hint(people.slice(0, 1));
+  expect(await run('other', { hinted: true })).toMatchObject({ counts: { unchanged: 1, quarantined: 1 } });
+  expect(await left()).toEqual([garbled]);
+  await hint([garbled, ...people.slice(1, 2)]);
+  expect(await run('hinted', { hinted: true })).toMatchObject({ counts: { unchanged: 1, quarantined: 1 } });
+  expect(await left()).toEqual([garbled]);
   expect((await invited()).people).toBe(people.length);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
+import { pullNames, pullStreams } from '../../../src/streams/streams.ts';
+import { dispatch } from '../../../src/worker/dispatch.ts';
 import type { World } from '../../harness/world.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
@@ -92,6 +94,28 @@ async function makeCampaign({ partner, control }: World): Promise<number> {
   });
   return Number(campaign.id);
 }
+
+test('what no event tells of is read again by a scheduled run: leads, people on flows', async () => {
+  const { world, pull } = await openPullWorld('{ leads: {}, screenings: {} }', { candidates: 2, jobs: 1 });
+  const { partner } = world;
+  const campaignId = await makeCampaign(world);
+  const steps = [{ assessmentId: await makeAssessment(world), passThreshold: 50 }];
+  const flow = await partner.assessmentFlows.create({ body: { flowName: 'Screening', steps } });
+  for (const stream of ['leads', 'screenings'] as const) await pull('full', { stream });
+  const leads = [{ firstName: 'Ada', phone: '+44 20 7946 0000' }];
+  await partner.campaigns.addLeads({ params: { campaignId }, body: { leads } });
+  await partner.assessmentFlows.assign({ params: { id: Number(flow.data.id) }, body: { email: 'ada@example.com' } });
+  for (const stream of ['leads', 'screenings'] as const)
+    expect(await pull('incremental', { stream })).toMatchObject({ state: 'done', counts: { created: 1 } });
+});
+
+test('a list of parts counts as told of by webhooks where an event names its parts', () => {
+  const told = new Set(Object.values(dispatch).flatMap(({ streams = {} }) => Object.keys(streams)));
+  for (const name of pullNames) {
+    const { parent } = pullStreams[name];
+    if (parent !== undefined) expect([name, parent.isTold === true]).toEqual([name, told.has(name)]);
+  }
+});
 
 test('leads, bookings and people on flows land and follow: moved, not come, cancelled, failed, gone', async () => {
   const streams = '{ leads: { every: 1h, deletion: mark }, bookings: { every: 1h, deletion: mark }, screenings: {} }';
