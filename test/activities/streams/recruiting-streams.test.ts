@@ -111,10 +111,8 @@ test('what no event tells of is read again by a scheduled run: leads, people on 
 
 test('a list of parts counts as told of by webhooks where an event names its parts', () => {
   const told = new Set(Object.values(dispatch).flatMap(({ streams = {} }) => Object.keys(streams)));
-  for (const name of pullNames) {
-    const { parent } = pullStreams[name];
-    if (parent !== undefined) expect([name, parent.isTold === true]).toEqual([name, told.has(name)]);
-  }
+  const ofParts = pullNames.filter((name) => pullStreams[name].parent !== undefined);
+  expect(ofParts.filter((name) => pullStreams[name].parent?.isTold)).toEqual(ofParts.filter((name) => told.has(name)));
 });
 
 test('leads, bookings and people on flows land and follow: moved, not come, cancelled, failed, gone', async () => {
