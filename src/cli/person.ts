@@ -184,8 +184,10 @@ async function runErase(
   const question = `Erase this person of tenant ${tenantId} for good? Their hires end, and nobody takes them in again.`;
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const { employee, reason } = options;
-  const receipt = await withClient(places, ({ store, hires }) =>
-    erasePerson({ store, hires, places, tenantId, by: byOf(options) }, { who, reason, employee }),
+  const receipt = await withClient(
+    places,
+    ({ store, hires }) => erasePerson({ store, hires, places, tenantId, by: byOf(options) }, { who, reason, employee }),
+    tenantId,
   );
   say(options, receipt, renderReceipt(receipt));
 }

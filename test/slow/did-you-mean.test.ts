@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
-import { runCli, scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { scratchDir, tenantDir } from '../cli/cli-process.ts';
 import { temporalForTests } from '../harness/temporal.ts';
+import { openProcess } from './in-one-process.ts';
 
 /** Commands whose first argument is a tenant that must be there, as the reference lists them. */
 async function commandsOfTenants(): Promise<string[][]> {
@@ -24,6 +24,9 @@ const OTHERS: Record<string, string[]> = {
   replay: ['--since', '1h'],
   revert: ['--mapping', '0123abcd'],
   'tenant go-live': ['--since', '2026-01-01'],
+  'person export': ['17', '--out', 'person.json'],
+  'person erase': ['17', '--employee', 'keep', '--reason', 'asked', '--yes'],
+  'person hold': ['17', '--reason', 'asked'],
 };
 
 /** One word for each argument that must be there. */
@@ -40,7 +43,8 @@ async function applied() {
   const { holdId } = await openHold(store, hold);
   await store.close();
   const places = ['--tenants', tenants, '--data', data];
-  return { holdId, run: (args: string[]) => runCli([...args, ...places], { TEMPORAL_ADDRESS: address }) };
+  const play = openProcess({ TEMPORAL_ADDRESS: address });
+  return { holdId, run: (args: string[]) => play([...args, ...places]) };
 }
 
 test('whoever mistypes a tenant is told the one that may be meant, by every command that takes one', async () => {
@@ -50,14 +54,11 @@ test('whoever mistypes a tenant is told the one that may be meant, by every comm
     ...['hold list', 'hire list', 'inbox list'].map((name) => [...name.split(' '), '--tenant', 'acne']),
   ];
   expect(commands.length).toBeGreaterThan(25);
-  const inTurn = pLimit(3);
   const told = await Promise.all(
-    commands.map((args) =>
-      inTurn(async () => {
-        const { code, stderr } = await run(args);
-        return `${args.join(' ')}: ${code}, ${stderr.includes('Did you mean "acme"?') ? 'named' : stderr}`;
-      }),
-    ),
+    commands.map(async (args) => {
+      const { code, output } = await run(args);
+      return `${args.join(' ')}: ${code}, ${output.includes('Did you mean "acme"?') ? 'named' : output}`;
+    }),
   );
   expect(told.filter((line) => !line.endsWith(': 2, named'))).toEqual([]);
 });
@@ -76,7 +77,7 @@ test('a stream, a hold, its reason and its answer are guessed, too', async () =>
     [['hold', 'answer', '--all', 'AMENDMENT', 'keep'], 'AMENDMENTS'],
   ];
   for (const [args, meant] of cases) {
-    const { code, stderr } = await run(args);
-    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(`Did you mean "${meant}"?`)]);
+    const { code, output } = await run(args);
+    expect([args, code, output]).toEqual([args, 2, expect.stringContaining(`Did you mean "${meant}"?`)]);
   }
 });
