@@ -23,7 +23,7 @@ import {
   resolveOptions,
 } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
-import { resolveSecret } from '../src/tenants/secrets.ts';
+import { isSecretRef, resolveSecret } from '../src/tenants/secrets.ts';
 import { traced } from '../src/trace.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { type OwnHris, ownHris } from './own-hris.ts';
@@ -158,17 +158,26 @@ function createRetired() {
   };
 }
 
-/** Of every secret that the tenant names; undefined where one is missing. */
+/** Of every secret that the tenant's two sides need; undefined where one is missing. */
 export function hashOfSecrets({ partner, hris, landing }: Tenant): string | undefined {
   try {
     const secrets = JSON.stringify([
       resolveSecret(partner.apiKey),
       resolveOptions(hris.options),
-      resolveOptions({ url: landing?.url }),
+      landing && secretOrNone(landing.url),
     ]);
     return createHash('sha256').update(secrets).digest('hex');
   } catch {
     return undefined;
+  }
+}
+
+/** Where records land has a secret that nothing else waits for. */
+function secretOrNone(url: string): string {
+  try {
+    return isSecretRef(url) ? resolveSecret(url) : url;
+  } catch {
+    return '';
   }
 }
 

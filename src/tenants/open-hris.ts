@@ -33,7 +33,7 @@ export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promi
   const surroundings = { landings, ...ofTables, ...(limits === undefined ? {} : { limits }) };
   const open = await openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
   if (landing === undefined) return open;
-  return withLanding(open, openLanding(resolveLanding(landing), landings, await fieldsInUse(tenant)));
+  return withLanding(open, openLanding(landing, () => addressOf(landing), landings, await fieldsInUse(tenant)));
 }
 
 /** Employees as the HR system has them; what lands goes to the tables beside it, and to no others. */
@@ -50,8 +50,8 @@ function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConne
   };
 }
 
-function resolveLanding({ url, ...options }: LandingOptions): LandingOptions {
-  return { ...options, url: isSecretRef(url) ? resolveSecret(url) : url };
+function addressOf({ url }: LandingOptions): string {
+  return isSecretRef(url) ? resolveSecret(url) : url;
 }
 
 /** Those of them that are asked of the HR system itself. */
@@ -92,7 +92,10 @@ export async function setupStatements(
   const options = setup && adapter?.optionsSchema(landings).parse(resolveOptions(tenant.hris.options));
   const own = await setup?.(options, { employee, landing: tenant.landing === undefined ? landing : {} });
   if (tenant.landing === undefined) return own;
-  const beside = await landingSetup(resolveLanding(tenant.landing), landings, { employee: new Set(), landing });
+  const beside = await landingSetup({ ...tenant.landing, url: addressOf(tenant.landing) }, landings, {
+    employee: new Set(),
+    landing,
+  });
   return [...(own ?? []), ...beside];
 }
 

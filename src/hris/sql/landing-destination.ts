@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
-import type { FieldDef, FieldsInUse, LandingConnection, Landings, SetupStatement } from '../port.ts';
+import type {
+  FieldDef,
+  FieldsInUse,
+  Landing,
+  LandingConnection,
+  Landings,
+  Requisitions,
+  SetupStatement,
+} from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
 import { requisitionOptions } from './requisition-options.ts';
@@ -37,10 +45,38 @@ export function positionFieldsOf({ requisitions }: LandingOptions): readonly Fie
   return requisitions === undefined ? [] : fieldDefs(requisitions);
 }
 
-/** Opens it; every reference is resolved by now, and nothing is sent before the first call. */
-export function openLanding(options: LandingOptions, landings: Landings, inUse: FieldsInUse): LandingConnection {
-  const { close, ...calls } = openLandingTables(narrowed(asSql(options, landings), inUse));
-  return { ...speaksOfLanding(calls), close };
+/**
+ * Opens it at its first call, and looks up `addressOf` no sooner: whatever is wrong with the address is trouble of what
+ * lands there, and of nothing else that the tenant does.
+ */
+export function openLanding(
+  options: LandingOptions,
+  addressOf: () => string,
+  landings: Landings,
+  inUse: FieldsInUse,
+): LandingConnection {
+  let opened: LandingConnection | undefined;
+  const open = (): LandingConnection => {
+    opened ??= openLandingTables(narrowed(asSql({ ...options, url: addressOf() }, landings), inUse));
+    return opened;
+  };
+  const landing: Landing = {
+    land: async (...given) => open().landing.land(...given),
+    read: async (...given) => open().landing.read(...given),
+    hashes: async (...given) => open().landing.hashes(...given),
+    ids: async (...given) => open().landing.ids(...given),
+    remove: async (...given) => open().landing.remove(...given),
+  };
+  const positions = () => open().requisitions as Required<Requisitions>;
+  const requisitions: Required<Requisitions> = {
+    listOpen: async (...given) => positions().listOpen(...given),
+    read: async (...given) => positions().read(...given),
+    update: async (...given) => positions().update(...given),
+    amend: async (...given) => positions().amend(...given),
+  };
+  const describe: LandingConnection['describe'] = async (...given) => open().describe(...given);
+  const calls = { landing, describe, ...(options.requisitions && { requisitions }) };
+  return { ...speaksOfLanding(calls), close: async () => opened?.close() };
 }
 
 /** What is missing there for these fields, as statements. Reads only. */
@@ -66,7 +102,7 @@ function speaksOfLanding<T extends object>(calls: T): T {
       try {
         return await call(...given);
       } catch (error) {
-        throw isConnectorError(error) ? ofLanding(error) : error;
+        throw ofLanding(error);
       }
     };
     return [name, told];
@@ -74,21 +110,38 @@ function speaksOfLanding<T extends object>(calls: T): T {
   return Object.fromEntries(members) as T;
 }
 
+/** What says that nothing can be opened: of an HR system it stops the tenant. */
+const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['SECRET_MISSING', 'HRIS_OPTIONS_INVALID']);
+
 /**
  * Trouble of this database is none of the HR system: it ends the stream's run, and pauses neither the tenant nor its
  * hires, which is what credentials that no longer work do there.
  */
-function ofLanding(error: ConnectorError): ConnectorError {
+function ofLanding(error: unknown): unknown {
+  if (error instanceof z.ZodError) return addressInvalid(error);
+  if (!isConnectorError(error)) return error;
   const { code, action, details } = error;
-  if (!code.startsWith('HRIS_') && code !== 'LANDING_UNUSABLE') return error;
+  const isOfAddress = OF_THE_ADDRESS.has(code);
+  if (!code.startsWith('HRIS_') && !isOfAddress && code !== 'LANDING_UNUSABLE') return error;
+  const message = error.message
+    .replaceAll('HRIS database', 'landing database')
+    .replaceAll('hris.landing', 'landing.tables')
+    .replaceAll('hris.', 'landing.');
   return new ConnectorError({
-    code: code.replace('HRIS_', 'LANDING_'),
-    action: action === 'reauthorize' ? 'reject' : action,
-    message: error.message
-      .replaceAll('HRIS database', 'landing database')
-      .replaceAll('hris.landing', 'landing.tables')
-      .replaceAll('hris.', 'landing.'),
+    code: code === 'LANDING_UNUSABLE' ? code : `LANDING_${code.replace('HRIS_', '')}`,
+    action: action === 'reauthorize' || isOfAddress ? 'reject' : action,
+    message: isOfAddress ? `landing.url cannot be used. ${message}` : message,
     ...(details && { details }),
     cause: error,
+  });
+}
+
+/** Without what stands in the address, which is a secret. */
+function addressInvalid({ issues }: z.ZodError): ConnectorError {
+  const expected = issues.map(({ message }) => message).join('; ');
+  return new ConnectorError({
+    code: 'LANDING_OPTIONS_INVALID',
+    action: 'reject',
+    message: `landing.url cannot be used: ${expected}. Correct the address, or what the reference leads to.`,
   });
 }

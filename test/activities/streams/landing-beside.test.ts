@@ -99,3 +99,26 @@ test('credentials that the landing database refuses end the run, and pause neith
   expect(fleet.deps.pausedHris.size).toBe(0);
   expect(await listHolds(fleet.store, { tenantId: 'acme' })).toEqual([]);
 });
+
+test.each([
+  ['LANDING_SECRET_MISSING', ''],
+  ['LANDING_OPTIONS_INVALID', 'postgres://u:hush-hush@landing.example.com/lake'],
+  ['LANDING_OPTIONS_INVALID', 'mysql://u:hush-hush@landing.example.com/lake'],
+])('%s where the address reads "%s": streams are refused, and whoever is hired is hired', async (code, address) => {
+  const { fleet, double, pull } = await besideBamboo();
+  await fleet.reconcile('acme');
+  vi.stubEnv('TEST_LANDING_URL', address);
+  await fleet.deps.connections.reopen('acme');
+  const ended = await pull('candidates');
+  expect(ended).toMatchObject({ state: 'refused', code });
+  expect(JSON.stringify(ended)).not.toContain('hush-hush');
+  expect(await fleet.deps.connections.reopenIfRotated('acme')).toBe(false);
+  const jobCandidateId = await fleet.hire();
+  const ref = { tenantId: 'acme', jobCandidateId, period: 1 };
+  await fleet.open('acme', jobCandidateId);
+  await finishOnboardings(fleet.sandbox.control, fleet.sandbox.partner);
+  for (const step of [readOnboarding, employ]) await step(fleet.deps, ref);
+  expect(double.company.employees.size).toBe(1);
+  expect(fleet.deps.pausedHris.size).toBe(0);
+  expect(await listHolds(fleet.store, { tenantId: 'acme' })).toEqual([]);
+});
