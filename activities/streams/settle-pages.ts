@@ -59,7 +59,7 @@ interface Settled {
 }
 
 /** Several pages are landed in the time that the HR system has for one. */
-const TOO_SLOW_AS_ONE = ['HRIS_BUSY', 'STOPPED'];
+const TOO_SLOW_AS_ONE = ['HRIS_BUSY', 'LANDING_BUSY', 'STOPPED'];
 
 /**
  * Lands pages that follow one another and moves the cursor past them. False when another run took over. Where they

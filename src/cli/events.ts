@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ConnectorError } from '../errors.ts';
 import { duration } from '../hris/duration.ts';
 import { eventViews, replayOf } from '../operator/events.ts';
 import { withStore } from './open.ts';
@@ -14,7 +15,9 @@ export function defineEvents(command: Command): void {
     .addHelpText('after', example('hirebridge events list acme', 'hirebridge events list acme --waiting'))
     .action(runList);
   asOption(which(command.command('replay')))
-    .description('Tell events once more, in their order and with the ids they had: all that are kept, or some.')
+    .description(
+      'Tell events once more, in their order and with the ids they had: one, or those that --hire and --since choose.',
+    )
     .argument('[event]', 'id of one event, as `events list` shows it')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge events replay acme --since 2h'))
@@ -57,6 +60,12 @@ async function runList(tenantId: string, options: Which, command: Command): Prom
 }
 
 async function runReplay(tenantId: string, event: string | undefined, options: Which, command: Command): Promise<void> {
+  if (event === undefined && options.hire === undefined && options.since === undefined)
+    throw new ConnectorError({
+      code: 'EVENTS_NOT_CHOSEN',
+      action: 'reject',
+      message: 'Say which events: the id of one, --hire ID or --since 2h. All that are kept: --since 30d.',
+    });
   const request = { ...chosen(tenantId, options), eventId: event };
   const replay = (store: Parameters<typeof replayOf>[0]) => replayOf(store, request, byOf(options));
   const count = await withStore(await placesOf(command), replay, { mustExist: true, tenantId });

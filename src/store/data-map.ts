@@ -302,8 +302,11 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
 
 /** What stands outside the store. */
 export const OTHER_PLACES: Readonly<Record<string, Place>> = {
-  "landing tables in the customer's HR database": {
-    people: { 'a row of `candidates`, `applications` or `onboarding`': RECORD },
+  "landing tables in the customer's HR database, or in the landing database beside it": {
+    people: {
+      'a row of `candidates`, `applications`, `onboarding`, `interviews`, `screenings`, `bookings` or `leads`': RECORD,
+      'a row of `jobs`': IDS,
+    },
     why: 'The tenant runs a stream that lands these records there.',
     kept: 'while the partner shows the record; then as `streams.*.deletion` says',
   },

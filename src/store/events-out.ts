@@ -4,19 +4,32 @@ import type { Store } from './open-store.ts';
 import { inTransaction } from './persons.ts';
 import type { EventOutRow } from './schema.ts';
 
-/** The tenants that have something to tell now. */
+/** As the triggers know a tenant that has somebody to tell. */
+const IS_TOLD = sql<boolean>`coalesce(receives, '') like '%"events":true%'`;
+
+/** The tenants that have something to tell now. A look for each, however many events wait. */
 export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<string>> {
   const rows = await kysely
-    .selectFrom('events_out')
+    .selectFrom('tenants')
     .select('tenant_id')
-    .distinct()
-    .where('taken_at', 'is', null)
-    .where('due_at', '<=', now)
+    .where(IS_TOLD)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('events_out')
+          .select('event_no')
+          .whereRef('events_out.tenant_id', '=', 'tenants.tenant_id')
+          .where('taken_at', 'is', null)
+          .where('due_at', '<=', now),
+      ),
+    )
     .execute();
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** The first event of each hire that is not taken yet, where it is due: what comes after it waits for it. */
+/**
+ * The first event of each hire that is not taken yet, where it is due: what comes after it waits for it. Those of no
+ * hire, which are alarms, wait for none.
+ */
 export async function firstEvents({ kysely, now }: Store, tenantId: string, most: number): Promise<EventOutRow[]> {
   return kysely
     .selectFrom('events_out as first')
@@ -31,6 +44,7 @@ export async function firstEvents({ kysely, now }: Store, tenantId: string, most
             .select('before.event_no')
             .whereRef('before.tenant_id', '=', 'first.tenant_id')
             .whereRef('before.job_candidate_id', '=', 'first.job_candidate_id')
+            .where('before.job_candidate_id', '!=', '')
             .whereRef('before.event_no', '<', 'first.event_no')
             .where('before.taken_at', 'is', null),
         ),
@@ -108,11 +122,15 @@ function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: 
   return sql<boolean>`${sql.join(all, sql` and `)}`;
 }
 
-/** What was taken so long ago is no longer kept for a replay. */
-export async function purgeEvents({ kysely, now }: Store, tenantId: string, keptMs: number): Promise<void> {
+/** Ends what was taken so long ago, of whichever tenant, and what waits for a tenant that tells nobody any more. */
+export async function purgeEvents({ kysely, now }: Store, keptMs: number): Promise<void> {
   await kysely
     .deleteFrom('events_out')
-    .where('tenant_id', '=', tenantId)
     .where('taken_at', '<=', sql<number>`${now} - ${sql.lit(keptMs)}`)
+    .execute();
+  await kysely
+    .deleteFrom('events_out')
+    .where('taken_at', 'is', null)
+    .where('tenant_id', 'in', (eb) => eb.selectFrom('tenants').select('tenant_id').where(sql<boolean>`not ${IS_TOLD}`))
     .execute();
 }

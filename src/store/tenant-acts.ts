@@ -43,12 +43,21 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
   );
 }
 
-/** Nothing of the tenant goes on from here; a worker ends its schedules and workflows. False when it is removed. */
+/**
+ * Nothing of the tenant goes on from here: nobody is told of it any more, and a worker ends its schedules and workflows.
+ * False when it is removed.
+ */
 export async function removeTenant(store: Store, act: TenantAct): Promise<boolean> {
   return change(store, { ...act, act: 'removed' }, (trx, version) =>
     trx.kysely
       .updateTable('tenants')
-      .set({ version, state: 'removed', removed_at: trx.now, ended_at: null })
+      .set({
+        version,
+        state: 'removed',
+        removed_at: trx.now,
+        ended_at: null,
+        receives: sql<string>`replace(receives, ',"events":true', '')`,
+      })
       .where('tenant_id', '=', act.tenantId)
       .where('version', 'is not', null)
       .where('state', '!=', 'removed')

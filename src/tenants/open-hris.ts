@@ -33,7 +33,10 @@ export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promi
   const surroundings = { landings, ...ofTables, ...(limits === undefined ? {} : { limits }) };
   const open = await openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
   if (landing === undefined) return open;
-  return withLanding(open, openLanding(landing, () => addressOf(landing), landings, await fieldsInUse(tenant)));
+  return withLanding(
+    open,
+    openLanding(landing, () => addressOf(landing), landings, await fieldsInUse(tenant)),
+  );
 }
 
 /** Employees as the HR system has them; what lands goes to the tables beside it, and to no others. */

@@ -84,8 +84,7 @@ function createRound(
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
   const start: Chore = (tenant, signal) => startRequested(deps, tenant, signal);
-  const purge: Chore = async ({ tenant, policies, events }, signal) => {
-    if (events !== undefined) await purgeEvents(store, tenant, KEPT.eventsMs);
+  const purge: Chore = async ({ tenant, policies }, signal) => {
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans, signal);
     await purgeConflicts(store, tenant, policies.retention.plans);
@@ -101,6 +100,7 @@ function createRound(
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
     await purgeBodies(store, KEPT.bodiesMs, stop);
     await purgeDeliveries(store, KEPT.deliveriesMs, stop);
+    await purgeEvents(store, KEPT.eventsMs);
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
     // Not waited for: what was under way when it was asked for may take half a minute to end.

@@ -9,13 +9,31 @@ import type { Notice } from './notices.ts';
 
 const SEND_MS = 10_000;
 
+/** Told how many recipients the server refuses while it takes the mail for others. */
+type NoteRefused = (refused: number) => void;
+
 /**
- * Sends one notice as mail. `taken` once the server has it for everybody; else why not. What is sent again has the same
- * Message-ID. Without `allowPrivate` nothing is said in clear, and no server inside the network is called.
+ * Sends one notice as mail. `taken` once the server has it for anybody; else why not: for whom it is refused, sending
+ * it again changes nothing. What is sent again has the same Message-ID. Without `allowPrivate` nothing is said in clear,
+ * and no server inside the network is called.
  */
 export async function mailNotice(
+  to: Notify & { allowPrivate: boolean },
+  notice: Notice,
+  { stop, noteRefused }: { stop: AbortSignal; noteRefused: NoteRefused },
+): Promise<string> {
+  const ends = AbortSignal.any([stop, AbortSignal.timeout(SEND_MS)]);
+  const ended = new Promise<string>((resolve) => {
+    if (ends.aborted) resolve('no answer');
+    else ends.addEventListener('abort', () => resolve('no answer'), { once: true });
+  });
+  return Promise.race([ended, send(to, notice, noteRefused)]);
+}
+
+async function send(
   { url, from, to = [], allowPrivate }: Notify & { allowPrivate: boolean },
   notice: Notice,
+  noteRefused: NoteRefused,
 ): Promise<string> {
   try {
     const server = new URL(resolveSecret(url));
@@ -46,7 +64,9 @@ export async function mailNotice(
         messageId: `<${notice.id}@hirebridge>`,
         date: new Date(notice.at),
       });
-      return sent.rejected.length === 0 ? 'taken' : 'the server refuses a recipient';
+      if (sent.accepted.length === 0) return 'the server refuses every recipient';
+      if (sent.rejected.length > 0) noteRefused(sent.rejected.length);
+      return 'taken';
     } finally {
       transport.close();
     }

@@ -21,13 +21,14 @@ export function createPostNotice(log: Logger): PostNotice {
     const { notify, partner } = tenant;
     if (notify === undefined) return true;
     const allowPrivate = partner.allowPrivateAddress;
-    const to = { ...notify, allowPrivate };
+    const to = { ...notify, allowPrivate, secretAt: 'notify.secret' as const };
+    const facts = { tenantId: tenant.tenant, notice: notice.id };
+    const noteRefused = (refused: number) => log.warn({ ...facts, refused }, 'mail server refuses recipients');
     const answer =
       notify.form === 'mail'
-        ? await mailNotice({ ...notify, allowPrivate }, notice)
+        ? await mailNotice(to, notice, { stop, noteRefused })
         : await post(to, { id: notice.id, body: noticeIn(notify.form, notice) }, stop);
     if (answer === 'taken') return true;
-    const facts = { tenantId: tenant.tenant, notice: notice.id };
     if (typeof answer === 'number') log.warn({ ...facts, status: answer }, 'notification refused');
     else log.warn({ ...facts, reason: answer }, 'notification not delivered');
     return false;
@@ -39,6 +40,8 @@ interface Receiver {
   url: string;
   /** A reference to what signs it. */
   secret?: string | undefined;
+  /** Where the tenant's file names it. */
+  secretAt: 'notify.secret' | 'events.secret';
   /** Whether an address inside the network may be called. */
   allowPrivate: boolean;
 }
@@ -57,13 +60,13 @@ export function createPoster(): (
 ) => Promise<Posted> {
   const outside = new Agent({ connect: { lookup: publicLookup } });
   const inside = new Agent();
-  return async ({ url, secret, allowPrivate }, { id, body }, stop) => {
+  return async ({ url, secret, allowPrivate, secretAt }, { id, body }, stop) => {
     try {
       const address = isSecretRef(url) ? resolveSecret(url) : url;
       if (!allowPrivate) assertPublicAddress(new URL(address));
       const answer = await fetch(address, {
         method: 'POST',
-        headers: noticeHeaders(id, body, secret === undefined ? undefined : resolveSecret(secret)),
+        headers: noticeHeaders(id, body, secret === undefined ? undefined : resolveSecret(secret), secretAt),
         body,
         redirect: 'error',
         signal: AbortSignal.any([stop, AbortSignal.timeout(POST_MS)]),

@@ -33,7 +33,7 @@ export function createEventSender({ store, log }: Pick<ActivityDeps, 'store' | '
     const until = performance.now() + ROUND_MS;
     const send = async (event: EventOutRow): Promise<boolean> => {
       const message = { id: `evt_${event.event_id}`, body: bodyOfEvent(event) };
-      const to = { ...events, allowPrivate: partner.allowPrivateAddress };
+      const to = { ...events, allowPrivate: partner.allowPrivateAddress, secretAt: 'events.secret' as const };
       const answer = await withFailpoints('events.post', () => post(to, message, stop));
       if (answer === 'taken') {
         await markEventTaken(store, event.event_id);

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { STORE_PLACES } from '../../src/store/data-map.ts';
+import { OTHER_PLACES, STORE_PLACES } from '../../src/store/data-map.ts';
+import { landings } from '../../src/streams/streams.ts';
 import { freshStore, kinds } from './stores.ts';
+
+test('every table where records land stands among the places outside the store', () => {
+  const named = Object.values(OTHER_PLACES).flatMap(({ people }) => Object.keys(people).join());
+  for (const name of Object.keys(landings)) expect(named.join()).toContain(`\`${name}\``);
+});
 
 describe.each(kinds)('the map of data, on %s', (kind) => {
   test('every column of every table stands in it once, and it names no other', async () => {

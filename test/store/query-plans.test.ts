@@ -3,6 +3,7 @@ import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
 import { audit, readAudit } from '../../src/store/audit.ts';
 import { alignAlarms, countStuck } from '../../src/store/derived-alarms.ts';
 import { readDigest } from '../../src/store/digests.ts';
+import { firstEvents, listEvents, purgeEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
 import { readPairStates } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, listConflicts, purgeConflicts } from '../../src/store/field-conflicts.ts';
 import {
@@ -62,7 +63,7 @@ const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
 const GROWING = (
   'inbox hires intents plans holds hints persons person_keys foreign_writes purged_writes ' +
-  'field_conflicts hire_documents document_looks exchange_pairs audit'
+  'field_conflicts hire_documents document_looks exchange_pairs audit events_out'
 ).split(' ');
 
 /** However small the tables are here, Postgres must show whether an index would serve. */
@@ -112,6 +113,10 @@ async function askEverything(store: Store): Promise<void> {
   await alignAlarms(store, []);
   await countStuck(store, 1_000);
   await tenantsToTell(store);
+  await tenantsWithEvents(store);
+  await firstEvents(store, 'acme', 9);
+  await listEvents(store, { tenantId: 'acme' }, { waiting: false, limit: 9 });
+  await purgeEvents(store, 1_000);
   await readDigest(store, 'acme', 0, 1_000);
   await purgeBodies(store, 1_000);
   await purgeDeliveries(store, 1_000);

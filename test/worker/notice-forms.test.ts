@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as listenInSilence } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
@@ -34,11 +34,11 @@ async function due(): Promise<Store> {
 
 const MINUTE_AGO = new Date(Date.now() - 60_000).toISOString().slice(11, 16);
 
-function tell(store: Store, notify: Partial<Notify>) {
+function tell(store: Store, notify: Partial<Notify>, stop = signal) {
   const send = createNotifier({ store, log: createRootLogger(undefined, 'silent') } as ActivityDeps);
   const told = { timezone: 'UTC', digest: MINUTE_AGO, ...notify };
   const partner = { allowPrivateAddress: true };
-  return send({ tenant: 'acme', partner, configHash: 'a', notify: told } as unknown as Tenant, signal);
+  return send({ tenant: 'acme', partner, configHash: 'a', notify: told } as unknown as Tenant, stop);
 }
 
 /** Takes a message only where it is in the form of this chat, as Slack and Teams do: anything else is 400. */
@@ -126,4 +126,42 @@ test('a mail server that is busy at first gets each notice as mail, under one Me
   expect(new Set(ids).size).toBe(3);
   expect(mails[1]).toMatchObject({ to: ['hr@acme.example'], text: expect.stringMatching(/Subject: acme: NO_SHOW/) });
   expect(mails[3]?.text).toContain('Holds: 0 opened, 1 open');
+});
+
+test('where one of two recipients is refused, the other is told once', async () => {
+  const store = await due();
+  let mails = 0;
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    authOptional: true,
+    onRcptTo: ({ address }, _session, done) =>
+      address === 'gone@acme.example' ? done(Object.assign(new Error('gone'), { responseCode: 550 })) : done(),
+    async onData(stream, _session, done) {
+      await text(stream);
+      mails += 1;
+      done();
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => server.close());
+  const file = join(await scratchFolder(), 'smtp.url');
+  await writeFile(file, `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}\n`);
+  const mail = { form: 'mail' as const, url: `file:${file}`, from: 'hirebridge@example.org' };
+  expect(await tell(store, { ...mail, to: ['gone@acme.example'] })).toBe('failed');
+  for (const _ of [1, 2])
+    expect(await tell(store, { ...mail, to: ['gone@acme.example', 'hr@acme.example'] })).toBe('done');
+  expect(mails).toBe(3);
+});
+
+test('a mail server that says nothing is left as soon as the worker stops', async () => {
+  const store = await due();
+  const silent = listenInSilence(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const file = join(await scratchFolder(), 'smtp.url');
+  await writeFile(file, `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}\n`);
+  const begun = performance.now();
+  const mail = { form: 'mail' as const, url: `file:${file}`, from: 'a@example.org', to: ['hr@acme.example'] };
+  expect(await tell(store, mail, AbortSignal.timeout(300))).toBe('failed');
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });

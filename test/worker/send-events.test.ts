@@ -7,11 +7,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { listEvents, replayEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
+import { listEvents, purgeEvents, replayEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { closeHoldsOf, openHold } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { removeTenant } from '../../src/store/tenant-acts.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createEventSender } from '../../src/worker/send-events.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
@@ -100,6 +101,44 @@ describe.each(kinds)('events on %s', (kind) => {
     expect(receiver.calls.filter(({ jobCandidateId }) => jobCandidateId === '1')).toHaveLength(1);
     const [waiting] = (await listEvents(store, { tenantId: 'acme' }, { waiting: true })).toReversed();
     expect(waiting).toMatchObject({ tries: 1, last_error: 'answered 400' });
+  });
+
+  test('an alarm that its receiver finds fault with holds up no other alarm', async () => {
+    const { store } = await freshStore(kind);
+    await apply(store, 'acme', true);
+    const answers: (400 | 200)[] = [400];
+    const receiver = await listenForEvents(() => answers.shift() ?? 200);
+    const send = await senderOf(store, receiver.url);
+    const trouble = { tenantId: 'acme', kind: 'activity-failing', reason: 'X', message: 'A test.' } as const;
+    for (const subject of ['one', 'other'])
+      for (const _ of [1, 2]) await noteTrouble(store, { ...trouble, subject }, 0);
+    expect(await send()).toBe('done');
+    expect(receiver.taken.map(({ type }) => type)).toEqual(['alarm.raised']);
+  });
+
+  test('once a tenant is removed or names nobody to tell, nothing is written, and what waits ends', async () => {
+    const { store } = await freshStore(kind);
+    for (const tenantId of ['acme', 'dropped', 'gone']) {
+      await apply(store, tenantId, true);
+      await liveThrough(store, tenantId, '7');
+    }
+    const none = JSON.stringify({ webhooks: 'off', webhookKeys: [] });
+    await store.kysely.updateTable('tenants').set({ receives: none }).where('tenant_id', '=', 'dropped').execute();
+    await removeTenant(store, { tenantId: 'gone', by: 'ada' });
+    for (const tenantId of ['acme', 'dropped', 'gone']) await liveThrough(store, tenantId, '8');
+    const kept = async () =>
+      (await store.kysely.selectFrom('events_out').select('tenant_id').orderBy('event_no').execute()).map(
+        (row) => row.tenant_id,
+      );
+    expect((await kept()).filter((tenantId) => tenantId !== 'acme')).toEqual([
+      ...Array(3).fill('dropped'),
+      ...Array(3).fill('gone'),
+    ]);
+    await purgeEvents(store, 60_000);
+    expect(await kept()).toEqual(Array(6).fill('acme'));
+    await store.kysely.updateTable('events_out').set({ taken_at: 1 }).execute();
+    await purgeEvents(store, 60_000);
+    expect(await kept()).toEqual([]);
   });
 
   test('what is replayed comes again under the ids it had, in its order, and is audited', async () => {

@@ -11,13 +11,13 @@ const example = {
 
 test('a notification is signed as Standard Webhooks says, with or without the prefix of the secret', () => {
   const { id, body, secret, at } = example;
-  const headers = noticeHeaders(id, body, secret, at);
+  const headers = noticeHeaders(id, body, secret, 'notify.secret', at);
   expect(headers).toMatchObject({
     'webhook-id': id,
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   });
-  expect(noticeHeaders(id, body, secret.replace('whsec_', ''), at)).toEqual(headers);
+  expect(noticeHeaders(id, body, secret.replace('whsec_', ''), 'notify.secret', at)).toEqual(headers);
 });
 
 test('without a secret there is no signature', () => {
@@ -30,5 +30,6 @@ test.each(['short', 'not base64, though long enough for a key', `whsec_${'A'.rep
     const sign = () => noticeHeaders('hold_1', '{}', secret);
     expect(sign).toThrow(/notify\.secret is not 24 to 64 bytes in base64/);
     expect(sign).not.toThrow(secret);
+    expect(() => noticeHeaders('evt_1', '{}', secret, 'events.secret')).toThrow(/events\.secret is not 24 to 64/);
   },
 );

@@ -47,7 +47,7 @@ test('of two pages that came together the first lands where the second would cha
   expect(await readStreamState(store, KEY)).toMatchObject({ held_code: 'MASS_CHANGE' });
 });
 
-test.each(['HRIS_BUSY', 'STOPPED'])(
+test.each(['HRIS_BUSY', 'LANDING_BUSY', 'STOPPED'])(
   'where two pages are too much for the HR system (%s) each lands by itself',
   async (code) => {
     const played = await openPullWorld('{ candidates: {} }', { candidates: 200 });
