@@ -44,7 +44,8 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
 }
 
 /**
- * Nothing of the tenant goes on from here: nobody is told of it any more, and a worker ends its schedules and workflows.
+ * Nothing of the tenant goes on from here: nobody is told of it any more, and a worker ends its schedules and
+ * workflows.
  * False when it is removed.
  */
 export async function removeTenant(store: Store, act: TenantAct): Promise<boolean> {

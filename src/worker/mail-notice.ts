@@ -14,7 +14,7 @@ type NoteRefused = (refused: number) => void;
 
 /**
  * Sends one notice as mail. `taken` once the server has it for anybody; else why not: for whom it is refused, sending
- * it again changes nothing. What is sent again has the same Message-ID. Without `allowPrivate` nothing is said in clear,
+ * it again changes nothing. What is sent again has the same Message-ID. Without `allowPrivate` nothing goes in clear,
  * and no server inside the network is called.
  */
 export async function mailNotice(
