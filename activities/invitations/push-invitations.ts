@@ -2,12 +2,13 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { BY_ITSELF, recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold, tenantsHeldLike } from '../../src/store/holds.ts';
 import {
   type Invitee,
   lastRefusal,
+  readInvitationsBatch,
   readInvitationsOf,
   readOpenInvitations,
   sendInvitations,
@@ -47,6 +48,7 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
   const run = { ...context, settings, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
   await inviteAll(run, people, beat);
+  if (isWhole) await letGo(run, people);
   if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   // Whoever waits for credits is still to be invited by what a person allowed.
@@ -135,7 +137,7 @@ async function askBatch(
   rows: readonly InvitationRow[],
   isGuess = false,
 ): Promise<void> {
-  const { deps, connection } = context;
+  const { deps, connection, key } = context;
   const [{ assessment_id: assessmentId } = { assessment_id: '' }] = rows;
   let batch: InviteBatch;
   try {
@@ -145,17 +147,41 @@ async function askBatch(
     if (!isGuess) await settleInvitations(deps.store, rows, { state: 'sent', in_doubt: 1 });
     return;
   }
-  const told = new Map((batch.results ?? []).map((entry) => [entry.externalRef ?? '', entry]));
+  const entries = batch.results ?? [];
+  const asked = isGuess ? [] : inOrder(await readInvitationsBatch(deps.store, key.tenantId, batchId));
+  const isOver = !isGuess && String(batch.status).toLowerCase() === 'completed';
   for (const row of rows) {
-    const entry = told.get(referenceOf(row));
-    const change = entry === undefined ? undefined : outcomeOf(row, entry);
+    const entry = entryOf(row, entries, asked);
+    const told = entry === undefined ? undefined : outcomeOf(row, entry);
+    const change = told ?? (isOver ? { state: 'refused' as const, code: NO_OUTCOME, in_doubt: 1 } : undefined);
     if (change === undefined) continue;
     await settleInvitations(deps.store, [row], change);
-    await settleWrites(deps.store, row.write_id ?? '', change.state === 'invited' ? 'done' : 'refused');
+    const { write_id: writeId, job_candidate_id: recordId } = row;
+    const outcome = told === undefined ? 'open' : told.state === 'invited' ? 'done' : 'refused';
+    await settleSomeWrites(deps.store, writeId ?? '', [recordId], outcome);
   }
 }
 
 type Entry = NonNullable<InviteBatch['results']>[number];
+const NO_OUTCOME = 'NO_OUTCOME';
+
+/** The order of a request, found again in the store. */
+function inOrder(rows: readonly InvitationRow[]): InvitationRow[] {
+  return rows.toSorted((one, other) => (one.candidate_id < other.candidate_id ? -1 : 1));
+}
+
+/**
+ * By our reference; in a batch of ours (`asked`) also by the application or, where entries carry neither, by place:
+ * outcomes come in request order (section 4.6).
+ */
+function entryOf(row: InvitationRow, entries: readonly Entry[], asked: readonly InvitationRow[]): Entry | undefined {
+  const named = entries.find(({ externalRef }) => externalRef === referenceOf(row));
+  if (named !== undefined || asked.length === 0) return named;
+  const meant = entries.find(({ jobCandidateId: id }) => String(id) === row.job_candidate_id);
+  if (meant !== undefined || entries.length !== asked.length) return meant;
+  const entry = entries[asked.findIndex(({ candidate_id: id }) => id === row.candidate_id)];
+  return (entry?.externalRef ?? entry?.jobCandidateId ?? undefined) === undefined ? entry : undefined;
+}
 
 /** Undefined while the partner has not come to the entry. */
 function outcomeOf(
@@ -179,8 +205,13 @@ async function searchInterviews(
   const shown = new Set(items.map(({ externalRef }) => externalRef));
   const found = rows.filter((row) => shown.has(referenceOf(row)));
   await settleInvitations(deps.store, found, { state: 'invited' });
-  for (const writeId of new Set(found.map((row) => row.write_id ?? '')))
-    await settleWrites(deps.store, writeId, 'done');
+  for (const [writeId, some] of Map.groupBy(found, (row) => row.write_id ?? ''))
+    await settleSomeWrites(
+      deps.store,
+      writeId,
+      some.map((row) => row.job_candidate_id),
+      'done',
+    );
 }
 
 // Whom the rules name.
@@ -338,6 +369,20 @@ async function mayTry({ deps, connection, key }: InviteRun): Promise<boolean> {
   return last === null || now >= last + connection.tenant.policies.credits.canaryEvery;
 }
 
+/**
+ * Who left the stage without an answer is not searched for again. Should they come back, an invitation that the partner
+ * has by then may be ours.
+ */
+async function letGo({ deps, key, searched }: InviteRun, people: readonly Invitee[]): Promise<void> {
+  const present = new Set(people.map((one) => `${one.assessmentId} ${one.candidateId}`));
+  const { rows } = await readOpenInvitations(deps.store, key.tenantId);
+  const left = rows.filter(
+    (row) =>
+      row.state === 'sent' && searched.has(attemptOf(row)) && !present.has(`${row.assessment_id} ${row.candidate_id}`),
+  );
+  await settleInvitations(deps.store, left, { state: 'absent', code: 'UNANSWERED', in_doubt: 1 });
+}
+
 function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
   for (const { invitee } of planned) {
     const id = nameOf(invitee);
@@ -357,7 +402,7 @@ async function invite(run: InviteRun, assessmentId: string, planned: readonly Pl
   );
   const rows = await sendInvitations(store, key.tenantId, planned, { writeId, budgetMs: limits.giveUpMs });
   if (rows.length === 0) return settleWrites(store, writeId, 'absent');
-  const candidates = rows.map((row) => ({
+  const candidates = inOrder(rows).map((row) => ({
     jobCandidateId: Number(row.job_candidate_id),
     externalRef: referenceOf(row),
   }));
@@ -430,7 +475,10 @@ async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]
   const { rows } = await readOpenInvitations(deps.store, key.tenantId);
   for (const row of rows.filter(({ state }) => state === 'refused')) {
     const id = nameOf(again(row).invitee);
-    const reason = `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
+    const reason =
+      row.code === NO_OUTCOME
+        ? 'the hiring platform ended their batch and names no outcome for them'
+        : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
     verdicts.set(id, { id, kind: 'quarantined', reason });
   }
   return [...verdicts.values()];

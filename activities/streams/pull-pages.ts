@@ -9,6 +9,7 @@ import { readClock } from '../../src/store/tenant-states.ts';
 import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { countJoinable, countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
 import {
+  assertMoved,
   countRecords,
   fetchAhead,
   firstPageOf,
@@ -65,7 +66,7 @@ async function resolveMode(
 async function readOn(reading: Reading, { recordId }: PullInput, beat: Beat): Promise<StreamStep> {
   const { deps, key } = reading;
   const mode = reading.run.mode ?? 'full';
-  const isOurs = mode === 'full' ? await readWhole(reading, beat) : await readSome(reading, mode, recordId);
+  const isOurs = mode === 'full' ? await readWhole(reading, beat) : await readSome(reading, { mode, recordId }, beat);
   if (!isOurs) return { state: 'superseded' };
   const { run } = reading;
   if (run.state !== 'running') deps.log.info({ ...key, mode, state: run.state, ...countsOf(run) }, 'stream synced');
@@ -73,14 +74,24 @@ async function readOn(reading: Reading, { recordId }: PullInput, beat: Beat): Pr
 }
 
 async function readWhole(reading: Reading, beat: Beat): Promise<boolean> {
-  if (followsHints(reading.stream) && !(await drainHints(reading))) return false;
+  if (followsHints(reading.stream)) {
+    const drained = await drainHints(reading, beat);
+    if (drained !== 'over') return drained === 'more';
+  }
   return (await readList(reading, beat)) === 'over';
 }
 
-async function readSome(reading: Reading, mode: StreamMode, recordId: string | undefined): Promise<boolean> {
-  const isOurs =
-    mode === 'one' && recordId !== undefined ? await readOne(reading, recordId) : await drainHints(reading);
-  if (!isOurs) return false;
+async function readSome(
+  reading: Reading,
+  { mode, recordId }: { mode: StreamMode; recordId: string | undefined },
+  beat: Beat,
+): Promise<boolean> {
+  if (mode === 'one' && recordId !== undefined) {
+    if (!(await readOne(reading, recordId))) return false;
+  } else {
+    const drained = await drainHints(reading, beat);
+    if (drained !== 'over') return drained === 'more';
+  }
   const { page, total, quarantined } = reading.run;
   const counts = { unchanged: 0, created: 0, updated: 0, quarantined: 0 };
   return commit(reading, { next: page, records: 0, total, counts, state: quarantined > 0 ? 'partial' : 'done' });
@@ -170,7 +181,7 @@ async function readInto(
       const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, rest[0]?.page) : 0;
       if (slipped > 0) return { pages: slipped };
       const some = rest.slice(0, joinable(reading, rest));
-      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading))) return 'superseded';
+      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading, beat))) return 'superseded';
       const { page: next, seen, total } = reading.run;
       beat({ page: next, seen, total });
       rest = rest.slice(some.length);
@@ -256,20 +267,22 @@ async function findInList({ connection, stream }: Reading, id: string): Promise<
 const BATCH = 100;
 const HRIS_MS = 30_000;
 
-/** Reads by their ids all records that are hinted at. False when another run took over. */
-async function drainHints(reading: Reading): Promise<boolean> {
+/** Reads by their ids all records that are hinted at; `more` are left to the next activity of the run. */
+async function drainHints(reading: Reading, beat: Beat): Promise<'over' | 'superseded' | 'more'> {
+  const end = performance.now() + BATCH_MS;
   for (;;) {
     const hints = await nextHints(reading);
-    if (hints.length === 0) return true;
-    if (!(await landHinted(reading, hints))) return false;
+    if (hints.length === 0) return 'over';
+    if (performance.now() >= end) return 'more';
+    if (!(await landHinted(reading, hints, { beat, end }))) return 'superseded';
   }
 }
 
 /** The same in the course of a long pass, a whole call at a time. */
-async function drainBetweenPages(reading: Reading): Promise<boolean> {
+async function drainBetweenPages(reading: Reading, beat: Beat): Promise<boolean> {
   if (!followsHints(reading.stream)) return true;
   const hints = await nextHints(reading);
-  return hints.length < BATCH || landHinted(reading, hints);
+  return hints.length < BATCH || landHinted(reading, hints, { beat, end: performance.now() + BATCH_MS });
 }
 
 async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
@@ -277,43 +290,56 @@ async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
   return hints.filter(({ recordId }) => recordId !== WHOLE_LIST).slice(0, BATCH);
 }
 
-/** Hints are cleared once their records have landed. */
-async function landHinted(reading: Reading, hints: readonly Hint[]): Promise<boolean> {
+interface Drain {
+  beat: Beat;
+  /** When no further part of a list is begun. */
+  end: number;
+}
+
+/** Hints are cleared once their records have landed, those of parts one by one. */
+async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain): Promise<boolean> {
   const { deps, key } = reading;
   const ids = hints.map(({ recordId }) => recordId);
   const gone = new Set(hints.filter((hint) => hint.gone).map((hint) => hint.recordId));
   const { parent } = reading.stream;
-  if (!(await (parent === undefined ? landByIds(reading, ids, gone) : landParts(reading, parent.param, ids))))
-    return false;
-  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  if (parent === undefined) {
+    if (!(await landByIds(reading, ids, gone))) return false;
+    await clearHints(deps.store, key.tenantId, key.stream, hints);
+    return true;
+  }
+  for (const hint of hints) {
+    if (!(await landPart(reading, { [parent.param]: hint.recordId }, drain.beat))) return false;
+    await clearHints(deps.store, key.tenantId, key.stream, [hint]);
+    if (performance.now() >= drain.end) break;
+  }
   return true;
 }
 
-/** Lands the whole of some parts of the list, each named by the record whose list it is. */
-async function landParts(reading: Reading, param: string, ids: readonly string[]): Promise<boolean> {
-  const { connection } = reading;
-  const stream = { ...reading.stream, segments: ids.map((id) => ({ [param]: id })) };
-  for (const segment of ids.keys()) {
-    let [at, read] = [firstPageOf(stream), 0];
-    for (;;) {
-      reading.reads += 1;
-      const page = await readPage(connection.partner, stream, at, segment);
-      const records = countRecords(page);
-      if (page === undefined || records === 0) break;
-      for (const { id } of page.items) reading.readById.set(String(id), reading.reads);
-      const landed = await landWithinLimits(reading, page);
-      await forgetMissing(reading.deps.store, reading.key, readableIds(page));
-      const quarantined = await quarantineByIds(reading, landed);
-      const { unchanged, created, updated } = landed;
-      const counts = { unchanged, created, updated, quarantined };
-      const { segment: number, seen_before: before, page: next, total } = reading.run;
-      const beside = { number, seenBefore: before + records };
-      if (!(await commit(reading, { next, records, total, counts, state: 'running', segment: beside }))) return false;
-      [at, read] = [at + 1, read + records];
-      if (page.total !== undefined && read >= page.total) break;
-    }
+/** Lands the whole of one part of the list, named by the record whose list it is. */
+async function landPart(reading: Reading, part: Record<string, unknown>, beat: Beat): Promise<boolean> {
+  const stream = { ...reading.stream, segments: [part] };
+  let before: string | undefined;
+  for (let [at, read] = [firstPageOf(stream), 0]; ; at += 1) {
+    reading.reads += 1;
+    const page = await readPage(reading.connection.partner, stream, at);
+    const records = countRecords(page);
+    if (page === undefined || records === 0) return true;
+    const ids = readableIds(page).toSorted().join(' ');
+    assertMoved(stream, at, ids, before);
+    before = ids;
+    for (const { id } of page.items) reading.readById.set(String(id), reading.reads);
+    const landed = await landWithinLimits(reading, page);
+    await forgetMissing(reading.deps.store, reading.key, readableIds(page));
+    const quarantined = await quarantineByIds(reading, landed);
+    const { unchanged, created, updated } = landed;
+    const counts = { unchanged, created, updated, quarantined };
+    const { segment: number, seen_before: seenBefore, page: next, total, seen } = reading.run;
+    const beside = { number, seenBefore: seenBefore + records };
+    if (!(await commit(reading, { next, records, total, counts, state: 'running', segment: beside }))) return false;
+    beat({ page: at, seen, total });
+    read += records;
+    if (page.total !== undefined && read >= page.total) return true;
   }
-  return true;
 }
 
 /** `gone`: records that an event says were deleted; a read that lacks them too confirms it. */

@@ -112,8 +112,7 @@ async function partsOfRun(
   if (parent === undefined || run.mode === 'incremental') return undefined;
   if (run.cursor !== null) return JSON.parse(run.cursor) as Parts;
   const parts = await readParts(partner, parent);
-  await keepParts(store, key, run.run_id, JSON.stringify(parts));
-  return parts;
+  return JSON.parse(await keepParts(store, key, run.run_id, JSON.stringify(parts))) as Parts;
 }
 
 async function openLanding(deps: ActivityDeps, connection: Connection, { tenantId, stream }: Reading['key']) {

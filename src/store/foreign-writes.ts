@@ -130,6 +130,21 @@ export async function settleWrites(
   await closeBatch(store, batchId);
 }
 
+/** The same of some records of a batch; of the others it stays as it is known. */
+export async function settleSomeWrites(
+  store: Store,
+  batchId: string,
+  recordIds: readonly string[],
+  outcome: WriteOutcome,
+): Promise<void> {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const rows = kysely.updateTable('foreign_writes').where('batch_id', '=', batchId);
+    // Until now one row said for all of them that nobody had heard.
+    if (await closeBatch({ kysely }, batchId)) await rows.set({ outcome: 'open' }).execute();
+    for (const some of batchesOf(recordIds)) await rows.set({ outcome }).where('record_id', 'in', some).execute();
+  });
+}
+
 /** Takes back a batch of which nothing was written. */
 export async function forgetWrites(store: Store, batchId: string): Promise<void> {
   await store.kysely.deleteFrom('foreign_writes').where('batch_id', '=', batchId).execute();

@@ -44,6 +44,12 @@ export async function readInvitationsOf(
   return found;
 }
 
+/** Everybody whom one batch of the partner was asked for, as far as it still is theirs. */
+export async function readInvitationsBatch({ kysely }: Store, tenantId: string, batchId: string) {
+  const own = kysely.selectFrom('invitations').selectAll().where('tenant_id', '=', tenantId);
+  return own.where('batch_id', '=', batchId).execute();
+}
+
 /**
  * Commits that these people are about to be invited by one request. Whoever was taken up by somebody else meanwhile is
  * left out: each row is changed only as it was when it was decided upon.

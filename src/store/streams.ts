@@ -82,10 +82,15 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   });
 }
 
-/** Which parts the list of a run comes in. A second attempt that comes later leaves those that are there. */
-export async function keepParts(store: Store, key: StreamKey, runId: string, parts: string): Promise<void> {
+/**
+ * Which parts the list of a run comes in. A second attempt that comes later leaves those that are there; returns those
+ * that stand.
+ */
+export async function keepParts(store: Store, key: StreamKey, runId: string, parts: string): Promise<string> {
   const update = store.kysely.updateTable('streams').set({ cursor: parts }).where(isUnderWay(key, runId));
   await update.where('cursor', 'is', null).execute();
+  const run = await readStream(store, key);
+  return run?.run_id === runId ? (run.cursor ?? parts) : parts;
 }
 
 /**

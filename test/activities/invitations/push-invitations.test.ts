@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
@@ -235,5 +236,79 @@ test('somebody whose record cannot be read is in quarantine, and the others are 
   await hint([garbled, ...people.slice(1, 2)]);
   expect(await run('hinted', { hinted: true })).toMatchObject({ counts: { unchanged: 1, quarantined: 1 } });
   expect(await left()).toEqual([garbled]);
+  expect((await invited()).people).toBe(people.length);
+});
+
+/** What the batch of a request answers, changed in place. */
+function inBatch(change: (results: Record<string, unknown>[]) => void) {
+  return (operation: string, answer: unknown): void => {
+    if (operation !== 'assessments.getInviteBatch') return;
+    change((answer as { body: { data: { results: Record<string, unknown>[] } } }).body.data.results);
+  };
+}
+
+test('the audit has the outcome of each person of a request', async () => {
+  const { run, sandbox, store, partnerSays, rows } = await invitationWorld();
+  partnerSays.change = inBatch(([first]) => Object.assign(first ?? {}, { status: 'failed', reason: 'BOUNCED' }));
+  await run('one');
+  await sandbox.later();
+  expect(await run('two')).toMatchObject({ counts: { quarantined: 1 } });
+  const refused = (await rows()).filter(({ state }) => state === 'refused').map((row) => row.job_candidate_id);
+  const writes = await listWrites(store, { tenantId: 'acme', target: 'invitation' });
+  expect(refused).toHaveLength(1);
+  expect(writes.filter(({ outcome }) => outcome === 'refused').map((write) => write.record_id)).toEqual(refused);
+  expect(writes.filter(({ outcome }) => outcome === 'done')).toHaveLength(writes.length - 1);
+});
+
+test('outcomes without our reference are known by application, and without any name by their order', async () => {
+  const { run, applied, rows, invited, sandbox, partnerSays } = await invitationWorld();
+  const people = await applied();
+  partnerSays.change = inBatch((results) => {
+    for (const [n, entry] of results.entries()) {
+      Object.assign(entry, { externalRef: null, emailAddress: null, jobCandidateId: null });
+      if (n === 1) Object.assign(entry, { status: 'failed', reason: 'BOUNCED' });
+    }
+  });
+  await run('one');
+  await sandbox.later();
+  await run('two');
+  const states = (await rows()).toSorted((one, other) => (one.candidate_id < other.candidate_id ? -1 : 1));
+  expect(states.map(({ state }) => state)).toEqual(people.map((_, n) => (n === 1 ? 'refused' : 'invited')));
+  expect((await invited()).requests).toBe(1);
+});
+
+test('whom a batch that is over does not name is in quarantine, and asked for again by a person alone', async () => {
+  const { run, applied, rows, invited, sandbox, partnerSays, store } = await invitationWorld();
+  const people = await applied();
+  partnerSays.change = inBatch((results) => void results.pop());
+  await run('one');
+  await sandbox.later();
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect((await readQuarantine(store, key))[0]?.reason).toContain('names no outcome');
+  partnerSays.change = () => undefined;
+  await run('three', { full: true });
+  await sandbox.later();
+  await run('four');
+  expect((await rows()).map(({ state, code }) => [state, code])).toEqual(people.map(() => ['invited', null]));
+  expect((await invited()).people).toBe(people.length);
+});
+
+test('who left the stage without an answer is not searched for again, and is ours when they come back', async () => {
+  const { once, run, applied, rows, invited, sandbox, partnerSays, clock } = await invitationWorld();
+  const people = await applied();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessments.inviteBulk', nth: 1 }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await sandbox.later();
+  clock.now += 120_000;
+  partnerSays.change = (operation, answer) => {
+    if (operation.startsWith('jobCandidates.list')) (answer as { body: { data: unknown[] } }).body.data.length = 0;
+  };
+  await once('one');
+  expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['absent']));
+  partnerSays.change = () => undefined;
+  await run('back');
+  await sandbox.later();
+  await run('last');
+  expect((await rows()).map(({ state, code }) => [state, code])).toEqual(people.map(() => ['invited', null]));
   expect((await invited()).people).toBe(people.length);
 });
