@@ -39,6 +39,8 @@ interface Happening {
 interface Compared extends Happening {
   at: number;
   reader: Reader;
+  /** Surely, and not only perhaps: the pair was not left alone because a write of it was begun. */
+  isHeard: boolean;
 }
 
 /** A process decides from what it read at most so long ago; its request may come later still. */
@@ -103,13 +105,13 @@ export class History {
   }
 
   /** What a process read of both places last: where that is equal, it may know so from now on. */
-  compared(reader: Reader, { here, there, isSame }: Joined): void {
+  compared(reader: Reader, { here, there, isSame }: Joined, isHeard: boolean): void {
     const [a, b] = [here, there].map((place) => reader.shown.get(keyOf(place))?.at(-1));
     if (a === undefined || b === undefined || !isSame(a.text, b.text)) return;
     const key = jointKey(here, there);
     this.#compared.set(key, [
       ...(this.#compared.get(key) ?? []),
-      { seq: Math.min(a.seq, b.seq), at: Math.min(a.at, b.at), reader, text: a.text },
+      { seq: Math.min(a.seq, b.seq), at: Math.min(a.at, b.at), reader, text: a.text, isHeard },
     ]);
   }
 
@@ -194,7 +196,9 @@ export class History {
     // While a write may still be under way nobody learns anything.
     const isSettled = (at: number): boolean =>
       doubtful.every((one) => at < (one.at ?? 0) || at > (one.at ?? 0) + SETTLES_MS);
-    const compared = (this.#compared.get(jointKey(here, there)) ?? []).filter(({ at }) => isSettled(at));
+    const compared = (this.#compared.get(jointKey(here, there)) ?? []).filter(
+      ({ at, isHeard }) => isHeard && isSettled(at),
+    );
     const sure = [...compared, ...wrote].filter(
       ({ seq, reader }) => seq < before && seq > renewed && reader?.isDisturbed === false,
     );
