@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDocument } from 'yaml';
@@ -21,6 +22,8 @@ test('docs/two-way.md leads from an empty folder to a field that flows', async (
   const began = performance.now();
   const said: string[] = [];
   for (const { line } of commands) {
+    // A pair that was just written is left alone for two seconds, as the page says: nobody types faster.
+    if (line.includes(' sync ')) await pause(3_000);
     said.push(await play(line));
     if (!line.startsWith('hirebridge init')) continue;
     await writeFile(join(cwd, 'tenants/acme-employees.yaml'), exchange);

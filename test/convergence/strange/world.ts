@@ -195,7 +195,7 @@ export class StrangeWorld {
     for (const joined of this.#joinedIn(person, fields)) this.history.compared(reader, joined, isHeard);
   }
 
-  /** What is read of a pair so soon after a write of it was begun may tell the product nothing: it reads again later. */
+  /** What is read of a pair so soon after a write of it was begun may tell it nothing: it reads again later. */
   #settles({ employeeId }: Person): boolean {
     const until = this.clock.now() - READ_WITHIN_MS;
     const asked = 'select 1 from exchange_pairs where pair_id = ? and settles_at >= ?';
