@@ -9,14 +9,14 @@ import { scopeOf } from './open-context.ts';
 import type { ReadPair } from './read-pairs.ts';
 
 /** A pair one side of which was not found, and that this run has not marked yet. */
-type MissingPair = Pick<ReadPair, 'pair' | 'state'> & { side: Side };
+type MissingPair = Pick<ReadPair, 'pair' | 'state' | 'readAt'> & { side: Side };
 
 export function newlyMissing({ runId }: Pick<ExchangeContext, 'runId'>, read: readonly ReadPair[]): MissingPair[] {
-  return read.flatMap(({ pair, state, found }) => {
+  return read.flatMap(({ pair, state, readAt, found }) => {
     if (!('missing' in found) || state.isGone) return [];
     const side = found.missing;
     const isMarked = state.missing_side === side && state.missing_run === runId;
-    return isMarked ? [] : [{ pair, state, side }];
+    return isMarked ? [] : [{ pair, state, readAt, side }];
   });
 }
 
@@ -47,11 +47,16 @@ async function stop({ deps, key }: ExchangeContext, { code, message }: Excess, h
   await stopAt({ deps, key, state }, { code, message }, held);
 }
 
-/** One look proves nothing: a pair is gone once a later run misses the same record. The other side is left as it is. */
+/**
+ * One look proves nothing: a pair is gone once a later run misses the same record. An HR system that shows changes late
+ * must have had the time to show somebody who is new there. The other side is left as it is.
+ */
 export async function noteMissing(
-  { deps, key, runId }: ExchangeContext,
-  { pair: { pairId }, state, side }: MissingPair,
+  { deps, key, runId, connection }: ExchangeContext,
+  { pair: { pairId }, state, readAt, side }: MissingPair,
 ): Promise<void> {
   const isGone = state.missing_side === side;
+  const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
+  if (isGone && side === 'hris' && readAt < state.updated_at + shownWithinMs) return;
   await savePair(deps.store, key, { pairId, version: state.version, missing: { side, runId }, isGone });
 }

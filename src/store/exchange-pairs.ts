@@ -5,7 +5,8 @@ import type { Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
 /** What is known of a pair; `version` 0 where nothing is. */
-export interface PairState extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run'> {
+export interface PairState
+  extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run' | 'updated_at'> {
   bases: Readonly<Record<string, string>>;
   /** Which field of either side a base belongs to, by field; absent in pairs of an earlier version. */
   identities: Readonly<Record<string, string>>;
@@ -42,6 +43,7 @@ export const UNKNOWN_PAIR: PairState = {
   sent: {},
   echoes: {},
   settles_at: 0,
+  updated_at: 0,
   missing_side: null,
   missing_run: null,
   isGone: false,
@@ -76,22 +78,21 @@ export async function readPairStates(
     .where('pair_id', 'in', pairIds)
     .execute();
   return new Map(
-    rows.map(
-      ({ pair_id, bases, identities, sent, echoes, settles_at, gone_at, version, missing_side, missing_run }) => [
-        pair_id,
-        {
-          version,
-          missing_side,
-          missing_run,
-          bases: JSON.parse(bases) as Record<string, string>,
-          identities: JSON.parse(identities) as Record<string, string>,
-          sent: JSON.parse(sent) as SentForms,
-          echoes: readEchoes(echoes),
-          settles_at: Number(settles_at),
-          isGone: gone_at !== null,
-        },
-      ],
-    ),
+    rows.map(({ pair_id, bases, identities, sent, echoes, settles_at, gone_at, updated_at, ...row }) => [
+      pair_id,
+      {
+        version: row.version,
+        missing_side: row.missing_side,
+        missing_run: row.missing_run,
+        updated_at: Number(updated_at),
+        bases: JSON.parse(bases) as Record<string, string>,
+        identities: JSON.parse(identities) as Record<string, string>,
+        sent: JSON.parse(sent) as SentForms,
+        echoes: readEchoes(echoes),
+        settles_at: Number(settles_at),
+        isGone: gone_at !== null,
+      },
+    ]),
   );
 }
 

@@ -315,3 +315,20 @@ test.each(EITHER)('%s: what was seen to arrive and is put back by a person is an
   expect(await shown()).toEqual(['Berlin', 'Berlin']);
   expect(await said()).toEqual([]);
 });
+
+test('an employee whom the HR system does not show yet is not believed gone before it had the time to', async () => {
+  await begin('owner: either, conflict: hris');
+  showsWithin(DAY);
+  await hr.run('update employees set id = -id');
+  expect(await exchange()).toMatchObject({ state: 'partial', skipped: 1 });
+  expect(await exchange()).toMatchObject({ state: 'partial', skipped: 1 });
+  await hr.run('update employees set id = -id');
+  world.editPartner(person, city, 'Bonn');
+  expect(await exchange()).toMatchObject({ state: 'done', updated: 1 });
+  expect(await shown()).toEqual(['Bonn', 'Bonn']);
+  await hr.run('update employees set id = -id');
+  await exchange();
+  await exchange(2 * DAY);
+  await hr.run('update employees set id = -id');
+  expect(await exchange()).toMatchObject({ state: 'done', read: 0 });
+});
