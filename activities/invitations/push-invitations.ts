@@ -13,6 +13,7 @@ import {
   readOpenInvitations,
   sendInvitations,
   settleInvitations,
+  withoutErased,
 } from '../../src/store/invitations.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
@@ -240,7 +241,8 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
       if (!found.has(key)) found.set(key, { ...member, assessmentId: assessment });
     }
   }
-  return { people: [...found.values()], unread, sinceRead };
+  const people = await withoutErased(context.deps.store, context.key.tenantId, [...found.values()]);
+  return { people, unread, sinceRead };
 }
 
 interface Member {

@@ -5,6 +5,7 @@ import { audit } from '../store/audit.ts';
 import { type HireRecords, readHireRecords } from '../store/hire-records.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
+import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
@@ -316,12 +317,24 @@ interface StartedHire {
   hire?: HireView;
 }
 
-/** Starts one hire by hand. With `adopt` also one from the baseline, or one that a person ended. */
+/**
+ * Starts one hire by hand. With `adopt` also one from the baseline, or one that a person ended.
+ * @throws ConnectorError PERSON_ERASED
+ */
 export async function startHire(
   { store, hires, tenants }: OperatorParts,
   { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
 ): Promise<StartedHire> {
   assertKnownTenant(tenants, tenantId);
+  // Before anything of them is noted: the audit would name them again.
+  if ((await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }])).size > 0)
+    throw new ConnectorError({
+      code: 'PERSON_ERASED',
+      action: 'reject',
+      message:
+        `The person of this application was erased from ${tenantId} on request, so no hire of theirs starts. ` +
+        'Where they are hired all the same, make the employee in the HR system by hand.',
+    });
   const row = await latestHire(store, tenantId, jobCandidateId);
   const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
   if (startable) {

@@ -15,6 +15,7 @@ import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/ju
 import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { type ImportedLink, importLinks } from '../store/people.ts';
+import { erasedAmong } from '../store/person-marks.ts';
 import { findPerson } from '../store/persons.ts';
 import type { TenantAct } from '../store/tenant-acts.ts';
 import { limitPartner } from '../tenants/limit-partner.ts';
@@ -63,7 +64,7 @@ export async function applyLinks(store: Store, act: TenantAct, { links, source }
   throw new ConnectorError({
     code: 'LINKS_CHANGED',
     action: 'reject',
-    message: 'One of the employees was linked meanwhile, so nothing was written. Run it again to see which.',
+    message: 'One of them was linked or erased meanwhile, so nothing was written. Run it again to see which.',
   });
 }
 
@@ -111,6 +112,10 @@ async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine
     linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
     linkedEmployees: person.employees.map((one) => one.employee.id),
     isBeingHired: person.owner !== undefined,
+    erased: await erasedOf(store, tenant.tenant, {
+      candidate: line.candidateId,
+      employee: `${connection}/${line.employeeId}`,
+    }),
   };
   return {
     line,
@@ -118,6 +123,13 @@ async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine
     link: { connection, candidate, is: { employee, number: record?.ref.number ?? null } },
     name: maskName({ name: facts.employee?.name ?? '' }),
   };
+}
+
+/** Either side alone: neither another application nor their employee makes somebody known again. */
+async function erasedOf(store: Store, tenantId: string, mark: Record<'candidate' | 'employee', string>) {
+  for (const kind of ['candidate', 'employee'] as const)
+    if ((await erasedAmong(store, tenantId, [{ kind, id: mark[kind] }])).size > 0) return kind;
+  return undefined;
 }
 
 /** Which candidate a person is: the one asked about, if they are that one too. */

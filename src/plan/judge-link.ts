@@ -10,6 +10,8 @@ export interface LinkFacts {
   linkedEmployees: readonly string[];
   /** A hire is about to find or make this person's employee. */
   isBeingHired: boolean;
+  /** Who of the two was erased from the store. */
+  erased: 'candidate' | 'employee' | undefined;
 }
 
 export interface PersonName {
@@ -22,7 +24,8 @@ export type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'c
 
 /** Whether a candidate may be linked to an employee: the names agree, and nothing speaks against it. */
 export function judgeLink(facts: LinkFacts): LinkVerdict {
-  const { candidate, employee, linkedCandidate, linkedEmployees, isBeingHired } = facts;
+  const { candidate, employee, linkedCandidate, linkedEmployees, isBeingHired, erased } = facts;
+  if (erased !== undefined) return refused(erased, ERASED);
   if (candidate === undefined) return refused('candidate', 'The partner shows no such candidate.');
   if (employee === undefined) return refused('employee', 'The HR system shows no such employee.');
   if (linkedCandidate === candidate.id) return { kind: 'known' };
@@ -34,6 +37,8 @@ export function judgeLink(facts: LinkFacts): LinkVerdict {
   const text = `Is ${maskName(employee)} in the HR system, and the candidate is ${maskName(candidate)} at the partner.`;
   return refused('employee', text);
 }
+
+const ERASED = 'Was erased from hirebridge on request, and is not linked again. Take the line out of the file.';
 
 function refused(at: 'candidate' | 'employee', text: string): LinkVerdict {
   return { kind: 'refused', at, text };

@@ -1,5 +1,6 @@
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
+import { erasedAmong } from './person-marks.ts';
 import type { InvitationRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
@@ -50,9 +51,19 @@ export async function readInvitationsBatch({ kysely }: Store, tenantId: string, 
   return own.where('batch_id', '=', batchId).execute();
 }
 
+/** Those of them who were not erased: nobody else is asked for, and nothing is noted of the others. */
+export async function withoutErased(store: Store, tenantId: string, people: readonly Invitee[]): Promise<Invitee[]> {
+  // Each kind alone: a candidate and another person's application may have the same id.
+  const candidates = people.map(({ candidateId: id }) => ({ kind: 'candidate' as const, id }));
+  const applications = people.map(({ jobCandidateId: id }) => ({ kind: 'job-candidate' as const, id }));
+  const erased = await erasedAmong(store, tenantId, candidates);
+  const theirs = await erasedAmong(store, tenantId, applications);
+  return people.filter((one) => !erased.has(one.candidateId) && !theirs.has(one.jobCandidateId));
+}
+
 /**
- * Commits that these people are about to be invited by one request. Whoever was taken up by somebody else meanwhile is
- * left out: each row is changed only as it was when it was decided upon.
+ * Commits that these people are about to be invited by one request. Who was erased meanwhile is left out, and whoever
+ * was taken up by somebody else: each row is changed only as it was when it was decided upon.
  */
 export async function sendInvitations(
   store: Store,
@@ -61,10 +72,13 @@ export async function sendInvitations(
   { writeId, budgetMs }: { writeId: string; budgetMs: number },
 ): Promise<InvitationRow[]> {
   return store.kysely.transaction().execute(async (trx) => {
+    const asked = people.map(({ invitee }) => invitee);
+    const wanted = new Set(await withoutErased({ ...store, kysely: trx }, tenantId, asked));
     const sentAt = await readClock({ ...store, kysely: trx });
     const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, write_id: writeId };
     const rows: InvitationRow[] = [];
     for (const { invitee, before } of people) {
+      if (!wanted.has(invitee)) continue;
       const { assessmentId, candidateId, jobCandidateId } = invitee;
       const key = { tenant_id: tenantId, assessment_id: assessmentId, candidate_id: candidateId };
       const now = { ...sent, job_candidate_id: jobCandidateId, batch_id: null, code: null, decided_at: null };

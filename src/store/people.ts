@@ -7,6 +7,7 @@ import { hireColumns, hireOf } from './hire-columns.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
+import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
@@ -131,7 +132,7 @@ export interface ImportedLink {
   is: Named;
 }
 
-/** Writes all of these or none. False when one of them was linked otherwise, or is being hired, since it was read. */
+/** Writes all of these or none. False when one was linked otherwise, hired or erased since it was read. */
 export async function importLinks(
   store: Store,
   { tenantId, by, details }: { tenantId: string; by: string; details: string },
@@ -140,6 +141,11 @@ export async function importLinks(
   const hire: HireRef = { tenantId, jobCandidateId: '', period: IMPORTED_PERIOD };
   try {
     await inTransaction(store, async (open) => {
+      const candidates = links.map(({ candidate }): PersonId => ({ kind: 'candidate', id: candidate.candidateId }));
+      const employees = links.map(
+        ({ is: { employee } }): PersonId => ({ kind: 'employee', id: `${employee.connection}/${employee.id}` }),
+      );
+      if ((await erasedAmong(open, tenantId, [...candidates, ...employees])).size > 0) throw new NotLinked();
       for (const { connection, candidate, is } of links) {
         const event = { kind: 'link', hire, candidate, is, how: 'imported', shownAfterMs: 0 } as const;
         if ((await changePerson(open, { connection, candidate }, event)).refusal !== undefined) throw new NotLinked();

@@ -7,6 +7,7 @@ const facts: LinkFacts = {
   linkedCandidate: undefined,
   linkedEmployees: [],
   isBeingHired: false,
+  erased: undefined,
 };
 
 test.each<[string, Partial<LinkFacts>, unknown]>([
@@ -17,6 +18,8 @@ test.each<[string, Partial<LinkFacts>, unknown]>([
   ['the employee of another', { linkedCandidate: '89' }, { kind: 'refused', at: 'employee' }],
   ['a candidate who is another employee', { linkedEmployees: ['6'] }, { kind: 'refused', at: 'candidate' }],
   ['a hire under way', { isBeingHired: true }, { kind: 'refused', at: 'candidate' }],
+  ['an erased candidate', { erased: 'candidate' }, { kind: 'refused', at: 'candidate' }],
+  ['an erased employee, shown or not', { erased: 'employee' }, { kind: 'refused', at: 'employee' }],
   ['another name', { employee: { id: '7', name: 'Zoë Meier' } }, { kind: 'refused', at: 'employee' }],
   ['no name at all', { candidate: { id: '88', name: '' }, employee: { id: '7', name: '' } }, { kind: 'refused' }],
 ])('%s', (_, change, verdict) => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { listHolds } from '../../../src/store/holds.ts';
+import { sendInvitations } from '../../../src/store/invitations.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
 import { invitationWorld } from './invitation-world.ts';
@@ -311,4 +313,45 @@ test('who left the stage without an answer is not searched for again, and is our
   await run('last');
   expect((await rows()).map(({ state, code }) => [state, code])).toEqual(people.map(() => ['invited', null]));
   expect((await invited()).people).toBe(people.length);
+});
+
+test('whoever was erased is never invited again, by pass or hint; others of the same number are', async () => {
+  const { run, applied, invited, rows, hint, sandbox, store } = await invitationWorld();
+  const people = (await applied()).map(({ jobCandidateDetails }) => jobCandidateDetails);
+  const [byPerson, byApplication, other] = people;
+  if (byPerson === undefined || byApplication === undefined || other === undefined) throw new Error('too few people');
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
+    { kind: 'candidate', id: byPerson.candidateId },
+    { kind: 'job-candidate', id: byApplication.id },
+    // Of another kind: these are ids of nobody here.
+    { kind: 'candidate', id: other.id },
+    { kind: 'job-candidate', id: other.candidateId },
+  ]);
+  const erased = new Set([byPerson.candidateId, byApplication.candidateId]);
+  await hint([byPerson.id, byApplication.id]);
+  await run('hinted', { hinted: true });
+  expect(await invited()).toEqual({ people: 0, requests: 0 });
+  await run('whole', { full: true });
+  await sandbox.later();
+  await run('again', { full: true });
+  const left = people.filter(({ candidateId }) => !erased.has(candidateId)).map(({ candidateId }) => candidateId);
+  expect(left).toContain(other.candidateId);
+  expect((await invited()).people).toBe(left.length);
+  expect((await rows()).map((row) => row.candidate_id)).toEqual(left.toSorted());
+  const writes = await store.kysely.selectFrom('foreign_writes').select('record_id').execute();
+  expect(writes.map((row) => row.record_id)).not.toContain(byPerson.id);
+});
+
+test('one who is erased while a run is at work is left out of the request', async () => {
+  const { applied, store } = await invitationWorld();
+  const people = (await applied()).slice(0, 2).map(({ jobCandidateDetails: { id, candidateId } }) => ({
+    invitee: { assessmentId: 'a', jobCandidateId: id, candidateId },
+    before: undefined,
+  }));
+  const first = people[0]?.invitee.candidateId ?? '';
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
+    { kind: 'candidate', id: first },
+  ]);
+  const sent = await sendInvitations(store, 'acme', people, { writeId: 'w', budgetMs: 1 });
+  expect(sent.map((row) => row.candidate_id)).toEqual([people[1]?.invitee.candidateId]);
 });

@@ -3,6 +3,7 @@ import type { HireState } from '../../../src/hire/hire.ts';
 import { startHire } from '../../../src/operator/hires.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
 
 const request = { tenantId: 'acme', jobCandidateId: '7' };
@@ -49,4 +50,14 @@ test('a tenant that no file names is rejected before anything starts', async () 
     message: expect.stringContaining('acme') as string,
   });
   expect(started).toEqual([]);
+});
+
+test('somebody who was erased is not started, not even with adopt, and no trail names them', async () => {
+  const { parts, started } = await operatorOver(undefined);
+  const ids = [{ kind: 'job-candidate' as const, id: '7' }];
+  await markPerson(parts.store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, ids);
+  const start = startHire(parts, { ...request, adopt: true, by: 'ann' });
+  await expect(start).rejects.toMatchObject({ code: 'PERSON_ERASED' });
+  expect(started).toEqual([]);
+  expect(await parts.store.kysely.selectFrom('audit').selectAll().execute()).toEqual([]);
 });

@@ -7,6 +7,7 @@ import { applyLinks, planLinks } from '../../../src/operator/import-links.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readAudit } from '../../../src/store/audit.ts';
+import { markPerson, type PersonId } from '../../../src/store/person-marks.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
 
 /** A tenant with three candidates who are employees already, under other ids. */
@@ -106,4 +107,40 @@ test('a person who was imported and is hired is asked about, and no second emplo
   expect(candidates).toContain(row?.candidate_id);
   const employed = await employ(deps, { tenantId: 'acme', jobCandidateId: id, period: 1 });
   expect(employed).toMatchObject({ verdict: 'hold', hold: { code: 'PERSON_HIRED_BEFORE' } });
+});
+
+test('whoever was erased is not linked again, by line and reason; nor one erased between preview and yes', async () => {
+  const { plan, candidates, employees, store, deps } = await withEmployees();
+  const { tenant } = await deps.connections.of('acme');
+  const erase = (id: PersonId) =>
+    markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [id]);
+  const [one = '', two = '', three = ''] = candidates.map((id, index) => `${id},${employees[index]}`);
+  const seenBefore = await plan(three);
+  await erase({ kind: 'candidate', id: candidates[0] ?? '' });
+  await erase({ kind: 'employee', id: `${tenant.hris.connection}/${employees[1]}` });
+  const refused: unknown = await plan(one, two, three).catch((error: unknown) => error);
+  expect(String(refused)).toMatch(
+    new RegExp(`:2:1 Was erased from hirebridge[^]*:3:${two.indexOf(',') + 2} Was erased from hirebridge`),
+  );
+  expect(String(refused)).not.toContain('links.csv:4');
+  await erase({ kind: 'candidate', id: candidates[2] ?? '' });
+  await expect(applyLinks(store, act, seenBefore)).rejects.toMatchObject({ code: 'LINKS_CHANGED' });
+  expect(await store.kysely.selectFrom('person_keys').selectAll().execute()).toEqual([]);
+});
+
+test('no application of somebody erased is opened as a hire, not even by adopting it', async () => {
+  const { store, hire, open, reconcile, apply, sandbox } = await fleetAtSandbox();
+  await apply('acme');
+  await reconcile('acme');
+  const id = await hire();
+  const { items } = await sandbox.partner.readAll(contract.jobCandidates.listByStageType, {
+    query: { stageType: 'HIRED' },
+  });
+  const hired = items.find(({ jobCandidateDetails }) => jobCandidateDetails.id === id);
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
+    { kind: 'candidate', id: String(hired?.jobCandidateDetails.candidateId) },
+  ]);
+  for (const adopt of [false, true])
+    expect(await open('acme', id, adopt)).toMatchObject({ verdict: 'closed', state: 'not-hired' });
+  expect(await store.kysely.selectFrom('hires').selectAll().where('job_candidate_id', '=', id).execute()).toEqual([]);
 });
