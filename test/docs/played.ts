@@ -21,14 +21,14 @@ export const LISTS: readonly string[] = [
 
 /** Lines, or one of the commands that a line stands for, that another test plays: its file, and words in it. */
 export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
-  'hirebridge person find acme eva.lind@example.com': ['test/e2e/person.test.ts', "'find'"],
-  'hirebridge person export acme 501 --out eva.json': ['test/e2e/person.test.ts', "'export'"],
+  'hirebridge person find acme eva.lind@example.com': ['test/slow/person.test.ts', "'find'"],
+  'hirebridge person export acme 501 --out eva.json': ['test/slow/person.test.ts', "'export'"],
   'hirebridge person erase acme 501 --employee keep --reason "request of 25 November"': [
-    'test/e2e/person.test.ts',
+    'test/slow/person.test.ts',
     "'erase'",
   ],
-  'hirebridge person receipts acme --json': ['test/e2e/person.test.ts', "'receipts'"],
-  'hirebridge person hold acme 501 --reason "case 12/26"': ['test/e2e/person.test.ts', "'hold'"],
+  'hirebridge person receipts acme --json': ['test/slow/person.test.ts', "'receipts'"],
+  'hirebridge person hold acme 501 --reason "case 12/26"': ['test/slow/person.test.ts', "'hold'"],
   'npm run demo': ['test/e2e/demo.test.ts', "'demo'"],
   'npm pack': ['test/slow/package.test.ts', "'pack'"],
   'npm install ./hirebridge-0.1.0.tgz': ['test/slow/package.test.ts', "'install'"],
