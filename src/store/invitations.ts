@@ -1,6 +1,6 @@
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
-import { erasedAmong } from './person-marks.ts';
+import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
@@ -53,12 +53,12 @@ export async function readInvitationsBatch({ kysely }: Store, tenantId: string, 
 
 /** Those of them who were not erased: nobody else is asked for, and nothing is noted of the others. */
 export async function withoutErased(store: Store, tenantId: string, people: readonly Invitee[]): Promise<Invitee[]> {
-  // Each kind alone: a candidate and another person's application may have the same id.
-  const candidates = people.map(({ candidateId: id }) => ({ kind: 'candidate' as const, id }));
-  const applications = people.map(({ jobCandidateId: id }) => ({ kind: 'job-candidate' as const, id }));
-  const erased = await erasedAmong(store, tenantId, candidates);
-  const theirs = await erasedAmong(store, tenantId, applications);
-  return people.filter((one) => !erased.has(one.candidateId) && !theirs.has(one.jobCandidateId));
+  const idsOf = ({ candidateId, jobCandidateId }: Invitee): PersonId[] => [
+    { kind: 'candidate', id: candidateId },
+    { kind: 'job-candidate', id: jobCandidateId },
+  ];
+  const isErased = await erasedOf(store, tenantId, people.flatMap(idsOf));
+  return people.filter((one) => !idsOf(one).some(isErased));
 }
 
 /**

@@ -6,7 +6,7 @@ import { addHints } from './hints.ts';
 import { hireColumns } from './hire-columns.ts';
 import { insertHires, type NewHire } from './hires.ts';
 import type { Store } from './open-store.ts';
-import { erasedAmong, type PersonId } from './person-marks.ts';
+import { erasedOf, type PersonId } from './person-marks.ts';
 import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
@@ -72,29 +72,24 @@ export async function insertBaseline(
     const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
     if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
     const open = { ...store, kysely: trx };
-    const erased = await erasedOf(open, tenantId, hires);
-    await insertHires(
-      open,
-      hires.filter(({ jobCandidateId }) => !erased.has(jobCandidateId)),
-    );
+    const isErased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
+    // An application of theirs that came later tells who they are, too.
+    const kept = hires.filter((hire) => !idsOfHire(hire).some(isErased));
+    const left = new Set(hires.filter((hire) => !kept.includes(hire)).map(({ candidateId }) => candidateId));
+    await insertHires(open, kept);
     await recordPeople(
       open,
-      people.filter(({ candidate }) => !erased.has(candidate.candidateId)),
+      people.filter(({ candidate: { candidateId: id } }) => !left.has(id) && !isErased({ kind: 'candidate', id })),
     );
     return true;
   });
 }
 
-/** Job candidates and candidates among these who were erased: nobody takes them down again. */
-async function erasedOf(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<ReadonlySet<string>> {
-  const ids = hires.flatMap(({ jobCandidateId, candidateId }): PersonId[] => [
+function idsOfHire({ jobCandidateId, candidateId }: NewHire): PersonId[] {
+  return [
     { kind: 'job-candidate', id: jobCandidateId },
     ...(candidateId ? [{ kind: 'candidate' as const, id: candidateId }] : []),
-  ]);
-  const erased = await erasedAmong(store, tenantId, ids);
-  if (erased.size === 0) return erased;
-  const theirs = hires.filter((one) => erased.has(one.jobCandidateId) || erased.has(one.candidateId ?? ''));
-  return new Set(theirs.flatMap((one) => [one.jobCandidateId, one.candidateId ?? '']));
+  ];
 }
 
 /** People who were hired while the tenant only observed, first seen at or after `since`, and are not started yet. */

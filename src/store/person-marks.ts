@@ -127,14 +127,27 @@ export async function legalHoldOf(
     .executeTakeFirst();
 }
 
-/** Which of these ids are of people who were erased. Where nobody of the tenant was, one look at a small table. */
+/** Which of these ids, of one kind, are of people who were erased. */
 export async function erasedAmong(
   store: Store,
   tenantId: string,
   ids: readonly PersonId[],
 ): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const keys = await store.kysely
+  const isErased = await erasedOf(store, tenantId, ids);
+  return new Set(ids.filter(isErased).map(({ id }) => id));
+}
+
+/**
+ * Tells of each of these ids whether it is of somebody who was erased: a candidate and an application of somebody else
+ * may have the same number. Where nobody of the tenant was erased, one look at a small table.
+ */
+export async function erasedOf(
+  { kysely }: Store,
+  tenantId: string,
+  ids: readonly PersonId[],
+): Promise<(one: PersonId) => boolean> {
+  if (ids.length === 0) return () => false;
+  const keys = await kysely
     .selectFrom('person_mark_keys')
     .select('mark_key')
     .where(({ exists, selectFrom }) =>
@@ -147,21 +160,21 @@ export async function erasedAmong(
     )
     .execute();
   const named = new Map(
-    keys.flatMap(({ mark_key: key }) => ids.map((one) => [digestOf(key, tenantId, nameOf(one)), one.id] as const)),
+    keys.flatMap(({ mark_key: key }) => ids.map((one) => [digestOf(key, tenantId, nameOf(one)), nameOf(one)] as const)),
   );
   const digests = [...named.keys()];
-  const erased = new Set<string>();
+  const erased = new Set<string | undefined>();
   for (let from = 0; from < digests.length; from += MOST_DIGESTS) {
-    const rows = await store.kysely
+    const rows = await kysely
       .selectFrom('person_marks')
       .select('digest')
       .where('tenant_id', '=', tenantId)
       .where('mark', '=', 'erased')
       .where('digest', 'in', digests.slice(from, from + MOST_DIGESTS))
       .execute();
-    for (const { digest } of rows) erased.add(named.get(digest) ?? '');
+    for (const { digest } of rows) erased.add(named.get(digest));
   }
-  return erased;
+  return (one) => erased.has(nameOf(one));
 }
 
 const MOST_DIGESTS = 1_000;

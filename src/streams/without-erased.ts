@@ -1,5 +1,5 @@
 import type { Store } from '../store/open-store.ts';
-import { erasedAmong, type IdKind, type PersonId } from '../store/person-marks.ts';
+import { erasedOf, type IdKind, type PersonId } from '../store/person-marks.ts';
 
 /** What the ids of a stream's records are of, where the records are people's. */
 const KINDS: Readonly<Record<string, IdKind>> = {
@@ -38,11 +38,10 @@ export async function erasedRecords(
     const id = String(record['id']);
     return { id, own: [...(kind === undefined ? [] : [{ kind, id }]), ...peopleNamedIn(record)] };
   });
-  const erased = await erasedAmong(
+  const isErased = await erasedOf(
     store,
     tenantId,
     known.flatMap(({ own }) => own),
   );
-  if (erased.size === 0) return erased;
-  return new Set(known.filter(({ own }) => own.some((one) => erased.has(one.id))).map(({ id }) => id));
+  return new Set(known.filter(({ own }) => own.some(isErased)).map(({ id }) => id));
 }

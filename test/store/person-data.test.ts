@@ -11,6 +11,7 @@ import { completeIds, erasePersonRows, findPersonRows, forgetBytes, STREAM_IDS }
 import { EVERYBODY, erasedAmong, idsOf, markPerson, readMarks, unmarkPerson } from '../../src/store/person-marks.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
+import { erasedRecords } from '../../src/streams/without-erased.ts';
 import { HR_SYSTEM, OTHER, type SeededPerson, seedEverywhere, seedShared } from './seeded-person.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -115,9 +116,14 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     );
     expect(await erasedAmong(store, 'umbrella', idsOf(subject))).toEqual(new Set());
     expect(JSON.stringify((await readMarks(store)).marks)).not.toContain('9501');
-    const hires = ['501', '502'].map((id) => ({
+    // The application of the last has the number that the erased candidate has.
+    const hires = [
+      ['501', '9501'],
+      ['502', '9502'],
+      ['503', '501'],
+    ].map(([id = '', jobCandidateId = '']) => ({
       tenantId: 'acme',
-      jobCandidateId: `9${id}`,
+      jobCandidateId,
       period: 1,
       state: 'before-go-live' as const,
       candidateId: id,
@@ -128,9 +134,11 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
       as: { how: 'baseline' as const, ...ref },
     }));
     expect(await insertBaseline(store, 'acme', hires, people)).toBe(true);
-    expect(await store.kysely.selectFrom('hires').select('job_candidate_id').execute()).toEqual([
-      { job_candidate_id: '9502' },
-    ]);
+    const taken = store.kysely.selectFrom('hires').select('job_candidate_id').orderBy('candidate_id').execute();
+    expect(await taken).toEqual([{ job_candidate_id: '9502' }, { job_candidate_id: '501' }]);
+    const applications = ['9501', '501'].map((own) => ({ id: own, candidateId: own === '501' ? '503' : '501' }));
+    const left = await erasedRecords(store, { tenantId: 'acme', stream: 'applications' }, applications);
+    expect([...left]).toEqual(['9501']);
     expect(await findPersonRows(store, subject)).toEqual([]);
   });
 
