@@ -9,6 +9,7 @@ import type { OperatorParts } from '../operator/open-tenant.ts';
 import { type Places, placesIn, storeIn } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
+import type { SyncRun } from '../temporal/start-sync.ts';
 import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
 import { byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable } from './print.ts';
@@ -102,8 +103,33 @@ async function askHere(options: SyncOptions): Promise<ExitCode | undefined> {
   const mark = installationMark(storeIn(dataDir, process.env['HIREBRIDGE_STORE_URL']), tenantsDir);
   const progress = createProgress(`${tenantId} ${stream}`);
   const question = { version: packageFile.version, mark, request };
-  const result = await askWorker(dataDir, question, createWatcher(progress)).finally(progress.stop);
+  const watch = createWatcher(progress);
+  const result = await askWorker(dataDir, question, watch)
+    .catch((error: unknown) => {
+      const run = runOf(error);
+      if (run === undefined) throw error;
+      return followElsewhere(options, { ...request, run }, watch);
+    })
+    .finally(progress.stop);
   return result === undefined ? undefined : show(options, stream, result);
+}
+
+/** The run that goes on although the worker ended, or fell silent, that was asked to follow it. */
+function runOf(error: unknown): SyncRun | undefined {
+  const isLeft = isConnectorError(error, 'WORKER_ENDED') || isConnectorError(error, 'WORKER_SILENT');
+  return isLeft ? (error.details?.['run'] as SyncRun | undefined) : undefined;
+}
+
+async function followElsewhere(
+  options: SyncOptions,
+  request: StreamRequest & { run: SyncRun },
+  watch: (look: StreamLook) => void,
+): Promise<StreamResult> {
+  const [{ withClient }, { followRun }] = await Promise.all([
+    import('./open.ts'),
+    import('../operator/follow-stream.ts'),
+  ]);
+  return withClient(options, (parts) => followRun(parts, request, watch), options.tenantId);
 }
 
 /** One stream's refusal is no reason to leave out the others. */

@@ -4,6 +4,7 @@ import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { ConnectorError, type ErrorAction } from '../errors.ts';
+import type { SyncRun } from '../temporal/start-sync.ts';
 import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
 
 /** Each worker of this machine has a socket here, by its process id; only their user may enter. */
@@ -42,7 +43,7 @@ const SILENT_AFTER_MS = 10_000;
 /**
  * Has a worker of this machine start one run and follow it: it is connected to everything already, and a command of its
  * own would need a second for that. Undefined where none takes the question, and nothing was started.
- * @throws ConnectorError as `followStream`, WORKER_ENDED, WORKER_SILENT
+ * @throws ConnectorError as `followStream`, and WORKER_ENDED, WORKER_SILENT with the `run` in `details` if it began
  */
 export async function askWorker(
   dataDir: string,
@@ -74,6 +75,7 @@ async function askAt(
   const socket = createConnection({ path });
   let isTaken = false;
   let isSilent = false;
+  let run: SyncRun | undefined;
   const giveUp = (): void => {
     isSilent = true;
     socket.destroy(new Error('It does not answer.'));
@@ -91,7 +93,10 @@ async function askAt(
         isTaken = true;
         socket.write(`${JSON.stringify({ go: true } satisfies Go)}\n`);
       }
-      if ('look' in reply) onLook(reply.look);
+      if ('look' in reply) {
+        run ??= reply.look.run;
+        onLook(reply.look);
+      }
       if ('result' in reply) return reply.result;
       if ('error' in reply) throw errorOf(reply.error);
     }
@@ -103,7 +108,7 @@ async function askAt(
     socket.destroy();
   }
   if (!isTaken) return undefined;
-  throw isSilent ? workerSilent() : workerEnded();
+  throw isSilent ? workerSilent(run) : workerEnded(run);
 }
 
 /** The lines of the other side until its socket closes, however that happens. */
@@ -114,20 +119,22 @@ export function linesOf(socket: Socket): Interface {
   return lines;
 }
 
-function workerSilent(): ConnectorError {
+function workerSilent(run: SyncRun | undefined): ConnectorError {
   return new ConnectorError({
     code: 'WORKER_SILENT',
     action: 'retry',
+    details: { run },
     message:
       `The worker that follows this run has said nothing for ${SILENT_AFTER_MS / 1_000} s. ` +
       'hirebridge status shows whether the run goes on, and which workers are there.',
   });
 }
 
-function workerEnded(): ConnectorError {
+function workerEnded(run: SyncRun | undefined): ConnectorError {
   return new ConnectorError({
     code: 'WORKER_ENDED',
     action: 'retry',
+    details: { run },
     message: 'The worker ended that followed this run. The run goes on once a worker runs: hirebridge status shows it.',
   });
 }

@@ -11,7 +11,7 @@ import { readStream } from '../store/streams.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import type { StreamName } from '../streams/streams.ts';
-import { startSync, syncBusy } from '../temporal/start-sync.ts';
+import { endOfSync, type SyncRun, startSync, syncBusy } from '../temporal/start-sync.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertWrites } from './tenants.ts';
@@ -31,6 +31,8 @@ export interface StreamRequest {
 
 /** How a run that is followed stands. */
 export interface StreamLook {
+  /** Once, as soon as it is started: with it the run can be followed from anywhere. */
+  run?: SyncRun;
   /** Present while the run is under way. */
   row?: StreamRow;
   /** Calls a second that the fleet may make to this partner, as learned so far. */
@@ -61,9 +63,19 @@ export async function followStream(
   onLook: (look: StreamLook) => void,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<StreamResult> {
-  const { store, hires } = parts;
-  const handle = await beginStream(parts, request);
-  const ended = hires.client.withAbortSignal(signal, () => handle.result());
+  const { workflowId, firstExecutionRunId: runId } = await beginStream(parts, request);
+  onLook({ run: { workflowId, runId } });
+  return followRun(parts, { ...request, run: { workflowId, runId } }, onLook, signal);
+}
+
+/** The same of a run that was started already. */
+export async function followRun(
+  { store, hires }: OperatorParts,
+  { run, ...request }: StreamRequest & { run: SyncRun },
+  onLook: (look: StreamLook) => void,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<StreamResult> {
+  const ended = endOfSync(hires, run, signal);
   ended.catch(() => undefined);
   const lateAt = performance.now() + PATIENCE_MS;
   for (;;) {

@@ -466,11 +466,11 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
     )}`.execute(kysely);
   const own = keys.rows;
   const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
-  const employees = [
-    ...of.employees,
-    ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id'])),
-    ...own.filter((row) => row['kind'] === 'employee').flatMap((row) => pairOf(row['scope'], row['value'])),
-  ];
+  const known = [...of.employees, ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id']))];
+  // Another tenant of the company may have the same candidate in an HR system that is not this one's to speak of.
+  const isHere = (row: Row) => ours.includes(row) || known.some(({ connection }) => connection === row['scope']);
+  const named = own.filter((row) => row['kind'] === 'employee' && isHere(row));
+  const employees = [...known, ...named.flatMap((row) => pairOf(row['scope'], row['value']))];
   return {
     ...of,
     candidates: unique(of.candidates, hires.rows, own, 'candidate_id'),

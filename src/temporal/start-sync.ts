@@ -1,6 +1,6 @@
 import {
   WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { streamHintSignal } from '../../workflows/messages.ts';
@@ -29,6 +29,24 @@ export interface StreamStart {
   full?: boolean;
 }
 
+type SyncWorkflow = (input: StreamStart) => Promise<StreamStep>;
+
+/** A run that was started, under way or over. */
+export interface SyncRun {
+  workflowId: string;
+  runId: string;
+}
+
+/** The end of such a run, whoever started it. */
+export function endOfSync(
+  { client }: HireClient,
+  { workflowId, runId }: SyncRun,
+  signal: AbortSignal,
+): Promise<StreamStep> {
+  const handle = client.workflow.getHandle<SyncWorkflow>(workflowId, runId);
+  return client.withAbortSignal(signal, () => handle.result());
+}
+
 /** Has the records read again that `hints` names: by the run that such a hint began, or a new one. */
 export async function hintStream(
   { client, installationId, timing }: HireClient,
@@ -51,11 +69,11 @@ export async function hintStream(
 export async function startSync(
   { client, installationId, timing }: HireClient,
   asked: Omit<StreamStart, 'timing' | 'hinted' | 'full'>,
-): Promise<WorkflowHandle<(input: StreamStart) => Promise<StreamStep>>> {
+): Promise<WorkflowHandleWithFirstExecutionRunId<SyncWorkflow>> {
   const { tenantId, stream, mode = 'incremental', rewrite = false } = asked;
   const isPlain = mode === 'incremental' && !rewrite;
   try {
-    return await client.workflow.start<(input: StreamStart) => Promise<StreamStep>>(workflowOf(stream), {
+    return await client.workflow.start<SyncWorkflow>(workflowOf(stream), {
       // The schedule's own runs carry a time behind this id; which of two may work is decided in the store.
       workflowId: streamScheduleId(installationId, tenantId, stream),
       workflowIdConflictPolicy: isPlain ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.FAIL,
