@@ -22,6 +22,7 @@ async function commandsOfTenants(): Promise<string[][]> {
 const NEW = new Set(['init']);
 const OTHERS: Record<string, string[]> = {
   replay: ['--since', '1h'],
+  'events replay': ['--since', '1h'],
   revert: ['--mapping', '0123abcd'],
   'tenant go-live': ['--since', '2026-01-01'],
   'person export': ['17', '--out', 'person.json'],
