@@ -26,7 +26,7 @@ export interface Walk {
 export async function openWalk(chromium: string, cliPath?: string): Promise<Walk> {
   const [up, browser] = await Promise.all([openUp(cliPath), openBrowser(chromium)]);
   const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(180_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
