@@ -23,7 +23,7 @@ import {
   resolveOptions,
 } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
-import { isSecretRef, resolveSecret } from '../src/tenants/secrets.ts';
+import { resolveSecret, resolveText } from '../src/tenants/secrets.ts';
 import { traced } from '../src/trace.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { type OwnHris, ownHris } from './own-hris.ts';
@@ -175,7 +175,7 @@ export function hashOfSecrets({ partner, hris, landing }: Tenant): string | unde
 /** Where records land has a secret that nothing else waits for. */
 function secretOrNone(url: string): string {
   try {
-    return isSecretRef(url) ? resolveSecret(url) : url;
+    return resolveText(url);
   } catch {
     return '';
   }

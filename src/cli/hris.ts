@@ -7,7 +7,7 @@ import type { HttpDefinition } from '../hris/http/definition.ts';
 import { optionsOf } from '../hris/http/http.ts';
 import { loadDefinition } from '../hris/http/load-definition.ts';
 import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
-import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { EXIT } from './exit.ts';
 import { example } from './options.ts';
@@ -183,7 +183,7 @@ function checkedOptions(definition: HttpDefinition, { url, option, allowPrivateA
   const open = Object.entries(option).filter(([key, text]) => definition.options[key]?.secret && !isSecretRef(text));
   if (open.length > 0)
     throw invalid(`--option ${open[0]?.[0]} is a secret: write env:NAME or file:PATH, so that no history keeps it.`);
-  const resolved = Object.entries(option).map(([key, text]) => [key, isSecretRef(text) ? resolveSecret(text) : text]);
+  const resolved = Object.entries(option).map(([key, text]) => [key, resolveText(text)]);
   const parsed = optionsOf(definition).safeParse({ url, allowPrivateAddress, ...Object.fromEntries(resolved) });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`);

@@ -34,7 +34,7 @@ import {
   withOwnNames,
 } from '../operator/suggest-mapping.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
-import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { renderCheck } from './check.ts';
 import { EXIT } from './exit.ts';
 import { example, placesOf } from './options.ts';
@@ -208,7 +208,7 @@ async function settleDatabase({ hris, table, createTable = false }: Flags): Prom
     const typed = url ?? (await ask('Database of the HR system', wrongDatabase, before));
     const given = fromHere(typed);
     try {
-      const tables = await readOwnTables(isSecretRef(given) ? resolveSecret(given) : given, table);
+      const tables = await readOwnTables(resolveText(given), table);
       const picked = table === undefined ? await pickTable(tables) : tables[0];
       return { url: given, createTable: picked === undefined, ...(picked === undefined ? {} : { table: picked }) };
     } catch (error) {

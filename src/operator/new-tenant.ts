@@ -9,7 +9,7 @@ import { createPartnerClient, type PartnerClient } from '../partner/client/creat
 import { contract } from '../partner/contract/index.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { readDefinition } from '../tenants/load-tenants.ts';
-import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { refuse } from '../yaml/yaml-file.ts';
 import { companyShown, isActive } from './check-tenant.ts';
 import { CALL_MS } from './open-tenant.ts';
@@ -35,7 +35,7 @@ export interface PartnerAccess {
 
 /** The key says its environment (section 5); an address on this machine is a sandbox's. */
 export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): PartnerAccess {
-  const key = isSecretRef(apiKey) ? resolveSecret(apiKey) : apiKey;
+  const key = resolveText(apiKey);
   return {
     baseUrl,
     apiKey: key,

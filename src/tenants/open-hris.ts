@@ -1,13 +1,7 @@
 import type { HrisLimits } from '../hris/http-line.ts';
 import type { FieldDef, FieldsInUse, HrisConnection, LandingConnection, SetupStatement } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
-import {
-  type LandingOptions,
-  landingFieldsOf,
-  landingSetup,
-  openLanding,
-  positionFieldsOf,
-} from '../hris/sql/landing-destination.ts';
+import { landingFieldsOf, landingSetup, openLanding, positionFieldsOf } from '../hris/sql/landing-destination.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
 import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
@@ -24,7 +18,7 @@ import {
 } from '../streams/streams.ts';
 import type { Texts } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
-import { isSecretRef, resolveSecret } from './secrets.ts';
+import { resolveText } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved, and where records land beside it. Close it yourself. */
 export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
@@ -35,7 +29,7 @@ export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promi
   if (landing === undefined) return open;
   return withLanding(
     open,
-    openLanding(landing, () => addressOf(landing), landings, await fieldsInUse(tenant)),
+    openLanding(landing, () => resolveText(landing.url), landings, await fieldsInUse(tenant)),
   );
 }
 
@@ -51,10 +45,6 @@ function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConne
         : ((await hris.describe?.(subject, signal)) ?? []),
     close: async () => void (await Promise.all([hris.close(), beside.close()])),
   };
-}
-
-function addressOf({ url }: LandingOptions): string {
-  return isSecretRef(url) ? resolveSecret(url) : url;
 }
 
 /** Those of them that are asked of the HR system itself. */
@@ -95,7 +85,7 @@ export async function setupStatements(
   const options = setup && adapter?.optionsSchema(landings).parse(resolveOptions(tenant.hris.options));
   const own = await setup?.(options, { employee, landing: tenant.landing === undefined ? landing : {} });
   if (tenant.landing === undefined) return own;
-  const beside = await landingSetup({ ...tenant.landing, url: addressOf(tenant.landing) }, landings, {
+  const beside = await landingSetup({ ...tenant.landing, url: resolveText(tenant.landing.url) }, landings, {
     employee: new Set(),
     landing,
   });
@@ -208,9 +198,6 @@ export function landingFields(
 export function resolveOptions(options: Record<string, unknown>): Record<string, unknown> {
   const { webhookKey: _one, webhookKeys: _all, ...needed } = options;
   return Object.fromEntries(
-    Object.entries(needed).map(([key, value]) => [
-      key,
-      typeof value === 'string' && isSecretRef(value) ? resolveSecret(value) : value,
-    ]),
+    Object.entries(needed).map(([key, value]) => [key, typeof value === 'string' ? resolveText(value) : value]),
   );
 }

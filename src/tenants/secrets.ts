@@ -46,6 +46,11 @@ export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = p
   return trimmed;
 }
 
+/** A text of a tenant's file that may be a reference: what stands behind it, else itself. Throws as `resolveSecret`. */
+export function resolveText(text: string): string {
+  return isSecretRef(text) ? resolveSecret(text) : text;
+}
+
 function contents(ref: SecretRef): string | undefined {
   try {
     return readFileSync(ref.slice('file:'.length), 'utf8');

@@ -3,7 +3,7 @@ import { isConnectorError } from '../errors.ts';
 import { assertPublicAddress, publicLookup } from '../http/pool.ts';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
+import { resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { mailNotice } from './mail-notice.ts';
 import { noticeIn } from './notice-forms.ts';
 import type { Notice } from './notices.ts';
@@ -62,7 +62,7 @@ export function createPoster(): (
   const inside = new Agent();
   return async ({ url, secret, allowPrivate, secretAt }, { id, body }, stop) => {
     try {
-      const address = isSecretRef(url) ? resolveSecret(url) : url;
+      const address = resolveText(url);
       if (!allowPrivate) assertPublicAddress(new URL(address));
       const answer = await fetch(address, {
         method: 'POST',
