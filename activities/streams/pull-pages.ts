@@ -330,12 +330,8 @@ async function landPart(reading: Reading, part: Record<string, unknown>, beat: B
     for (const { id } of page.items) reading.readById.set(String(id), reading.reads);
     const landed = await landWithinLimits(reading, page);
     await forgetMissing(reading.deps.store, reading.key, readableIds(page));
-    const quarantined = await quarantineByIds(reading, landed);
-    const { unchanged, created, updated } = landed;
-    const counts = { unchanged, created, updated, quarantined };
-    const { segment: number, seen_before: seenBefore, page: next, total, seen } = reading.run;
-    const beside = { number, seenBefore: seenBefore + records };
-    if (!(await commit(reading, { next, records, total, counts, state: 'running', segment: beside }))) return false;
+    const { seen, total } = reading.run;
+    if (!(await commitBeside(reading, landed, { records }))) return false;
     beat({ page: at, seen, total });
     read += records;
     if (page.total !== undefined && read >= page.total) return true;
@@ -348,7 +344,7 @@ async function landByIds(
   ids: readonly string[],
   gone: ReadonlySet<string> = new Set(),
 ): Promise<boolean> {
-  const { connection, stream, run } = reading;
+  const { connection, stream } = reading;
   const { fetch } = stream;
   if (fetch === undefined) return true;
   reading.reads += 1;
@@ -360,13 +356,22 @@ async function landByIds(
   const shown = new Set([...readable, ...page.unreadable.flatMap(({ id }) => id ?? [])]);
   const absent = ids.filter((id) => !shown.has(id));
   await noteAbsent(reading, { shown: [...shown], absent, gone });
+  const records = page.items.length + page.unreadable.length;
+  return commitBeside(reading, landed, { records, skipped: absent.length });
+}
+
+/** Commits what landed beside the list: where its own pass stands, and its count of records, stay as they are. */
+async function commitBeside(
+  reading: Reading,
+  landed: LandedPage,
+  { records, ...more }: { records: number; skipped?: number },
+): Promise<boolean> {
   const quarantined = await quarantineByIds(reading, landed);
   const { unchanged, created, updated } = landed;
-  const records = page.items.length + page.unreadable.length;
-  const counts = { unchanged, created, updated, quarantined, skipped: absent.length };
-  // Beside the list: its own count of records stays as it is.
-  const segment = { number: run.segment, seenBefore: run.seen_before + records };
-  return commit(reading, { next: run.page, records, total: run.total, counts, state: 'running', segment });
+  const counts = { unchanged, created, updated, quarantined, ...more };
+  const { page: next, total, segment: number, seen_before: before } = reading.run;
+  const segment = { number, seenBefore: before + records };
+  return commit(reading, { next, records, total, counts, state: 'running', segment });
 }
 
 /** What stands in the rows, where something of it comes from the list alone. */
