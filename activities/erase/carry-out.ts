@@ -21,11 +21,11 @@ import {
 } from '../../src/store/erasures.ts';
 import { createLease } from '../../src/store/leases.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { erasePersonRows, findPersonRows, forgetBytes, type Subject } from '../../src/store/person-data.ts';
+import { erasePersonRows, findPersonRows, forgetBytes, STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, readMarks } from '../../src/store/person-marks.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
-import type { PullName } from '../../src/streams/streams.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import { peopleNamedIn } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -47,13 +47,6 @@ const UNDER_WAY_MS = 32_000;
 /** A run that wrote nothing for so long is dead. */
 const STREAM_MS = 120_000;
 const MOST_TRIES = 5;
-
-/** Streams whose records are people's, and which of a person's ids they go by. */
-const LANDED: Readonly<Partial<Record<PullName, (of: Subject) => string[]>>> = {
-  candidates: (of) => of.candidates,
-  applications: (of) => of.jobCandidates,
-  onboarding: (of) => of.enrolments,
-};
 
 /**
  * Erases a person who was asked to be: stops their hires, takes them out of landing tables and store, looks once more,
@@ -183,9 +176,8 @@ async function settle({ store, forgetHire, limits }: ErasureDeps, row: ErasureRo
   for (const jobCandidateId of of.jobCandidates) await forgetHire({ tenantId: row.tenant_id, jobCandidateId });
 }
 
-async function isQuiet({ kysely, now }: Store, row: ErasureRow): Promise<boolean> {
-  const read = kysely.selectFrom('erasures').select(sql<number>`${now}`.as('now'));
-  return Number((await read.executeTakeFirstOrThrow()).now) >= Number(row.quiet_at);
+async function isQuiet(store: Store, row: ErasureRow): Promise<boolean> {
+  return (await readClock(store)) >= Number(row.quiet_at);
 }
 
 async function untilQuiet(store: Store, row: ErasureRow): Promise<void> {
@@ -215,7 +207,10 @@ export async function readLanded(
   connection: Connection,
 ): Promise<{ stream: string; rows: StoredRow[] }[]> {
   const found: { stream: string; rows: StoredRow[] }[] = [];
-  for (const [stream, ids] of await landedOf(of, connection)) {
+  // Whoever has their records was looked for in every row already.
+  const known = (stream: string): [string, string[]] => [stream, STREAM_IDS[stream]?.(of) ?? []];
+  const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
+  for (const [stream, ids] of all) {
     const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
     const rows = ids.length === 0 ? [] : await connection.hris.landing?.read(stream, ids, options);
     if (rows !== undefined && rows.length > 0) found.push({ stream, rows });
@@ -227,7 +222,7 @@ export async function readLanded(
 export async function withRecords(of: Subject, connection: Connection): Promise<Subject> {
   const all = await landedOf(of, connection);
   const records = Object.fromEntries(
-    [...all].filter(([stream, ids]) => !Object.hasOwn(LANDED, stream) && ids.length > 0),
+    [...all].filter(([stream, ids]) => NAMING.has(stream) && stream !== 'applications' && ids.length > 0),
   );
   const more = all.get('applications') ?? [];
   return { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...more])], records };
@@ -239,7 +234,7 @@ async function landedOf(of: Subject, connection: Connection): Promise<Map<string
   const found = new Map<string, string[]>();
   if (landing === undefined) return found;
   for (const stream of Object.keys(connection.landings)) {
-    const known = LANDED[stream as PullName]?.(of) ?? of.records?.[stream] ?? [];
+    const known = STREAM_IDS[stream]?.(of) ?? [];
     const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
     const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
     const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];

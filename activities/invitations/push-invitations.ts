@@ -19,6 +19,7 @@ import { touchRun } from '../../src/store/push-runs.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { isInScope } from '../hire/read-sources.ts';
@@ -49,7 +50,7 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
   const run = { ...context, settings, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
   await inviteAll(run, people, beat);
-  if (isWhole) await letGo(run, people);
+  if (isWhole && searched.size > 0) await letGo(run, people);
   if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   // Whoever waits for credits is still to be invited by what a person allowed.
@@ -367,8 +368,8 @@ async function assertFew({ deps, key, settings }: InviteRun, planned: readonly P
 /** Whether it is time to try one, as for onboarding credits. */
 async function mayTry({ deps, connection, key }: InviteRun): Promise<boolean> {
   const last = await lastRefusal(deps.store, key.tenantId, NO_CREDITS);
-  const { now } = await readOpenInvitations(deps.store, key.tenantId);
-  return last === null || now >= last + connection.tenant.policies.credits.canaryEvery;
+  const { canaryEvery } = connection.tenant.policies.credits;
+  return last === null || (await readClock(deps.store)) >= last + canaryEvery;
 }
 
 /**

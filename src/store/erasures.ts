@@ -7,6 +7,7 @@ import type { Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
+import { readClock } from './tenant-states.ts';
 
 /** What became of a person who was erased: no id and no value of theirs, so that it can be kept for good. */
 export interface ErasureReceipt extends Signed {
@@ -113,10 +114,8 @@ export async function endErasure(
   receiptAt: (doneAt: string) => ErasureReceipt,
 ): Promise<ErasureReceipt> {
   return store.kysely.transaction().execute(async (kysely) => {
-    const { now } = await sql<{ now: number }>`select ${store.now} as now`
-      .execute(kysely)
-      .then(({ rows }) => rows[0] ?? { now: 0 });
-    const receipt = receiptAt(new Date(Number(now)).toISOString());
+    const now = await readClock({ ...store, kysely });
+    const receipt = receiptAt(new Date(now).toISOString());
     const { numUpdatedRows } = await kysely
       .updateTable('erasures')
       .set({ subject: '', done_at: now, receipt: JSON.stringify(receipt) })

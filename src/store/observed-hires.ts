@@ -74,9 +74,12 @@ export async function insertBaseline(
     const open = { ...store, kysely: trx };
     const isErased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
     // An application of theirs that came later tells who they are, too.
-    const kept = hires.filter((hire) => !idsOfHire(hire).some(isErased));
-    const left = new Set(hires.filter((hire) => !kept.includes(hire)).map(({ candidateId }) => candidateId));
-    await insertHires(open, kept);
+    const isLeft = (hire: NewHire): boolean => idsOfHire(hire).some(isErased);
+    const left = new Set(hires.filter(isLeft).map(({ candidateId }) => candidateId));
+    await insertHires(
+      open,
+      hires.filter((hire) => !isLeft(hire)),
+    );
     await recordPeople(
       open,
       people.filter(({ candidate: { candidateId: id } }) => !left.has(id) && !isErased({ kind: 'candidate', id })),
