@@ -45,6 +45,13 @@ export function parseFile(file: string, source: string): ParsedFile {
   return parsed;
 }
 
+/** Every node of a file, each before those within it. */
+export function visitNodes(file: string, source: string, see: (node: Node) => void): void {
+  const { program, errors } = parseSync(file, source);
+  rejectErrors(file, errors);
+  visit(program as unknown as Node, undefined, see);
+}
+
 export function rejectErrors(file: string, errors: readonly { message: string }[]): void {
   if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
 }

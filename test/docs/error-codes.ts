@@ -1,9 +1,6 @@
 /** Writes docs/troubleshooting.md from the code: `node test/docs/error-codes.ts > docs/troubleshooting.md`. */
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { parseSync } from 'oxc-parser';
-
-const root = path.join(import.meta.dirname, '../..');
+import { type Node, visitNodes } from '../architecture/parse-file.ts';
+import { readCode } from '../architecture/tree.ts';
 
 /** The sandbox's answers are the partner's, and the contract has them as data. */
 const APART = ['src/sandbox/', 'src/partner/contract/', 'src/hris-kit/cases/', 'src/counterparts/'];
@@ -23,18 +20,14 @@ interface Thrown {
   message: string | undefined;
 }
 
-type Node = { type: string } & Record<string, unknown>;
-
 /** Errors that the code makes: each object with a `code` in capitals and an `action`. */
 export function thrownCodes(): Thrown[] {
-  const files = globSync('{src,activities,workflows}/**/*.ts', { cwd: root })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => !APART.some((room) => file.startsWith(room)))
-    .toSorted();
-  return files.flatMap((file) => {
-    const source = readFileSync(path.join(root, file), 'utf8');
+  const files = [...readCode()].filter(
+    ([file]) => /^(src|activities|workflows)\/.*\.ts$/.test(file) && !APART.some((room) => file.startsWith(room)),
+  );
+  return files.toSorted().flatMap(([file, source]) => {
     const found: Thrown[] = [];
-    walk(parseSync(file, source).program as unknown as Node, (node) => {
+    visitNodes(file, source, (node) => {
       if (node.type !== 'ObjectExpression') return;
       const properties = new Map(
         (node['properties'] as Node[]).flatMap((one) => {
@@ -61,14 +54,6 @@ function bare(node: Node): Node {
   return node?.type?.startsWith('TS') === true && 'expression' in node ? bare(node['expression'] as Node) : node;
 }
 
-function walk(node: Node, visit: (node: Node) => void): void {
-  visit(node);
-  for (const value of Object.values(node))
-    for (const child of Array.isArray(value) ? value : [value])
-      if (child !== null && typeof child === 'object' && typeof (child as Node).type === 'string')
-        walk(child as Node, visit);
-}
-
 /** A message as a reader meets it; what changes from case to case is a name in capitals. */
 function textOf(node: Node, source: string): string | undefined {
   const one = bare(node);
@@ -84,7 +69,7 @@ function textOf(node: Node, source: string): string | undefined {
 }
 
 function holeOf(node: Node, source: string): string {
-  const text = source.slice(node['start'] as number, node['end'] as number);
+  const text = source.slice(node.start, node.end);
   const last = /(?:^|\.)([A-Za-z]+)(?:\(\))?$/.exec(text)?.[1];
   return last === undefined ? '…' : last.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
 }

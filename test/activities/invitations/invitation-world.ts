@@ -1,9 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
-import { createLogger } from '../../../src/log.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import type { StageCandidate } from '../../../src/partner/contract/job-candidates.ts';
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
@@ -12,9 +10,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
 import { openPartner } from '../../sandbox/open-partner.ts';
 import { freshStoreUrl } from '../../store/stores.ts';
-import { failpoints, Killed, killablePartner } from '../killable.ts';
-
-const GIVE_UP_MS = 60_000;
+import { failpoints, GIVE_UP_MS, Killed, killablePartner, pushDeps } from '../killable.ts';
 
 interface RunOptions {
   hinted?: boolean;
@@ -63,12 +59,7 @@ export async function invitationWorld({
     hris: {},
     keyFingerprint: 'one',
   } as unknown as Connection;
-  const deps = {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
-    connections: { of: async () => connection },
-  } as unknown as ActivityDeps;
+  const deps = pushDeps(store, connection);
 
   const once = (runId: string, { hinted = false, full = false }: RunOptions = {}) =>
     pushRecords(deps, { tenantId: 'acme', stream: 'invitations', runId, full, hinted, begun: false });

@@ -6,6 +6,7 @@ import { sendInvitations } from '../../../src/store/invitations.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
+import { REQUEST_FAULTS } from '../killable.ts';
 import { invitationWorld } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
@@ -49,14 +50,7 @@ test('a hint has only the people it names looked at, and what was hinted at agai
   expect(await invited()).toEqual({ people: 1, requests: 1 });
 });
 
-test.each([
-  'answer-lost',
-  'server-error-after',
-  'truncated-body',
-  'html-body',
-  'reset-before',
-  'server-error',
-] as const)('each person once, although the request meets %s', async (kind) => {
+test.each(REQUEST_FAULTS)('each person once, although the request meets %s', async (kind) => {
   const { run, applied, invited, rows, sandbox } = await invitationWorld();
   const people = await applied();
   await sandbox.control.act('setFaults', { faults: [{ kind, on: 'assessments.inviteBulk', nth: 1 }] });

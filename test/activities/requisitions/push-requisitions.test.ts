@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { REQUEST_FAULTS } from '../killable.ts';
 import { requisition, requisitionWorld } from './requisition-world.ts';
 
 const key = { tenantId: 'acme', stream: 'requisitions' };
@@ -39,14 +40,7 @@ test('one that misses what a job needs is left out with its reason, and the othe
   });
 });
 
-test.each([
-  'answer-lost',
-  'server-error-after',
-  'truncated-body',
-  'html-body',
-  'reset-before',
-  'server-error',
-] as const)('one job, although its creation meets %s', async (kind) => {
+test.each(REQUEST_FAULTS)('one job, although its creation meets %s', async (kind) => {
   const { open, run, jobsOf, sandbox } = await requisitionWorld();
   open.push(requisition('R-1'), requisition('R-2'));
   await sandbox.control.act('setFaults', { faults: [{ kind, on: 'jobs.create', nth: 1 }] });

@@ -4,16 +4,13 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import type { Requisition } from '../../../src/hris/port.ts';
-import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStoreUrl } from '../../store/stores.ts';
-import { failpoints, Killed, killablePartner } from '../killable.ts';
-
-const GIVE_UP_MS = 60_000;
+import { failpoints, GIVE_UP_MS, Killed, killablePartner, pushDeps } from '../killable.ts';
 
 /** Open requisitions of an HRIS in memory; a real partner over sockets, a real store whose clock the test owns. */
 export async function requisitionWorld(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
@@ -33,12 +30,7 @@ export async function requisitionWorld(wrap: (partner: PartnerClient) => Partner
     hris: { requisitions: { listOpen: async () => open.map((one) => structuredClone(one)) } },
     keyFingerprint: 'one',
   } as unknown as Connection;
-  const deps = {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
-    connections: { of: async () => connection },
-  } as unknown as ActivityDeps;
+  const deps = pushDeps(store, connection);
   return {
     sandbox,
     store,
