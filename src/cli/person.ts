@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
 import type { PersonExport, PersonParts } from '../operator/person.ts';
 import { wrap } from '../operator/reference.ts';
@@ -119,7 +120,7 @@ async function runExport(
   const page = `${file.replace(/\.json$/, '')}.html`;
   const held = await withParts(command, tenantId, options, (parts) => exportPerson(parts, who));
   await writeOnce(file, `${JSON.stringify(held, null, 2)}\n`);
-  await writeOnce(page, renderPage(held));
+  await writeOnce(page, await renderPage(held));
   say(
     options,
     { file, page },
@@ -142,35 +143,30 @@ async function writeOnce(file: string, text: string): Promise<void> {
   }
 }
 
-function renderPage({ store, landed, hris, ...about }: PersonExport): string {
+async function renderPage({ store, landed, hris, ...about }: PersonExport): Promise<string> {
   const sections = {
     'Who and when': [about],
     ...prefixed('Store', store),
     ...prefixed('Landed', landed),
     'HR system': hris,
   };
-  const body = Object.entries(sections).map(
-    ([title, rows]) => `<h2>${escape(title)}</h2>${rows.map((row) => renderRow(row)).join('')}`,
-  );
-  const style = 'body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto}td{vertical-align:top;padding:0 1em 0 0}';
-  return `<!doctype html><meta charset="utf-8"><title>What is held</title><style>${style}</style>
-<h1>What is held</h1>${body.join('\n')}\n`;
+  const body = Object.entries(sections).map(([title, rows]) => html`<h2>${title}</h2>${rows.map(renderRow)}\n`);
+  const page = html`<!doctype html><meta charset="utf-8"><title>What is held</title><style>
+body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto}td{vertical-align:top;padding:0 1em 0 0}</style>
+<h1>What is held</h1>${body}`;
+  return String(await page);
 }
 
 function prefixed(title: string, rows: Record<string, unknown[]>): Record<string, unknown[]> {
   return Object.fromEntries(Object.entries(rows).map(([name, some]) => [`${title}: ${name}`, some]));
 }
 
-function renderRow(row: unknown): string {
+function renderRow(row: unknown) {
   const cells = Object.entries(row as object).map(
     ([name, value]) =>
-      `<tr><td>${escape(name)}</td><td>${escape(typeof value === 'string' ? value : JSON.stringify(value))}</td></tr>`,
+      html`<tr><td>${name}</td><td>${typeof value === 'string' ? value : JSON.stringify(value)}</td></tr>`,
   );
-  return `<table>${cells.join('')}</table><hr>`;
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return html`<table>${cells}</table><hr>`;
 }
 
 async function runErase(
