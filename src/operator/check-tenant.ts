@@ -26,6 +26,7 @@ import {
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
+import { checkTold } from './check-told.ts';
 import { judgeWebhooks } from './deliveries.ts';
 import { judgeCustomFields, readCustomFields } from './discover.ts';
 import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
@@ -48,6 +49,8 @@ export interface CheckLine {
     | 'employee-id'
     | 'streams'
     | 'webhooks'
+    | 'notify'
+    | 'events'
     | 'state'
     | 'processes';
   state: 'ok' | 'warn' | 'fail';
@@ -59,20 +62,32 @@ type Found = Omit<CheckLine, 'check'>;
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
-  const [partnerLines, hris, webhooks, state] = await Promise.all([
+  const [partnerLines, hris, webhooks, state, told] = await Promise.all([
     checkPartner(tenant, store),
     checkHris(tenant, store),
     checkWebhooks(tenant, store),
     checkState(tenant, store),
+    checkAddresses(tenant),
   ]);
   return [
     ...partnerLines,
     ...hris,
     { check: 'rate-limit', ...(await checkRateLimit(tenant, store)) },
     { check: 'webhooks', ...webhooks },
+    ...told,
     { check: 'state', ...state },
     { check: 'processes', ...(await attempted(() => checkProcesses(tenant, store))) },
   ];
+}
+
+/** A line for each section that tells somebody something; none where nobody is told. */
+async function checkAddresses(tenant: Tenant): Promise<CheckLine[]> {
+  const lines = (['notify', 'events'] as const).map(async (check): Promise<CheckLine[]> => {
+    if (tenant[check] === undefined) return [];
+    const found = await attempted(async () => ({ state: 'ok', message: await checkTold(tenant, check) }));
+    return [{ check, ...found }];
+  });
+  return (await Promise.all(lines)).flat();
 }
 
 /** With a key that does not work nothing more can be asked. */
@@ -404,7 +419,9 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
 /** Whether the HR system can do what the tenant's streams ask of it, and has the tables that they land in. */
 async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found> {
   const asked = streamNames.filter((name) => isAsked(tenant, name));
-  const never = impossibleSettings(tenant).map(({ path, text }) => `${path.join('.')}: ${text}`);
+  const elsewhere = ['notify', 'events'];
+  const impossible = impossibleSettings(tenant).filter(({ path }) => !elsewhere.includes(String(path[0])));
+  const never = impossible.map(({ path, text }) => `${path.join('.')}: ${text}`);
   const troubles = await Promise.all(never.length > 0 ? [] : asked.map((name) => troubleOf(tenant, hris, name)));
   const found = [...never, ...troubles.filter((one) => one !== undefined)];
   if (found.length > 0) return { state: 'fail', message: found.join(' ') };

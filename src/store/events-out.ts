@@ -26,6 +26,27 @@ export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<str
   return new Set(rows.map((row) => row.tenant_id));
 }
 
+/** Of each tenant with an event that nobody took: when its oldest came about, ms, and what the last try came to. */
+export async function oldestUntaken({ kysely }: Store): Promise<Map<string, { at: number; error: string | null }>> {
+  const rows = await kysely
+    .selectFrom('tenants')
+    .innerJoin('events_out', (join) =>
+      join.on('event_no', '=', (eb) =>
+        eb
+          .selectFrom('events_out as first')
+          .select('first.event_no')
+          .whereRef('first.tenant_id', '=', 'tenants.tenant_id')
+          .where('first.taken_at', 'is', null)
+          .orderBy('first.event_no')
+          .limit(1),
+      ),
+    )
+    .select(['tenants.tenant_id', 'events_out.at', 'events_out.last_error'])
+    .where(IS_TOLD)
+    .execute();
+  return new Map(rows.map((row) => [row.tenant_id, { at: Number(row.at), error: row.last_error }]));
+}
+
 /**
  * The first event of each hire that is not taken yet, where it is due: what comes after it waits for it. Those of no
  * hire, which are alarms, wait for none.

@@ -255,6 +255,7 @@ export const derivedAlarms = [
   'undeliverable',
   'many-departures',
   'retention-late',
+  'events-waiting',
 ] as const;
 export type DerivedAlarm = (typeof derivedAlarms)[number];
 

@@ -3,6 +3,7 @@ import { hasDefaultMapping } from '../mapping/load-mapping.ts';
 import { exchangeNames, landedNames, landings, type PullName, type StreamName } from '../streams/streams.ts';
 import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
 import type { Loaded } from './clashes.ts';
+import { mistold } from './notify-section.ts';
 import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 
@@ -34,6 +35,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...cannotFile(tenant),
     ...cannotInvite(tenant),
     ...setTwice(tenant),
+    ...mistold(tenant),
   ];
 }
 

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { IANAZone } from 'luxon';
 import { z } from 'zod';
+import { isPublicAddress } from '../http/pool.ts';
 import { isSecretRef, secretRef } from './secrets.ts';
 
 const FORMS = ['webhook', 'slack', 'teams', 'teams-card', 'mail'] as const;
@@ -64,3 +66,57 @@ export const notify = z.union(
 
 /** Where it is told what becomes of hires, signed, each event until it is taken. */
 export const events = z.strictObject({ url: address, secret: secretRef }, 'expected { url, secret }').optional();
+
+/** A setting of these two sections that can never do what it says, and what would. */
+interface Mistold {
+  path: string[];
+  text: string;
+}
+
+/**
+ * What a file that is about to be applied is refused for: a secret that stands in it, what would go out in clear, and
+ * what its form never reads. Told without repeating an address.
+ */
+export function mistold(told: { notify?: Notify | undefined; events?: { url: string } | undefined }): Mistold[] {
+  return [...mistoldNotices(told.notify), ...mistoldAddress(['events', 'url'], told.events?.url)];
+}
+
+function mistoldNotices(notify: Notify | undefined): Mistold[] {
+  if (notify === undefined) return [];
+  const { form, url } = notify;
+  const unread = (['secret', 'from', 'to'] as const).filter(
+    (key) => notify[key] !== undefined && form !== (key === 'secret' ? 'webhook' : 'mail'),
+  );
+  return [
+    ...(form === 'mail' ? [] : mistoldAddress(['notify', 'url'], url, form !== 'webhook')),
+    ...unread.map((key) => ({
+      path: ['notify', key],
+      text:
+        `notify.${key} is never read with the form ${form}, but with ${key === 'secret' ? 'webhook' : 'mail'}. ` +
+        'Remove it, or name that form.',
+    })),
+  ];
+}
+
+/** Chats whose address is all that anybody needs to write there. */
+const CHATS = /(^|\.)(hooks\.slack\.com|webhook\.office\.com|logic\.azure\.com|discord\.com|chat\.googleapis\.com)$/;
+const ELSEWHERE =
+  'Put the whole address into the environment or a file of its own and write env:NAME or file:/path here.';
+
+function mistoldAddress(path: string[], url: string | undefined, ofChat = false): Mistold[] {
+  if (url === undefined || isSecretRef(url)) return [];
+  const { protocol, hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') return [{ path, text: `it holds a user or a password. ${ELSEWHERE}` }];
+  if (ofChat || CHATS.test(hostname))
+    return [{ path, text: `the address of a chat is a secret: whoever knows it may write there. ${ELSEWHERE}` }];
+  if (protocol === 'https:' || isInside(hostname)) return [];
+  const text = 'http would show what is told to everybody on the way. Write an https address.';
+  return [{ path, text }];
+}
+
+/** By its name alone, as far as that tells: plain http is for a receiver in the same network. */
+function isInside(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  return !host.includes('.') || /\.(local|localhost|internal|lan|test|home\.arpa)$/.test(host);
+}

@@ -28,13 +28,15 @@ export interface TenantFacts {
   stuck: readonly StuckDeliveries[];
   /** When each open hold about somebody who left was opened. */
   departedAt: readonly number[];
+  /** Its oldest event that nobody took, and what the last try came to. */
+  untaken?: { at: number; error: string | null } | undefined;
 }
 
 /** What a person should know of a tenant, by what its tables hold. */
 export function judgeTenant(facts: TenantFacts): Trouble[] {
   const { state, stuck } = facts;
   if (state.state === 'removed') return [];
-  const deliveries = stuckTroubles(state.tenant_id, stuck);
+  const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
   if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
   return [...reconcileTroubles(facts), ...streamTroubles(facts), ...departureTroubles(facts), ...deliveries];
 }
@@ -122,6 +124,17 @@ function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[
     `hirebridge hold list --tenant ${state.tenant_id}`;
   const tenantId = state.tenant_id;
   return [{ tenantId, kind: 'many-departures', subject: 'departures', reason: 'MANY_DEPARTURES', message }];
+}
+
+/** Whoever they are for learns of nothing meanwhile. */
+function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
+  if (untaken === undefined || now - untaken.at <= HOUR_MS) return [];
+  const tenantId = state.tenant_id;
+  const message =
+    `Its events address has not taken what happened an hour ago (${untaken.error ?? 'not tried'}). All is kept and ` +
+    `tried again by itself. See what waits: hirebridge events list ${tenantId} --waiting; ask the address: ` +
+    `hirebridge check ${tenantId}`;
+  return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
 }
 
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {

@@ -1,13 +1,13 @@
 import { Agent, fetch } from 'undici';
 import { isConnectorError } from '../errors.ts';
 import { assertPublicAddress, publicLookup } from '../http/pool.ts';
+import { noticeHeaders } from '../http/sign-notice.ts';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { mailNotice } from './mail-notice.ts';
 import { noticeIn } from './notice-forms.ts';
 import type { Notice } from './notices.ts';
-import { noticeHeaders } from './sign-notice.ts';
 
 const POST_MS = 10_000;
 

@@ -2,6 +2,7 @@ import type { HoldCode } from '../hire/holds.ts';
 import type { Logger } from '../log.ts';
 import type { Trouble } from '../store/alarms.ts';
 import { alignAlarms, countStuck } from '../store/derived-alarms.ts';
+import { oldestUntaken } from '../store/events-out.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
@@ -38,13 +39,14 @@ export function createAlarmRound(
     return active.get(state.tenant_id)?.since ?? now;
   };
   return async (states, tenants) => {
-    const [now, runs, deliveries, standing, hinted, departures] = [
+    const [now, runs, deliveries, standing, hinted, departures, untold] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
       Map.groupBy(await listStreamStates(store), (one) => one.tenant_id),
       Map.groupBy(await oldestHints(store), (one) => one.tenantId),
       await openDepartures(store, DEPARTURES),
+      await oldestUntaken(store),
     ];
     const troubles = states.flatMap((state) => {
       const tenant = tenants.get(state.tenant_id);
@@ -52,7 +54,14 @@ export function createAlarmRound(
       const stuck = deliveries.get(state.tenant_id) ?? [];
       const hintedSince = new Map((hinted.get(state.tenant_id) ?? []).map((one) => [one.stream, one.hintedAt]));
       const departedAt = departures.get(state.tenant_id) ?? [];
-      const facts = { standing: standing.get(state.tenant_id) ?? [], hintedSince, streams, stuck, departedAt };
+      const facts = {
+        standing: standing.get(state.tenant_id) ?? [],
+        hintedSince,
+        streams,
+        stuck,
+        departedAt,
+        untaken: untold.get(state.tenant_id),
+      };
       return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
     const late = (await listOverdue(store, LATE)).map(lateTrouble);

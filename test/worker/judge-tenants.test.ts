@@ -112,6 +112,13 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     {},
     ['unknown-event EVENT_UNKNOWN', 'undeliverable UNDELIVERABLE'],
   ],
+  ['an event waits', { untaken: { at: NOW - 59 * MINUTE, error: null } }, {}, []],
+  [
+    'an event waits for an hour',
+    { untaken: { at: NOW - 61 * MINUTE, error: 'answered 503' } },
+    {},
+    ['events-waiting EVENTS_WAIT'],
+  ],
 ];
 
 test.each(cases)('%s', (_what, facts, of, alarms) => {

@@ -7,7 +7,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { listEvents, purgeEvents, replayEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
+import {
+  listEvents,
+  markEventTaken,
+  oldestUntaken,
+  purgeEvents,
+  replayEvents,
+  tenantsWithEvents,
+} from '../../src/store/events-out.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { closeHoldsOf, openHold } from '../../src/store/holds.ts';
@@ -64,6 +71,10 @@ describe.each(kinds)('events on %s', (kind) => {
     expect(rows.map(({ type }) => type)).toEqual([...TOLD, 'alarm.raised']);
     expect(await listEvents(store, { tenantId: 'quiet' }, { waiting: false })).toEqual([]);
     expect(await tenantsWithEvents(store)).toEqual(new Set(['acme']));
+    const [first, second] = rows;
+    expect(await oldestUntaken(store)).toEqual(new Map([['acme', { at: Number(first?.at), error: null }]]));
+    await markEventTaken(store, first?.event_id ?? '');
+    expect((await oldestUntaken(store)).get('acme')?.at).toBe(Number(second?.at));
   });
 
   test('a receiver that fails, hangs and restarts gets each event, in order for each hire', async () => {

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
 import { checkTenant } from '../../../src/operator/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -243,3 +245,31 @@ test.each(brokenSetups)(
     expect(others).toEqual(line === 'ids' || line === 'custom-fields' ? [] : [line]);
   },
 );
+
+test('addresses of notify and events are asked whether they take connections, and get nothing', async () => {
+  let heard = 0;
+  const receiver = createServer((socket) => void socket.once('data', () => (heard += 1))).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  onTestFinished(() => void receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const told = (events: string) => (file: string) => `${file}notify: http://127.0.0.1:${port}/a\nevents: ${events}\n`;
+  const url = `http://127.0.0.1:${port}/e`;
+  vi.stubEnv('TEST_EVENTS_SECRET', `whsec_${'QUJD'.repeat(8)}`);
+  vi.stubEnv('TEST_EVENTS_SHORT', 'QUJD');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const checked = (events: string) => check('  city: null\n', { spoil: told(events) });
+  expect(await checked(`{ url: "${url}", secret: env:TEST_EVENTS_SECRET }`)).toMatchObject({
+    notify: 'ok The address of notify takes connections.',
+    events: 'ok The address of events takes connections, and its secret is there.',
+  });
+  expect((await checked(`{ url: "${url}", secret: env:TEST_EVENTS_NONE }`))['events']).toMatch(
+    /^fail .*TEST_EVENTS_NONE is missing or empty\. Set the environment variable/,
+  );
+  expect((await checked(`{ url: "${url}", secret: env:TEST_EVENTS_SHORT }`))['events']).toMatch(
+    /^fail .*openssl rand -base64 32/,
+  );
+  const nobody = await checked('{ url: "http://127.0.0.1:1/e", secret: env:TEST_EVENTS_SECRET }');
+  expect(nobody['events']).toMatch(/^fail .*ECONNREFUSED.*Correct events\.url/);
+  expect(heard).toBe(0);
+  expect(await check('  city: null\n')).not.toHaveProperty('notify');
+});

@@ -1,0 +1,70 @@
+import { connect as connectPlain, isIP } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { assertPublicAddress, publicLookup } from '../http/pool.ts';
+import { noticeHeaders } from '../http/sign-notice.ts';
+import { mistold } from '../tenants/notify-section.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { resolveSecret, resolveText } from '../tenants/secrets.ts';
+import { CALL_MS } from './open-tenant.ts';
+
+/** Of mail, where the address names no port. */
+const PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'smtps:': 465, 'smtp:': 587 };
+
+/**
+ * Whether what is told to the outside could be: the section makes sense, its secrets are there, and its address takes
+ * a connection. Nothing is sent: a receiver learns of no notice that is none.
+ */
+export async function checkTold(tenant: Tenant, section: 'notify' | 'events'): Promise<string> {
+  const told = tenant[section];
+  if (told === undefined) return `Nothing is told: there is no section ${section}.`;
+  const [wrong] = mistold({ [section]: told });
+  if (wrong !== undefined) throw refused('TOLD_INVALID', `${wrong.path.join('.')}: ${wrong.text}`);
+  if (told.secret !== undefined) noticeHeaders('check', '', resolveSecret(told.secret), `${section}.secret`);
+  const address = addressOf(told.url);
+  await reach(section, address, tenant.partner.allowPrivateAddress);
+  return `The address of ${section} takes connections${told.secret === undefined ? '' : ', and its secret is there'}.`;
+}
+
+function addressOf(url: string): URL {
+  const text = resolveText(url);
+  if (URL.canParse(text) && PORTS[new URL(text).protocol] !== undefined) return new URL(text);
+  throw refused(
+    'TOLD_INVALID',
+    `What ${url} holds is no address. Put one there: https://..., or smtps://... for mail.`,
+  );
+}
+
+async function reach(section: string, address: URL, allowPrivate: boolean): Promise<void> {
+  if (!allowPrivate) assertPublicAddress(address);
+  const host = address.hostname.replace(/^\[|\]$/g, '');
+  const at = {
+    host,
+    port: Number(address.port) || (PORTS[address.protocol] as number),
+    timeout: CALL_MS,
+    ...(!allowPrivate && { lookup: publicLookup }),
+  };
+  const isSecure = address.protocol === 'https:' || address.protocol === 'smtps:';
+  const socket = isSecure ? connectSecure({ ...at, ...(isIP(host) === 0 && { servername: host }) }) : connectPlain(at);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once(isSecure ? 'secureConnect' : 'connect', resolve);
+      socket.once('error', reject);
+      socket.once('timeout', () => reject(new Error('no answer in time')));
+    });
+  } catch (error) {
+    if (isConnectorError(error)) throw error;
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
+    throw refused(
+      'TOLD_UNREACHABLE',
+      `The address of ${section} takes no connection (${why}), so nobody is told. Correct ${section}.url, or let ` +
+        'this machine through to it; what waits goes out by itself then.',
+    );
+  } finally {
+    socket.destroy();
+  }
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}
