@@ -1,6 +1,6 @@
 import type { ConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
-import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
 import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
@@ -18,9 +18,10 @@ import {
   readableIds,
   readByIds,
   readPage,
+  readParts,
   readRawPage,
 } from '../../src/streams/read-page.ts';
-import { followsHints, WHOLE_LIST } from '../../src/streams/stream.ts';
+import { followsHints, hintOfRecord, recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PullInput, StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
@@ -307,11 +308,69 @@ async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain
     await clearHints(deps.store, key.tenantId, key.stream, hints);
     return true;
   }
-  for (const hint of hints) {
-    if (!(await landPart(reading, { [parent.param]: hint.recordId }, drain.beat))) return false;
-    await clearHints(deps.store, key.tenantId, key.stream, [hint]);
-    if (performance.now() >= drain.end) break;
+  const ofRecords = hints.filter(({ recordId }) => recordHinted(recordId) !== undefined);
+  const parts = await partsOf(reading, parent.param, ofRecords);
+  for (const [id, about] of Map.groupBy(hints, ({ recordId }) => parts.get(recordId) ?? recordId)) {
+    if (recordHinted(id) !== undefined) continue;
+    if (!(await landPart(reading, { [parent.param]: id }, drain.beat))) return false;
+    await clearHints(deps.store, key.tenantId, key.stream, about);
+    if (performance.now() >= drain.end) return true;
   }
+  const sought = ofRecords.filter(({ recordId }) => !parts.has(recordId));
+  return sought.length === 0 || seekRecords(reading, parent, sought, drain);
+}
+
+/** By hint, the part that a record stood in when it landed: the row says so. */
+async function partsOf(
+  { destination: { landing }, key }: Reading,
+  param: string,
+  hints: readonly Hint[],
+): Promise<Map<string, string>> {
+  if (hints.length === 0) return new Map();
+  const ids = hints.map(({ recordId }) => recordHinted(recordId) ?? recordId);
+  const rows = await landing.read(key.stream, ids, { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) });
+  const known = rows.flatMap(({ id, fields }) =>
+    isNamed(fields[param]) ? [[id, String(fields[param])] as const] : [],
+  );
+  return new Map(known.map(([id, part]) => [hintOfRecord(id), part]));
+}
+
+function isNamed(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+/**
+ * Records that never landed: parts are read one after the other until all of them were shown, those first that our own
+ * rules invite to. One that no part shows is not there yet: an event tells of it again, or the next whole pass does.
+ */
+async function seekRecords(
+  reading: Reading,
+  parent: NonNullable<Reading['stream']['parent']>,
+  hints: readonly Hint[],
+  { beat, end }: Drain,
+): Promise<boolean> {
+  const { deps, key, connection } = reading;
+  const ours = new Set(connection.tenant.invitations?.rules.map(({ assessment }) => assessment));
+  const { segments } = await readParts(connection.partner, parent);
+  const isOurs = (part: Record<string, unknown>): boolean => ours.has(String(part[parent.param]));
+  const left = new Map(hints.map((hint) => [recordHinted(hint.recordId) ?? '', hint]));
+  for (const part of [...segments.filter(isOurs), ...segments.filter((one) => !isOurs(one))]) {
+    if (!(await landPart(reading, part, beat))) return false;
+    const shown = [...left].filter(([id]) => reading.readById.has(id));
+    await clearHints(
+      deps.store,
+      key.tenantId,
+      key.stream,
+      shown.map(([, hint]) => hint),
+    );
+    for (const [id] of shown) left.delete(id);
+    if (left.size === 0) return true;
+    if (performance.now() < end) continue;
+    // A pass over the whole list goes on where it was; this search would begin again.
+    await addHints(deps.store, key.tenantId, key.stream, [WHOLE_LIST]);
+    break;
+  }
+  await clearHints(deps.store, key.tenantId, key.stream, [...left.values()]);
   return true;
 }
 

@@ -87,7 +87,7 @@ export async function openReading(
     stream: parts === undefined ? pullStreams[stream] : { ...pullStreams[stream], segments: parts.segments },
     destination,
     // A table is small, and one of its records may stand within another.
-    recognition: isLookup(stream) ? undefined : recognitionOf(stream, mapping),
+    recognition: isLookup(stream) ? undefined : recognitionOf(stream, mapping, namesOf(connection, stream)),
     run,
     state: await readStreamState(store, key),
     tally: parts?.isUnsure === true ? { ...tally, isUnsure: true } : tally,
@@ -99,6 +99,10 @@ export async function openReading(
     reads: 0,
     readById: new Map(),
   };
+}
+
+function namesOf({ overrides }: Connection, stream: PullName): Record<string, string> {
+  return overrides.fieldNames[pullStreams[stream].list.id] ?? {};
 }
 
 /** The parts stay the same throughout a run, whoever goes on with it: its cursor counts them. */

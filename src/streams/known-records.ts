@@ -24,14 +24,22 @@ export interface Recognition {
 const CHARS = 16;
 
 /**
- * Undefined where the mapping reads custom fields or looks values up in tables: what those mean stands in no record.
+ * `names`: where fields stand under another name. Undefined where the mapping reads custom fields or looks values up in
+ * tables: what those mean stands in no record.
  */
-export function recognitionOf(stream: string, mapping: Mapping): Recognition | undefined {
+export function recognitionOf(
+  stream: string,
+  mapping: Mapping,
+  names: Readonly<Record<string, string>> = {},
+): Recognition | undefined {
   if (customFieldsRead([mapping]).length + tablesOf(mapping).length > 0) return undefined;
   const paths = mapping.fields.flatMap(pathsRead);
   return {
-    version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields])),
-    reads: new Set(paths.flatMap((path) => ('field' in path ? [path.field] : []))),
+    version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields, names])),
+    // A field that stands elsewhere is known by the first word of its path.
+    reads: new Set(
+      paths.flatMap((path) => ('field' in path ? [(names[path.field] ?? path.field).split('.')[0] ?? ''] : [])),
+    ),
   };
 }
 

@@ -13,8 +13,9 @@ export interface PullStream {
   /** Queries of the parts that the list comes in; one part without a query where absent. */
   segments?: readonly Record<string, unknown>[];
   /**
-   * The list comes once for each record of another list; `param` names it in the list's path. `isTold`: webhooks name
-   * which of them to read again, as the assessment of an interview, which nothing reads by its id.
+   * The list comes once for each record of another list; `param` names it in the list's path, and the field of a
+   * landed row that says whose it is. `isTold`: webhooks name which of them to read again, as the assessment of an
+   * interview, which nothing reads by its id.
    */
   parent?: {
     list: ListEndpoint;
@@ -44,6 +45,19 @@ export function followsHints({ fetch, parent }: PullStream): boolean {
 
 /** In place of an id, a hint says that the list should be read again. */
 export const WHOLE_LIST = '*';
+
+/** A hint that names a record of a list in parts, where the event does not say of which part. */
+export function hintOfRecord(recordId: string): string {
+  return `${OF_RECORD}${recordId}`;
+}
+
+/** The record that a hint names in place of its part; undefined where it names a part. */
+export function recordHinted(hint: string): string | undefined {
+  return hint.startsWith(OF_RECORD) ? hint.slice(OF_RECORD.length) : undefined;
+}
+
+/** No id of the partner has a blank. */
+const OF_RECORD = 'record ';
 
 /** Records that both sides have: what is edited on one is brought to the other, field by field. */
 export interface ExchangeStream {

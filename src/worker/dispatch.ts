@@ -16,12 +16,17 @@ export interface Dispatch {
   hiresOfJob?: boolean;
   /** By stream, where the ids stand; an event without one hints at the whole list. */
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
+  /** Of a list in parts: where the ids of its records stand, for an event that names no part. */
+  records?: Partial<Record<StreamName, EventIdKind>>;
   /** The event says that the record no longer exists. */
   gone?: boolean;
   nothing?: string;
 }
 
 const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
+
+/** The specification shows a submission and no assessment (section 6); the part is known where both are named. */
+const interviewed: Dispatch = { streams: { interviews: 'assessmentId' }, records: { interviews: 'submissionId' } };
 
 /** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
 export const dispatch: Record<EventName, Dispatch> = {
@@ -58,8 +63,8 @@ export const dispatch: Record<EventName, Dispatch> = {
   'assessment.ready': { streams: { assessments: 'assessmentId' } },
   'assessment.bulk_invite.completed': { streams: { invitations: 'batchId' } },
   'interview.started': { nothing: 'the list shows an interview once it was submitted or timed out (section 4.6)' },
-  'interview.scoring_completed': { streams: { interviews: 'assessmentId' } },
-  'interview.ended': { streams: { interviews: 'assessmentId' } },
+  'interview.scoring_completed': interviewed,
+  'interview.ended': interviewed,
 };
 
 /** Fields that both sides edit, as soon as the HRIS says whose changed; the scheduled pass finds them too. */

@@ -1,7 +1,7 @@
 import { addHints } from '../store/hints.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import { WHOLE_LIST } from '../streams/stream.ts';
+import { hintOfRecord, WHOLE_LIST } from '../streams/stream.ts';
 import { streams as kinds, type StreamName } from '../streams/streams.ts';
 import type { Coalesced } from './coalesced.ts';
 import { dispatchOf } from './dispatch.ts';
@@ -42,10 +42,16 @@ export async function hintStreams(
 
 /** The streams that follow a delivery, each with the records that it names, or the whole list where it names none. */
 function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: LeasedDelivery): [StreamName, string[]][] {
-  const entries = Object.entries(dispatchOf(event).streams ?? {}) as [StreamName, string][];
+  const { streams = {}, records = {} } = dispatchOf(event);
+  const entries = Object.entries(streams) as [StreamName, string][];
   return entries
     .filter(([stream]) => runsByItself(tenantId, stream))
-    .map(([stream, kind]) => [stream, ids[kind]?.length ? [...ids[kind]] : [WHOLE_LIST]]);
+    .map(([stream, kind]) => {
+      const named = ids[kind] ?? [];
+      if (named.length > 0) return [stream, [...named]];
+      const ofParts = (ids[records[stream] ?? ''] ?? []).map(hintOfRecord);
+      return [stream, ofParts.length > 0 ? ofParts : [WHOLE_LIST]];
+    });
 }
 
 async function tell(

@@ -2,6 +2,7 @@ import { type KyselyPlugin, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readHints } from '../../src/store/hints.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { hintOfRecord } from '../../src/streams/stream.ts';
 import { dispatchOf } from '../../src/worker/dispatch.ts';
 import { until } from '../harness/world.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';
@@ -69,4 +70,14 @@ test('what an event says of a record takes the place of what one before it said'
   await deliver(store, 'candidate.applied', { jobCandidateIds: [5], candidateIds: [3] });
   await relayed(store, 2);
   expect(await readHints(store, TENANT_ID, 'applications')).toMatchObject([{ recordId: '5', gone: false }]);
+});
+
+test('an event of an interview hints at its assessment, or else at its submission', async () => {
+  const store = await freshStore();
+  await deliver(store, 'interview.ended', { assessmentId: 'a', submissionId: 's' });
+  await deliver(store, 'interview.scoring_completed', { submissionId: 't', externalRef: 'ours' });
+  relayOver(store);
+  await relayed(store, 2);
+  const hints = await readHints(store, TENANT_ID, 'interviews');
+  expect(hints.map(({ recordId }) => recordId).toSorted()).toEqual(['a', hintOfRecord('t')]);
 });

@@ -15,7 +15,7 @@ import {
 } from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { cleanEmail } from '../contract/shapes.ts';
-import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer } from './read-answer.ts';
+import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 
 /** Calls an endpoint once: the whole success body, or what `read` makes of its answer, or a ConnectorError. */
@@ -306,9 +306,20 @@ function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput):
 
 /** A parsed success body under the contract's names. */
 function fromWire(overrides: Overrides, endpoint: AnyEndpoint, body: unknown): unknown {
+  const names = overrides.fieldNames[endpoint.id];
+  if (names !== undefined && endpoint.list !== undefined) return renamedList(endpoint.list.itemsAt, names, body);
   if (!externalStatusEndpoints.has(endpoint.id) || !isFields(body) || !isFields(body['data'])) return body;
   const externalStatus = externalStatusOf(overrides, body['data']);
   return externalStatus === undefined ? body : { ...body, data: { ...body['data'], externalStatus } };
+}
+
+/** A parsed list body; records that were left unread are renamed when they are read. */
+function renamedList(itemsAt: string, names: Record<string, string>, body: unknown): unknown {
+  const [key = '', ...path] = itemsAt.split('.');
+  const below = isFields(body) ? body[key] : undefined;
+  if (!isFields(body) || below === undefined) return body;
+  if (path.length > 0) return { ...body, [key]: renamedList(path.join('.'), names, below) };
+  return Array.isArray(below) ? { ...body, [key]: underOurNames(below, names) } : body;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   parseJson,
   walkObject,
 } from './json-text.ts';
-import { type AskedCall, idOf, rawItems, readAnswer, readItems } from './read-answer.ts';
+import { type AskedCall, idOf, rawItems, readAnswer, readItems, underOurNames } from './read-answer.ts';
 import type { ListEndpoint, LooseInput, Page, PageOptions, RawPage, RawPageOptions, ReadItems } from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
@@ -179,24 +179,26 @@ export async function readRawPage(
     paging === undefined
       ? input
       : { ...input, query: pageQuery(paging, input, page, pageSize(endpoint, paging, size)) };
-  const { body, raw } = (await call(endpoint, asked, options, readList)) as RawList;
+  const { body, raw, names } = (await call(endpoint, asked, options, readList)) as RawList;
   if (raw.length === 0 && page > (paging?.firstPage ?? 0)) return undefined;
   const total = paging === undefined ? undefined : totalOf(paging, body);
-  return { page, ...(total === undefined ? {} : { total }), raw };
+  return { page, ...(total === undefined ? {} : { total }), raw, ...(names === undefined ? {} : { names }) };
 }
 
 interface RawList {
   /** What the answer says beside its records. */
   body: unknown;
   raw: Buffer[];
+  names: RawPage['names'];
 }
 
 function readList(call: AskedCall, answer: HttpAnswer): RawList {
   const { list } = call.endpoint as ListEndpoint;
+  const names = call.overrides.fieldNames[call.endpoint.id];
   const cut = cutList(answer.body, list.itemsAt);
-  if (cut !== undefined) return { body: readAnswer(call, { ...answer, body: cut.short }), raw: cut.records };
+  if (cut !== undefined) return { body: readAnswer(call, { ...answer, body: cut.short }), raw: cut.records, names };
   const body = readAnswer(call, answer);
-  return { body, raw: rawItems(list, body).map((item) => Buffer.from(JSON.stringify(item))) };
+  return { body, raw: rawItems(list, body).map((item) => Buffer.from(JSON.stringify(item))), names };
 }
 
 const [OPEN, SEPARATOR, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
@@ -205,12 +207,13 @@ const [OPEN, SEPARATOR, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)
  * Reads the records of a raw page one by one.
  * @throws ConnectorError UNEXPECTED_ANSWER where a record is not JSON, for then the whole answer is none
  */
-export function readRawRecords(endpoint: ListEndpoint, { page, raw }: RawPage): ReadItems<unknown> {
+export function readRawRecords(endpoint: ListEndpoint, { page, raw, names }: RawPage): ReadItems<unknown> {
   // All as one text: what one record is made of tells the parser what the next is likely to be.
   const records = parseJson(
     Buffer.concat([OPEN, ...raw.flatMap((text, n) => (n === 0 ? [text] : [SEPARATOR, text])), CLOSE]),
   );
-  if (Array.isArray(records) && records.length === raw.length) return readItems(endpoint.list, records);
+  if (Array.isArray(records) && records.length === raw.length)
+    return readItems(endpoint.list, underOurNames(records, names));
   throw new ConnectorError({
     code: 'UNEXPECTED_ANSWER',
     action: 'retry',

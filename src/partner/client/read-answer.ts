@@ -190,6 +190,17 @@ export function rawItems(list: ListShape, body: unknown): unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
+/** Records with their fields under the contract's names; what stands at none of the paths stays as it came. */
+export function underOurNames(records: readonly unknown[], names: Readonly<Record<string, string>> = {}): unknown[] {
+  const paths = Object.entries(names);
+  if (paths.length === 0) return [...records];
+  return records.map((record) =>
+    isRecord(record)
+      ? { ...record, ...Object.fromEntries(paths.map(([name, path]) => [name, valueAt(record, path) ?? null])) }
+      : record,
+  );
+}
+
 /** Reads records one by one, so that one that does not fit does not spoil its page. */
 export function readItems(list: ListShape, raw: readonly unknown[]): ReadItems<unknown> {
   const items: unknown[] = [];

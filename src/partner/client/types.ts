@@ -92,6 +92,8 @@ export interface RawPage {
   total?: number;
   /** The text of each record. */
   raw: readonly Buffer[];
+  /** Where fields stand that this partner calls otherwise; see the override fieldNames. */
+  names?: Readonly<Record<string, string>>;
 }
 
 export interface RawPageOptions extends CallOptions {

@@ -28,6 +28,11 @@ export const Overrides = z.strictObject({
    * `{ 'jobCandidates.listByStageType': { stageType: 'type' } }` (K1, O6, O14).
    */
   queryNames: z.record(z.string(), z.record(z.string(), name)).default({}),
+  /**
+   * Fields of listed records under another name: operation id to { name in the contract: dotted path on the wire }, for
+   * example `{ 'assessments.listCandidates': { score: 'result.overallScore' } }` (SUBMISSION, L5, BOOKING, M1).
+   */
+  fieldNames: z.record(z.string(), z.record(z.string(), name)).default({}),
 });
 export type Overrides = z.infer<typeof Overrides>;
 

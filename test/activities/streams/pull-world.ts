@@ -17,6 +17,8 @@ export interface PullWorld {
     mode: PullInput['mode'],
     more?: { stream?: PullName; recordId?: string; rewrite?: boolean; runId?: string },
   ): Promise<StreamStep>;
+  /** Changes the tenant's file. */
+  edit(change: (text: string) => string): Promise<void>;
   /** Rows of a landing table, by their ids. */
   rows(stream?: PullName): Map<string, Record<string, unknown>>;
   /** Calls of one operation so far. */
@@ -50,6 +52,9 @@ export async function openPullWorld(
           if (step.state !== 'running') return step;
         }
       });
+    },
+    async edit(change) {
+      await writeFile(file, change(await readFile(file, 'utf8')));
     },
     rows(stream = 'candidates') {
       const hris = new DatabaseSync(world.hrisUrl.slice('sqlite:'.length));

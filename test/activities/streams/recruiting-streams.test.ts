@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
+import { hintOfRecord } from '../../../src/streams/stream.ts';
 import { pullNames, pullStreams } from '../../../src/streams/streams.ts';
 import { dispatch } from '../../../src/worker/dispatch.ts';
 import type { World } from '../../harness/world.ts';
@@ -76,6 +77,49 @@ test('interviews land an assessment at a time, by pass, by webhook and by hand, 
   expect(await pull('one', { stream, recordId: eve })).toMatchObject({ counts: { read: 1, updated: 1 } });
   const still = { state: 'done', counts: { created: 0, updated: 0, unchanged: seeded + 103 } };
   expect(await pull('full', { stream })).toMatchObject(still);
+});
+
+test('an event without an assessment has the one of its submission read, known by the row or sought', async () => {
+  const stream = 'interviews';
+  const played = await openPullWorld('{ interviews: { every: 1h } }', { candidates: 2, jobs: 1 });
+  const { world, store, pull, rows } = played;
+  const assessments: string[] = [];
+  for (let n = 0; n < 4; n += 1) assessments.push(await makeAssessment(world));
+  const [first = '', second = '', ...others] = assessments;
+  for (const [n, id] of others.entries()) await take(world, id, `other${n}`, 70);
+  const ada = await take(world, first, 'ada');
+  await pull('full', { stream });
+
+  await world.control.act('scoreInterview', { submissionId: ada, score: 80 });
+  await addHints(store, 'acme', stream, [hintOfRecord(ada)]);
+  const byRow = await callsOf(played, () => pull('incremental', { stream }));
+  expect(byRow).toEqual({ 'assessments.listCandidates': 1 });
+  expect(rows(stream).get(ada)).toMatchObject({ score: 80 });
+
+  // One that never landed, in the assessment that a rule of ours names: no other list is read.
+  await played.edit((text) => `${text}invitations: { rules: [{ on: { stage: SCREEN }, assessment: "${second}" }] }\n`);
+  const bob = await take(world, second, 'bob', 60);
+  await addHints(store, 'acme', stream, [hintOfRecord(bob)]);
+  const sought = await callsOf(played, () => pull('incremental', { stream }));
+  expect(sought).toEqual({ 'assessments.list': 1, 'assessments.listCandidates': 1 });
+  expect(rows(stream).get(bob)).toMatchObject({ assessment_id: second, score: 60 });
+
+  await addHints(store, 'acme', stream, [hintOfRecord('nobody')]);
+  expect(await pull('incremental', { stream })).toMatchObject({ state: 'done' });
+  expect(await readHints(store, 'acme', stream)).toEqual([]);
+});
+
+test('results that this partner calls otherwise land by their override, once it is there', async () => {
+  const stream = 'interviews';
+  const played = await openPullWorld('{ interviews: { every: 1h } }', { candidates: 2, jobs: 1 });
+  const { world, pull, rows } = played;
+  const ada = await take(world, await makeAssessment(world), 'ada', 80);
+  await pull('full', { stream });
+  expect(rows(stream).get(ada)).toMatchObject({ verdict: 'pass', language_level: null });
+  const names = "{ 'assessments.listCandidates': { cefrLevel: bucketStatus, bucketStatus: none.shown } }";
+  await played.edit((text) => text.replace('partner:\n', `partner:\n  overrides: { fieldNames: ${names} }\n`));
+  await pull('full', { stream });
+  expect(rows(stream).get(ada)).toMatchObject({ language_level: 'pass', verdict: null, score: 80 });
 });
 
 async function makeCampaign({ partner, control }: World): Promise<number> {

@@ -67,6 +67,7 @@ export const assessmentsAndBooking = {
       'interviewStatus is IN_PROGRESS, PAUSED, COMPLETED or TIMED_OUT; an entry is { submissionId, ' +
       'interviewStatus, firstName, lastName, email, jobCandidateId, externalRef, score, bucket, bucketStatus, ' +
       'cefrLevel, startedAt, endedAt, scoredAt }, scores null until scored.',
+    override: 'fieldNames',
   },
   INTERVIEW_ERROR: {
     section: '6',
@@ -99,6 +100,7 @@ export const assessmentsAndBooking = {
       'After assign a candidate is NOT_STARTED; an entry is { flowCandidateId, email, firstName, lastName, status, ' +
       'jobCandidateId, currentStep from 1 }; it is IN_PROGRESS once an interview begins, and below a threshold ' +
       'FAILED.',
+    override: 'fieldNames',
   },
   L6: { section: '4.7', choice: 'pageSize wins over perPage.' },
   L7: { section: '4.7', choice: 'jobCandidateId of another company is 404; talentId is kept as given.' },
@@ -128,6 +130,7 @@ export const assessmentsAndBooking = {
       'A booking is { id, bookingScheduleId, bookingLinkId, entityType, entityId, scheduledStartAt, ' +
       'scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, attendance (null, CHECKED_IN, NO_SHOW), ' +
       'createdAt }; a cancelled one frees its slot and is listed no longer.',
+    override: 'fieldNames',
   },
   B5: { section: '4.8', choice: 'selectedFormat (ONLINE, ONSITE) on a schedule that is not BOTH is 400.' },
   B6: { section: '4.8', choice: 'A link for an EVENT schedule is 400 INVALID_REQUEST.' },
