@@ -4,10 +4,9 @@ import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { BY_ITSELF, recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
-import { closeTenantHolds, openHold, tenantsHeldLike } from '../../src/store/holds.ts';
+import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import {
   type Invitee,
-  lastRefusal,
   readInvitationsBatch,
   readInvitationsOf,
   readOpenInvitations,
@@ -18,8 +17,7 @@ import {
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
-import { forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
+import { forgetAllowed } from '../../src/store/stream-states.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { isInScope } from '../hire/read-sources.ts';
@@ -27,8 +25,8 @@ import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
+import { assertFew, creditsOf } from '../push/by-rule.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
-import { stopAt } from '../streams/reading.ts';
 
 /**
  * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
@@ -315,9 +313,15 @@ const NO_CREDITS = 'INVITATION_CREDITS';
 
 async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
   const planned = await planAll(run, people);
-  await assertFew(run, planned);
-  run.isOutOfCredits = (await tenantsHeldLike(run.deps.store, NO_CREDITS)).has(run.key.tenantId);
-  if (run.isOutOfCredits && planned.length > 0 && !(await mayTry(run))) return holdBack(run, planned);
+  const most = run.settings.atOnce;
+  const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
+  const message =
+    `${fresh} people would be invited in one run, more than ${most} (invitations.atOnce in the tenant file). ` +
+    'None of them was invited.';
+  await assertFew(run, { fresh, most, code: 'MASS_INVITE', message });
+  const credits = await creditsOf(run, { code: NO_CREDITS, table: 'invitations' });
+  run.isOutOfCredits = credits.isOut;
+  if (!credits.mayTry) return holdBack(run, planned);
   for (const [assessmentId, all] of Map.groupBy(planned, ({ invitee }) => invitee.assessmentId))
     for (let rest = all; rest.length > 0; ) {
       // While there are no credits one goes first, and nobody else until it was taken.
@@ -352,24 +356,6 @@ async function planAll(
 
 function nameOf({ jobCandidateId, assessmentId }: Invitee): string {
   return `${jobCandidateId} to ${assessmentId}`;
-}
-
-/** A rule that is new, or a stage that many were moved into, may mean people whom nobody wanted to invite. */
-async function assertFew({ deps, key, settings }: InviteRun, planned: readonly Planned[]): Promise<void> {
-  const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
-  if (fresh <= settings.atOnce) return;
-  const state = await readStreamState(deps.store, key);
-  const message =
-    `${fresh} people would be invited in one run, more than ${settings.atOnce} (invitations.atOnce in the tenant ` +
-    'file). None of them was invited.';
-  await stopAt({ deps, key, state }, { code: 'MASS_INVITE', message }, fresh);
-}
-
-/** Whether it is time to try one, as for onboarding credits. */
-async function mayTry({ deps, connection, key }: InviteRun): Promise<boolean> {
-  const last = await lastRefusal(deps.store, key.tenantId, NO_CREDITS);
-  const { canaryEvery } = connection.tenant.policies.credits;
-  return last === null || (await readClock(deps.store)) >= last + canaryEvery;
 }
 
 /**

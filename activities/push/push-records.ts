@@ -8,6 +8,7 @@ import { pushDocuments } from '../documents/push-documents.ts';
 import { pushEmployment } from '../employment/push-employment.ts';
 import { pushInvitations } from '../invitations/push-invitations.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
+import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { PushContext, Verdict } from './push-context.ts';
 
@@ -16,6 +17,7 @@ const pushers: Record<PushName, (context: PushContext, beat: () => void) => Prom
   employment: pushEmployment,
   invitations: pushInvitations,
   requisitions: pushRequisitions,
+  sourcing: pushSourcing,
 };
 
 /** One pass of a push stream. A repeat finds in the store what was done, so nothing is done twice. */

@@ -70,6 +70,14 @@ export const tenantHolds = {
       'Top them up in its dashboard. One invitation is tried by itself from time to time; after the answer retry ' +
       'the next run invites everybody who waits.',
   },
+  LEAD_CREDITS: {
+    scope: 'tenant',
+    answers: ['retry'],
+    what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits for new candidates of job ${jobId}.`,
+    asks:
+      'Top them up in its dashboard. One lead is tried by itself from time to time; after the answer retry the next ' +
+      'run takes everybody who waits.',
+  },
   REQUISITION_UNKNOWN: {
     scope: 'tenant',
     answers: ['link-job', 'create-job', 'dismiss', 'retry'],

@@ -48,7 +48,7 @@ export const sourceRecords = {
         'selectedLocationId attendance createdAt',
     ),
   },
-  lead: { fields: words('leadId campaignId status statusLabel') },
+  lead: { fields: words('leadId campaignId status statusLabel firstName lastName email phone consentAt') },
   onboarding: { fields: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata') },
 } as const satisfies SourceRecords;
 

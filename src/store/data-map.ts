@@ -235,6 +235,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'tenant_id assessment_id state attempt in_doubt batch_id write_id code sent_at give_up_at decided_at',
   },
+  sourced_leads: {
+    people: { lead_id: IDS, candidate_id: IDS, job_candidate_id: IDS },
+    why: 'Whom a rule made a candidate of a job, so that nobody becomes one twice.',
+    kept: 'for good',
+    others: 'tenant_id job_id state attempt write_id code sent_at give_up_at decided_at',
+  },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {
     people: { record_id: IDS, change: RECORD },

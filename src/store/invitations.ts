@@ -126,10 +126,15 @@ export async function settleInvitations(
   }
 }
 
-/** When the partner last refused an invitation of the tenant with this code; null where it never did. */
-export async function lastRefusal({ kysely }: Store, tenantId: string, code: string): Promise<number | null> {
+/** When the partner last refused something that a rule wanted with this code; null where it never did. */
+export async function lastRefusal(
+  { kysely }: Store,
+  table: 'invitations' | 'sourced_leads',
+  tenantId: string,
+  code: string,
+): Promise<number | null> {
   const { at } = await kysely
-    .selectFrom('invitations')
+    .selectFrom(table)
     .select(({ fn }) => fn.max('decided_at').as('at'))
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'absent')

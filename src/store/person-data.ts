@@ -82,6 +82,7 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   employment: employeeIds,
   documents: (of) => of.jobCandidates,
   invitations: (of) => of.jobCandidates,
+  sourcing: ({ leads = [] }) => leads,
   starts: (of) => of.jobCandidates,
   absent: (of) => of.jobCandidates,
 };
@@ -111,6 +112,7 @@ function written(of: Subject): RawBuilder<boolean> {
     of,
     either(
       ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation'], of.jobCandidates),
+      ofTargets(['lead'], of.leads ?? []),
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
       ofTargets(
         PAIRED.flatMap((stream) => [`${stream}:hris`, `${stream}:partner`]),
@@ -128,12 +130,8 @@ const PLACES: readonly PersonPlace[] = [
     keep: ({ ids }, of) => keepOthers(JSON.parse(String(ids)) as Record<string, string[]>, of),
   },
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
-  { table: 'intents', where: ofHire },
-  { table: 'plans', where: ofHire },
-  { table: 'invitations', where: ofApplication },
-  { table: 'hire_documents', where: ofHire },
-  { table: 'document_looks', where: ofHire },
-  { table: 'seen_people', where: ofApplication },
+  ...(['intents', 'plans', 'hire_documents', 'document_looks'] as const).map((table) => ({ table, where: ofHire })),
+  ...(['invitations', 'seen_people', 'sourced_leads'] as const).map((table) => ({ table, where: ofApplication })),
   {
     table: 'holds',
     where: (of) =>
@@ -268,9 +266,6 @@ function keysOf(of: Subject): RawBuilder<boolean> {
     (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
 }
 
-/** Kinds of ids in a delivery that are people's. */
-const PEOPLE_IDS = ['candidateId', 'jobCandidateId', 'onboardingCandidateId', 'employeeId'];
-
 function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | undefined {
   const own: Record<string, readonly string[]> = {
     candidateId: of.candidates,
@@ -284,7 +279,7 @@ function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | 
     Object.entries(ids).map(([kind, some]) => [kind, some.filter((id) => !own[kind]?.includes(id))]),
   );
   // A list of applications names the same people as the list of candidates beside it.
-  if (PEOPLE_IDS.every((kind) => (left[kind] ?? []).length === 0)) return 'gone';
+  if (Object.keys(own).every((kind) => (left[kind] ?? []).length === 0)) return 'gone';
   return { ids: JSON.stringify(left), body: '', last_error: null };
 }
 
@@ -429,7 +424,9 @@ export async function completeIds(store: Pick<Store, 'kysely'>, tenantId: string
     size = sizeOf(subject);
     subject = await addKnown(store, subject);
   }
-  return subject;
+  const asLeads = sql<Row>`select lead_id from sourced_leads where ${ofApplication(subject)}`;
+  const leads = unique(subject.leads ?? [], (await asLeads.execute(store.kysely)).rows, [], 'lead_id');
+  return leads.length === 0 ? subject : { ...subject, leads };
 }
 
 async function companiesOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string): Promise<string[]> {

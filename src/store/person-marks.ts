@@ -3,7 +3,7 @@ import type { PersonMark } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 
 /** What an id is of. */
-export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee';
+export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead';
 
 /** One id of a person; an employee's is `CONNECTION/ID`. */
 export interface PersonId {
@@ -17,6 +17,8 @@ export interface PersonIds {
   jobCandidates: string[];
   enrolments: string[];
   employees: { connection: string; id: string }[];
+  /** Leads of campaigns that became them: a rule would bring them back. */
+  leads?: string[];
   /** Landed records that name them, and go by an id of their own: by stream. */
   records?: Record<string, string[]>;
 }
@@ -24,12 +26,13 @@ export interface PersonIds {
 /** Whom marks are of, beside people: a legal hold on everybody of the tenant. */
 export const EVERYBODY = 'everybody';
 
-export function idsOf({ candidates, jobCandidates, enrolments, employees }: PersonIds): PersonId[] {
+export function idsOf({ candidates, jobCandidates, enrolments, employees, leads = [] }: PersonIds): PersonId[] {
   return [
     ...candidates.map((id): PersonId => ({ kind: 'candidate', id })),
     ...jobCandidates.map((id): PersonId => ({ kind: 'job-candidate', id })),
     ...enrolments.map((id): PersonId => ({ kind: 'enrolment', id })),
     ...employees.map(({ connection, id }): PersonId => ({ kind: 'employee', id: `${connection}/${id}` })),
+    ...leads.map((id): PersonId => ({ kind: 'lead', id })),
   ];
 }
 

@@ -57,6 +57,29 @@ export interface InvitationTable {
 
 export type InvitationRow = Selectable<InvitationTable>;
 
+/** A lead whom a rule made a candidate of a job, or is about to. */
+export interface SourcedLeadTable {
+  tenant_id: string;
+  lead_id: string;
+  job_id: string;
+  /** sent: no answer came. done: they are in the job. absent: nothing came of it. refused: it is not tried again. */
+  state: 'sent' | 'done' | 'absent' | 'refused';
+  /** Requests so far. */
+  attempt: number;
+  candidate_id: string | null;
+  job_candidate_id: string | null;
+  /** Of the foreign write that the latest request is. */
+  write_id: string | null;
+  /** Why not; of somebody who was in the job before we asked, that. */
+  code: string | null;
+  sent_at: number | null;
+  /** After this moment the request must not leave. */
+  give_up_at: number | null;
+  decided_at: number | null;
+}
+
+export type SourcedLeadRow = Selectable<SourcedLeadTable>;
+
 /** What the partner was last told of an employee. */
 export interface EmploymentTable {
   tenant_id: string;

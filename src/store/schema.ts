@@ -6,7 +6,13 @@ import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from '
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
 import type { PersonKeyTable, PersonTable } from './person-tables.ts';
-import type { ChangeCursorTable, EmploymentTable, InvitationTable, RequisitionTable } from './push-tables.ts';
+import type {
+  ChangeCursorTable,
+  EmploymentTable,
+  InvitationTable,
+  RequisitionTable,
+  SourcedLeadTable,
+} from './push-tables.ts';
 import type { RateLimitTable } from './rate-limit-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
@@ -81,6 +87,7 @@ export interface Tables {
   field_conflicts: FieldConflictTable;
   requisitions: RequisitionTable;
   invitations: InvitationTable;
+  sourced_leads: SourcedLeadTable;
   employments: EmploymentTable;
   change_cursors: ChangeCursorTable;
   hire_documents: HireDocumentTable;

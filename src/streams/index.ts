@@ -157,7 +157,10 @@ function bookedBy({ entityType, entityId, scheduledStartAt }: Record<string, unk
   return [entityType, entityId, scheduledStartAt].join(' ');
 }
 
-/** People whom campaigns call, a campaign at a time; who they are the specification does not show (section 2.10). */
+/**
+ * People whom campaigns call, a campaign at a time. Who they are the specification does not show (section 2.10; reading
+ * M1), so that it lands only where a mapping asks for it.
+ */
 export const leads: PullStream = {
   kind: 'pull',
   list: contract.campaigns.listLeads as ListEndpoint,
@@ -213,6 +216,9 @@ export const employees: ExchangeStream = { kind: 'exchange', workflow: 'exchange
 
 /** Whom the tenant's rules name is invited to an assessment, once. */
 export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+
+/** Leads of campaigns whom the tenant's rules name become candidates of a job, once. */
+export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
 
 /** Employees that change in the HRIS: their number and whether they left reach the partner. */
 export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };

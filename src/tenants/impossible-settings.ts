@@ -33,7 +33,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...exchangeNames.flatMap((name) => cannotExchange(tenant, name)),
     ...cannotRequire(tenant),
     ...cannotFile(tenant),
-    ...cannotInvite(tenant),
+    ...lacksRules(tenant),
     ...setTwice(tenant),
     ...mistold(tenant),
   ];
@@ -107,12 +107,25 @@ function cannotFile(tenant: Tenant): Impossible[] {
   return [{ path: ['streams', 'documents'], text: 'the file does not say which. Add "documents: [resume]".' }];
 }
 
-function cannotInvite({ invitations, streams }: Tenant): Impossible[] {
-  if (invitations !== undefined || streams.invitations.every === undefined) return [];
-  const text =
-    'no rule says who is invited to what. Add ' +
-    '"invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }", or remove the stream.';
-  return [{ path: ['streams', 'invitations'], text }];
+/** What a stream does by rule, and the section that it needs. */
+const BY_RULE = {
+  invitations: [
+    'no rule says who is invited to what.',
+    '"invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }"',
+  ],
+  sourcing: [
+    'no rule says which leads become candidates.',
+    '"sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }"',
+  ],
+} as const;
+
+function lacksRules(tenant: Tenant): Impossible[] {
+  const names = Object.keys(BY_RULE) as (keyof typeof BY_RULE)[];
+  const without = names.filter((name) => tenant[name] === undefined && tenant.streams[name].every !== undefined);
+  return without.map((name) => {
+    const [wrong, section] = BY_RULE[name];
+    return { path: ['streams', name], text: `${wrong} Add ${section}, or remove the stream.` };
+  });
 }
 
 function setTwice({ hris, landing }: Tenant): Impossible[] {

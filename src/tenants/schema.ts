@@ -4,7 +4,7 @@ import { landingSection } from '../hris/sql/landing-destination.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
-import { everyStream, landings } from '../streams/streams.ts';
+import { everyStream, landedNames, landings, pullStreams } from '../streams/streams.ts';
 import { events, notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 import { interval, settingsOf } from './stream-settings.ts';
@@ -85,22 +85,45 @@ export const partnerSection = z
           'local sandbox',
       });
     }
-    for (const issue of unknownQueryNames(value.overrides.queryNames ?? {})) context.addIssue(issue);
+    for (const issue of unknownNames(value.overrides)) context.addIssue(issue);
   });
 
+type NameMap = 'queryNames' | 'fieldNames';
+
 /** A name that no operation has would be renamed nowhere, and nobody would notice. */
-function unknownQueryNames(renamed: Overrides['queryNames']): { code: 'custom'; path: string[]; message: string }[] {
+function unknownNames({ queryNames = {}, fieldNames = {} }: { [Name in NameMap]?: Overrides[Name] | undefined }) {
+  return [
+    ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
+    ...unknownIn('fieldNames', fieldNames, fieldNamesOf, `a list whose records land: ${landedLists().join(', ')}`),
+  ];
+}
+
+function unknownIn(
+  override: NameMap,
+  renamed: Overrides['queryNames'],
+  knownOf: (operation: string) => readonly string[] | undefined,
+  expected: string,
+): { code: 'custom'; path: string[]; message: string }[] {
   const at = (path: string[], message: string) => ({
     code: 'custom' as const,
-    path: ['overrides', 'queryNames', ...path],
+    path: ['overrides', override, ...path],
     message,
   });
   return Object.entries(renamed).flatMap(([operation, names]) => {
-    const known = queryNamesOf(operation);
-    if (known === undefined) return [at([operation], 'expected an operation that has a query: `openapi` lists them')];
+    const known = knownOf(operation);
+    if (known === undefined) return [at([operation], `expected ${expected}`)];
     const unknown = Object.keys(names).filter((name) => !known.includes(name));
     return unknown.map((name) => at([operation, name], `expected one of ${known.join(', ')}`));
   });
+}
+
+function landedLists(): string[] {
+  return landedNames.map((name) => pullStreams[name].list.id);
+}
+
+function fieldNamesOf(operation: string): readonly string[] | undefined {
+  const name = landedNames.find((one) => pullStreams[one].list.id === operation);
+  return name === undefined ? undefined : pullStreams[name].record.fields;
 }
 
 const values = z.array(text, 'expected a list').min(1, 'expected at least one');
@@ -214,6 +237,38 @@ const invitations = z.strictObject({
   atOnce: z.int().min(1).default(20),
 });
 
+const jobId = text.regex(/^\d+$/, 'expected the id of a job in quotes, such as "1001"');
+
+/** Which leads of campaigns become candidates of which job. */
+const sourcing = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        on: z.strictObject({
+          /** Id of the campaign. */
+          campaign: text,
+          /** Of these statuses, as the partner names them; of all where absent. */
+          statuses: values.optional(),
+        }),
+        job: jobId,
+      }),
+      'expected a list of rules',
+    )
+    .min(1, 'expected at least one rule'),
+  /** Where the day of the lead's consent goes; who shows none is left alone. */
+  consent: z.strictObject({
+    /** Id of a candidate custom field, of type date or text. */
+    customField: text,
+  }),
+  /** Of phone numbers without a country code, such as DE. */
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'expected a country such as DE')
+    .optional(),
+  /** Where a run would take more, a person is asked. */
+  atOnce: z.int().min(1).default(20),
+});
+
 /** Documents of a hire that go into the employee's record. */
 const documents = z
   .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
@@ -244,6 +299,7 @@ export const tenantFile = z
     amendments,
     requisitions: requisitions.optional(),
     invitations: invitations.optional(),
+    sourcing: sourcing.optional(),
     documents: documents.optional(),
     notify: notify.optional(),
     events,

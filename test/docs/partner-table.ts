@@ -25,6 +25,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/employment/', '`employment`'],
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
+  ['activities/sourcing/', '`sourcing`'],
 ];
 
 const words = (text: string): string[] => text.split(' ');
@@ -32,7 +33,7 @@ const words = (text: string): string[] => text.split(' ');
 /** Why nothing calls an endpoint, by the reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'no stream does it yet': [
-    ...words('candidates.add candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
+    ...words('candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('jobCandidates.getApplication jobCandidates.getConsentDocument'),
     'assessmentFlows.assign',

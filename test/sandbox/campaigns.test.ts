@@ -200,16 +200,18 @@ test('leads are added, one or many, and listed with their status labels', async 
   await using sandbox = await open();
   const params = { campaignId: (await sandbox.send()).campaign.id as number };
   const ada = { firstName: 'Ada', phone: '+447700900123' };
-  const full = { ...ada, lastName: 'Lovelace', email: 'ada@example.com', externalRef: 'x'.repeat(255) };
+  const contact = { ...ada, lastName: 'Lovelace', email: 'ada@example.com', consentAt: '2026-11-01T10:00:00Z' };
+  const full = { ...contact, externalRef: 'x'.repeat(255) };
   const first = await sandbox.partner.campaigns.addLeads({ params, body: { leads: [ada] } });
   const more = await sandbox.partner.campaigns.addLeads({ params, body: { leads: [full, ada] } });
   const ids = [...(first['leads'] as Json[]), ...(more['leads'] as Json[])].map((lead) => lead.leadId);
   await sandbox.control.act('setLeadStatus', { leadId: ids[1], status: 'NO_ANSWER' });
   const { items } = await sandbox.partner.readAll(contract.campaigns.listLeads, { params });
+  const none = { lastName: null, email: null, consentAt: null };
   expect(items).toEqual([
-    { leadId: String(ids[0]), status: 'PENDING', statusLabel: 'Pending' },
-    { leadId: String(ids[1]), status: 'NO_ANSWER', statusLabel: 'No answer' },
-    { leadId: String(ids[2]), status: 'PENDING', statusLabel: 'Pending' },
+    { leadId: String(ids[0]), status: 'PENDING', statusLabel: 'Pending', ...none, ...ada },
+    { leadId: String(ids[1]), status: 'NO_ANSWER', statusLabel: 'No answer', ...contact },
+    { leadId: String(ids[2]), status: 'PENDING', statusLabel: 'Pending', ...none, ...ada },
   ]);
   for (const body of [
     {},

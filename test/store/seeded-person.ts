@@ -219,6 +219,14 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
   const ids = json({ jobCandidateId: [application], jobId: ['12'] });
   const invited = { ...mine, assessment_id: 'a1', candidate_id: candidate, job_candidate_id: application };
   await insert('invitations', { ...invited, state: 'invited', attempt: 1, in_doubt: 0 });
+  const lead = {
+    ...mine,
+    lead_id: canary('lead'),
+    job_id: '12',
+    candidate_id: candidate,
+    job_candidate_id: application,
+  };
+  await insert('sourced_leads', { ...lead, state: 'done', attempt: 1 });
   const event = { ...mine, event_id: canary('event'), type: 'hire.done', at: 1, tries: 0, due_at: 1 };
   await insert('events_out', { ...event, job_candidate_id: application, period: 1, facts: json(canary('facts')) });
   await insert('inbox', {

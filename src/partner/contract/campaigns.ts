@@ -34,8 +34,18 @@ const Campaign = z
   .meta({ id: 'Campaign' });
 type Campaign = z.infer<typeof Campaign>;
 
-/** Lead fields beyond leadId are not shown. */
-const CampaignLead = z.looseObject({ leadId: TextId, status: z.string().nullish() }).meta({ id: 'CampaignLead' });
+/** Lead fields beyond leadId are not shown (M1). */
+const CampaignLead = z
+  .looseObject({
+    leadId: TextId,
+    status: z.string().nullish(),
+    firstName: z.string().nullish(),
+    lastName: z.string().nullish(),
+    email: z.string().nullish(),
+    phone: z.string().nullish(),
+    consentAt: z.union([z.string(), z.number()]).nullish(),
+  })
+  .meta({ id: 'CampaignLead' });
 type CampaignLead = z.infer<typeof CampaignLead>;
 
 /** Fields are not shown (SITES); a site's id may be a number or text (M10). */
@@ -141,6 +151,7 @@ export const LeadInput = z
     phone: z.string().refine(isPhone, { error: 'must be a phone number' }),
     email: z.email().optional(),
     externalRef: z.string().max(255).optional(),
+    consentAt: z.iso.datetime({ offset: true }).optional(),
   })
   .meta({ id: 'LeadInput' });
 export type LeadInput = z.input<typeof LeadInput>;

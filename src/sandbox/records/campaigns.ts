@@ -264,6 +264,8 @@ export type LeadStatus = keyof typeof LEAD_LABELS;
 export interface Lead {
   leadId: number;
   status: LeadStatus;
+  /** JSON text of what was sent. */
+  body: string;
 }
 
 export function addLeads(ctx: Context, campaignId: number, leads: readonly LeadInput[]): Lead[] {
@@ -280,19 +282,19 @@ export function addLeads(ctx: Context, campaignId: number, leads: readonly LeadI
       JSON.stringify(lead),
     );
     effect(ctx, 'campaign-lead', leadId);
-    return { leadId, status: 'PENDING' };
+    return { leadId, status: 'PENDING', body: JSON.stringify(lead) };
   });
 }
 
 export function listLeads(ctx: Context, campaignId: number): Lead[] {
   return ctx.state.all<Lead>(
-    'select id as leadId, status from campaign_leads where campaign_id = ? and company_id = ? order by id',
+    'select id as leadId, status, body from campaign_leads where campaign_id = ? and company_id = ? order by id',
     campaignId,
     ctx.company.id,
   );
 }
 
-export function setLeadStatus(ctx: Context, leadId: number, status: LeadStatus): Lead {
+export function setLeadStatus(ctx: Context, leadId: number, status: LeadStatus): Omit<Lead, 'body'> {
   const changed = ctx.state.run(
     'update campaign_leads set status = ? where id = ? and company_id = ?',
     status,
@@ -304,8 +306,11 @@ export function setLeadStatus(ctx: Context, leadId: number, status: LeadStatus):
   return { leadId, status };
 }
 
-export function renderLead({ leadId, status }: Lead): Record<string, unknown> {
-  return { leadId, status, statusLabel: LEAD_LABELS[status] };
+/** Who they are, and since when they agree to be asked (M1, assumed). */
+export function renderLead({ leadId, status, body }: Lead): Record<string, unknown> {
+  const { firstName, lastName = null, email = null, phone, consentAt = null } = JSON.parse(body) as LeadInput;
+  const shown = { firstName, lastName, email, phone, consentAt };
+  return { leadId, status, statusLabel: LEAD_LABELS[status], ...shown };
 }
 
 /** Fields are not shown (SITES, assumed). */

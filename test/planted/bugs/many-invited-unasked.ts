@@ -4,9 +4,9 @@ export const bug: PlantedBug = {
   name: 'many invited without a question',
   patches: [
     {
-      file: 'activities/invitations/push-invitations.ts',
-      find: 'if (fresh <= settings.atOnce) return;',
-      replace: 'if (fresh <= settings.atOnce * 1_000) return;',
+      file: 'activities/push/by-rule.ts',
+      find: 'if (fresh <= most) return;',
+      replace: 'if (fresh <= most * 1_000) return;',
     },
   ],
   caughtBy: tests(/a rule that would invite many asks first/, 'test/activities/invitations/push-invitations.test.ts'),

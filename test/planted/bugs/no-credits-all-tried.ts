@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'if (run.isOutOfCredits && planned.length > 0 && !(await mayTry(run))) return holdBack(run, planned);',
-      replace: 'if (planned.length > 0) await mayTry(run);',
+      find: 'if (!credits.mayTry) return holdBack(run, planned);',
+      replace: '',
     },
   ],
   caughtBy: tests(/without credits nobody else is asked for/, 'test/activities/invitations/push-invitations.test.ts'),

@@ -71,9 +71,11 @@ export const onboardingAndCampaigns = {
   M1: {
     section: '4.10',
     choice:
-      'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef }] } and answers { leads: [{ ' +
-      'leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER ' +
-      'or COMPLETED; a phone has 5 to 15 digits.',
+      'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef, consentAt }] } and answers { ' +
+      'leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel, firstName, lastName, email, phone, ' +
+      'consentAt }] }, consentAt as ISO text or null; status is PENDING, CALLED, NO_ANSWER or COMPLETED; a phone has ' +
+      '5 to 15 digits.',
+    override: 'fieldNames',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
   M3: {

@@ -1,0 +1,36 @@
+import { tenantsHeldLike } from '../../src/store/holds.ts';
+import { lastRefusal } from '../../src/store/invitations.ts';
+import { readStreamState } from '../../src/store/stream-states.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
+import { stopAt } from '../streams/reading.ts';
+import type { PushContext } from './push-context.ts';
+
+// What streams have in common that do something for people because a rule names them.
+
+/**
+ * A rule that is new, or that many come under at once, may mean people whom nobody wanted to be meant: then nothing is
+ * done until a person has looked.
+ * @throws ConnectorError with `code`
+ */
+export async function assertFew(
+  { deps, key }: PushContext,
+  { fresh, most, code, message }: { fresh: number; most: number; code: string; message: string },
+): Promise<void> {
+  if (fresh <= most) return;
+  const state = await readStreamState(deps.store, key);
+  await stopAt({ deps, key, state }, { code, message }, fresh);
+}
+
+/**
+ * Whether the partner wants credits and has none, as a hold says; and then, whether it is time to try one, as for
+ * onboarding credits.
+ */
+export async function creditsOf(
+  { deps, connection, key }: PushContext,
+  { code, table }: { code: string; table: Parameters<typeof lastRefusal>[1] },
+): Promise<{ isOut: boolean; mayTry: boolean }> {
+  if (!(await tenantsHeldLike(deps.store, code)).has(key.tenantId)) return { isOut: false, mayTry: true };
+  const last = await lastRefusal(deps.store, table, key.tenantId, code);
+  const { canaryEvery } = connection.tenant.policies.credits;
+  return { isOut: true, mayTry: last === null || (await readClock(deps.store)) >= last + canaryEvery };
+}

@@ -1,0 +1,104 @@
+import { batchesOf } from './batches.ts';
+import type { Store } from './open-store.ts';
+import type { SourcedLeadRow } from './push-tables.ts';
+import { readClock } from './tenant-states.ts';
+
+/** A lead and the job that a rule brings it into. */
+export interface LeadOfJob {
+  leadId: string;
+  jobId: string;
+}
+
+const AT_ONCE = 500;
+
+/** What is known of these leads, by `sourcedKey`, and the database's clock. */
+export async function readSourcedLeads(
+  store: Store,
+  tenantId: string,
+  leads: readonly LeadOfJob[],
+): Promise<{ rows: Map<string, SourcedLeadRow>; now: number }> {
+  const rows = new Map<string, SourcedLeadRow>();
+  const ids = [...new Set(leads.map(({ leadId }) => leadId))];
+  for (const some of batchesOf(ids, AT_ONCE)) {
+    const own = store.kysely.selectFrom('sourced_leads').selectAll().where('tenant_id', '=', tenantId);
+    for (const row of await own.where('lead_id', 'in', some).execute())
+      rows.set(sourcedKey({ leadId: row.lead_id, jobId: row.job_id }), row);
+  }
+  return { rows, now: await readClock(store) };
+}
+
+/** One key for a map; no id has a blank. */
+export function sourcedKey({ leadId, jobId }: LeadOfJob): string {
+  return `${leadId} ${jobId}`;
+}
+
+/**
+ * Commits that a lead is about to become a candidate of the job. Undefined where somebody else has it in hand: its row
+ * is changed only as it was when that was decided upon.
+ */
+export async function sendLead(
+  store: Store,
+  tenantId: string,
+  lead: LeadOfJob & { before: SourcedLeadRow | undefined },
+  { writeId, budgetMs }: { writeId: string | null; budgetMs: number },
+): Promise<SourcedLeadRow | undefined> {
+  const { leadId, jobId, before } = lead;
+  const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
+  const attempt = (before?.attempt ?? 0) + 1;
+  return store.kysely.transaction().execute(async (trx) => {
+    const sentAt = await readClock({ ...store, kysely: trx });
+    const sent = {
+      ...{ state: 'sent' as const, attempt, write_id: writeId, code: null, decided_at: null },
+      ...{ sent_at: sentAt, give_up_at: sentAt + budgetMs },
+    };
+    if (before !== undefined)
+      return trx
+        .updateTable('sourced_leads')
+        .set(sent)
+        .where((eb) => eb.and({ ...key, state: before.state, attempt: before.attempt }))
+        .returningAll()
+        .executeTakeFirst();
+    return trx
+      .insertInto('sourced_leads')
+      .values({ ...key, ...sent, candidate_id: null, job_candidate_id: null })
+      .onConflict((c) => c.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+  });
+}
+
+/** What is known now of a lead; one that was decided, or sent anew, stays as it is. */
+export async function settleLead(
+  { kysely, now }: Store,
+  { tenant_id, lead_id, job_id, attempt }: Pick<SourcedLeadRow, 'tenant_id' | 'lead_id' | 'job_id' | 'attempt'>,
+  change: Partial<Pick<SourcedLeadRow, 'candidate_id' | 'job_candidate_id' | 'code'>> & Pick<SourcedLeadRow, 'state'>,
+): Promise<void> {
+  await kysely
+    .updateTable('sourced_leads')
+    .set({ code: null, ...change, decided_at: now })
+    .where((eb) => eb.and({ tenant_id, lead_id, job_id, attempt, state: 'sent' }))
+    .execute();
+}
+
+/** Notes of a lead that nothing is to be sent for, unless a person asks for it again. */
+export async function refuseLead(
+  { kysely, now }: Store,
+  tenantId: string,
+  { leadId, jobId, before }: LeadOfJob & { before: SourcedLeadRow | undefined },
+  code: string,
+): Promise<void> {
+  const key = { tenant_id: tenantId, lead_id: leadId, job_id: jobId };
+  const refused = { state: 'refused' as const, code, decided_at: now };
+  const none = { candidate_id: null, job_candidate_id: null, write_id: null, sent_at: null, give_up_at: null };
+  await kysely
+    .insertInto('sourced_leads')
+    .values({ ...key, ...none, ...refused, attempt: before?.attempt ?? 0 })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'lead_id', 'job_id'])
+        .doUpdateSet(refused)
+        .where('sourced_leads.state', '=', before?.state ?? 'refused')
+        .where('sourced_leads.attempt', '=', before?.attempt ?? 0),
+    )
+    .execute();
+}

@@ -1,0 +1,87 @@
+import { onTestFinished } from 'vitest';
+import type { Connection } from '../../activities/connections.ts';
+import { pushRecords } from '../../activities/push/push-records.ts';
+import { isConnectorError } from '../../src/errors.ts';
+import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import { addHints } from '../../src/store/hints.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import type { PushName } from '../../src/streams/streams.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { openPartner } from '../sandbox/open-partner.ts';
+import { freshStoreUrl } from '../store/stores.ts';
+import { failpoints, GIVE_UP_MS, Killed, killablePartner, pushDeps } from './killable.ts';
+
+export interface RunOptions {
+  hinted?: boolean;
+  full?: boolean;
+  /** How often it is begun again. */
+  tries?: number;
+}
+
+export interface PushWorldOptions {
+  candidates?: number;
+  jobs?: number;
+  store?: 'sqlite' | 'postgres';
+}
+
+type Sandbox = Awaited<ReturnType<typeof openPartner>>;
+
+/** A real partner over sockets and a real store whose clock the test owns; `settle` makes what the rules name. */
+export async function openPushWorld(
+  stream: PushName,
+  { candidates = 80, jobs = 1, store: kind = 'sqlite' }: PushWorldOptions,
+  settle: (sandbox: Sandbox) => Promise<Partial<Tenant>>,
+) {
+  const sandbox = await openPartner({ jobs, candidates });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const settings = await settle(sandbox);
+  const points = failpoints();
+  const partnerSays = { change: (_operation: string, _answer: unknown): void => undefined };
+  const clock = { now: 1_700_000_000_000 };
+  const store = await openStore(await freshStoreUrl(kind), {
+    ...(kind === 'sqlite' ? { now: () => clock.now } : {}),
+    plugins: [writeFailpoints(points.pass)],
+  });
+  onTestFinished(() => store.close());
+  const connection = {
+    tenant: {
+      tenant: 'acme',
+      hris: { kind: 'sql', options: {} },
+      streams: { [stream]: {} },
+      policies: { credits: { canaryEvery: 900_000 }, enrolAt: ['HIRED'], createAt: ['HIRED'] },
+      ...settings,
+      files: {},
+    },
+    partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer)),
+    overrides: defaultOverrides,
+    hris: {},
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = pushDeps(store, connection);
+  const once = (runId: string, { hinted = false, full = false }: RunOptions = {}) =>
+    pushRecords(deps, { tenantId: 'acme', stream, runId, full, hinted, begun: false });
+  return {
+    sandbox,
+    store,
+    points,
+    clock,
+    /** Changes what the partner answers, in place. */
+    partnerSays,
+    once,
+    /** As a worker would: again after each kill and each unknown outcome, when its time has come. */
+    async run(runId: string, options: RunOptions = {}) {
+      for (let tries = 0; tries < (options.tries ?? 8); tries += 1) {
+        try {
+          return await once(runId, options);
+        } catch (error) {
+          if (!(error instanceof Killed) && !isConnectorError(error)) throw error;
+          await sandbox.later();
+          clock.now += 2 * GIVE_UP_MS;
+        }
+      }
+      throw new Error('the run came to no end');
+    },
+    hint: (ids: readonly string[]) => addHints(store, 'acme', stream, ids),
+  };
+}

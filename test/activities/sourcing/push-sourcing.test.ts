@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import type { LeadInput } from '../../../src/partner/contract/campaigns.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
+import { listHolds } from '../../../src/store/holds.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { resumeStream } from '../../../src/store/stream-states.ts';
+import type { Tenant } from '../../../src/tenants/schema.ts';
+import { REQUEST_FAULTS } from '../killable.ts';
+import { openPushWorld, type PushWorldOptions } from '../push-world.ts';
+
+const key = { tenantId: 'acme', stream: 'sourcing' };
+const CONSENT = '2026-11-01T10:00:00Z';
+
+/** A campaign whose leads come into a job, and a custom field for the day of their consent. */
+async function sourcingWorld({ atOnce = 100, ...options }: PushWorldOptions & { atOnce?: number } = {}) {
+  const facts = { campaignId: 0, jobId: 0, customField: '' };
+  const world = await openPushWorld('sourcing', { candidates: 4, ...options }, async ({ control, partner }) => {
+    const site = (await control.act('createSite', { name: 'London' })) as { id: number };
+    const phoneNumber = '+442079460000';
+    await control.act('verifyNumber', { phoneNumber });
+    const texts = { title: 'Reminder', openingMessage: 'Hello', closingMessage: 'Bye' };
+    const about = { timezone: 'Europe/London', companySiteId: site.id, phoneNumber };
+    const purpose = { purposeType: 'ASSESSMENT_REMINDER' as const };
+    const made = await partner.campaigns.create({ body: { ...texts, ...about, ...purpose } });
+    const field = { entityType: 'candidate', fieldLabel: 'Consent', fieldType: 'date' } as const;
+    facts.customField = String((await partner.customFields.create({ body: field })).data.id);
+    facts.campaignId = Number(made.campaign.id);
+    facts.jobId = Number((await partner.readAll(contract.jobs.list, {})).items[0]?.id);
+    const on = { campaign: String(facts.campaignId), statuses: ['PENDING', 'COMPLETED'] };
+    const rules = [{ on, job: String(facts.jobId) }];
+    const sourcing = { rules, consent: { customField: facts.customField }, country: 'GB', atOnce };
+    return { sourcing } as Partial<Tenant>;
+  });
+  const { sandbox, store } = world;
+  const people = async () => (await sandbox.partner.readAll(contract.candidates.list, {})).items;
+  const before = (await people()).length;
+  return {
+    ...world,
+    ...facts,
+    people,
+    async lead(...leads: Partial<LeadInput>[]): Promise<string[]> {
+      const body = {
+        leads: leads.map((one, n) => ({ firstName: `Lead ${n}`, phone: `+4420794601${10 + n}`, ...one })),
+      };
+      const { leads: made } = await sandbox.partner.campaigns.addLeads({
+        params: { campaignId: facts.campaignId },
+        body,
+      });
+      return (made as { leadId: unknown }[]).map(({ leadId }) => String(leadId));
+    },
+    rows: () => store.kysely.selectFrom('sourced_leads').selectAll().orderBy('lead_id').execute(),
+    /** By the partner's own ledger: new people, new applications of the job, and requests. */
+    async made() {
+      const of = async (name: string) => (await sandbox.control.ledger({ kind: 'effect', name })).length;
+      const { request = {} } = await sandbox.control.counts({ kind: 'request' });
+      const applications = await of('job-candidate');
+      return { people: (await people()).length - before, applications, requests: request['candidates.add'] ?? 0 };
+    },
+    async consentOf(candidateId: string) {
+      const query = { entityType: 'candidate' as const, entityId: candidateId };
+      const { items } = await sandbox.partner.readAll(contract.customFieldValues.list, { query });
+      return items.find(({ customFieldId }) => String(customFieldId) === facts.customField)?.value;
+    },
+  };
+}
+
+test('a lead becomes a candidate of the job with the day of their consent, once', async () => {
+  const { run, lead, rows, made, consentOf } = await sourcingWorld();
+  const start = await made();
+  await lead({ email: ' Ada@Example.COM ', lastName: 'Lovelace', consentAt: CONSENT }, { email: 'eve@example.com' });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 1, skipped: 1 } });
+  expect(await run('two')).toMatchObject({ counts: { created: 0, unchanged: 1, skipped: 1 } });
+  expect(await made()).toEqual({ people: 1, applications: start.applications + 1, requests: 1 });
+  const [row] = await rows();
+  expect(row).toMatchObject({ state: 'done', code: null, job_candidate_id: expect.stringMatching(/^\d+$/) });
+  expect(await consentOf(row?.candidate_id ?? '')).toBe('2026-11-01');
+});
+
+test('a candidate is found by e-mail or phone however it is written, and not made again', async () => {
+  const { run, lead, rows, made, sandbox, store, jobId, consentOf } = await sourcingWorld();
+  const add = async (email: string, phone: string, job?: number) => {
+    const known = { candidate: { email, phone, firstName: 'Known' }, ...(job === undefined ? {} : { jobId: job }) };
+    return (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  };
+  const byEmail = await add('known@example.com', '+442079460201');
+  const byPhone = await add('phone@example.com', '+442079460202');
+  const inJob = await add('there@example.com', '+442079460203', jobId);
+  await add('other@example.com', '+442079460204');
+  const start = await made();
+  const ids = await lead(
+    { email: 'KNOWN@example.com', consentAt: CONSENT },
+    { phone: '020 7946 0202', consentAt: CONSENT },
+    { email: 'there@example.com', consentAt: CONSENT },
+    { email: 'another@example.com', phone: '020 7946 0204', consentAt: CONSENT },
+    { phone: '020 7946 0999', consentAt: CONSENT },
+  );
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 2, unchanged: 1, quarantined: 2 } });
+  const { requests } = await made();
+  expect(await made()).toEqual({ people: start.people, applications: start.applications + 2, requests: 2 });
+  expect((await rows()).map((row) => [row.lead_id, row.candidate_id, row.state, row.code])).toEqual([
+    [ids[0], String(byEmail.candidateId), 'done', null],
+    [ids[1], String(byPhone.candidateId), 'done', null],
+    [ids[2], String(inJob.candidateId), 'done', 'ALREADY_THERE'],
+    [ids[3], null, 'refused', 'PHONE_OF_ANOTHER'],
+    [ids[4], null, 'refused', 'NO_EMAIL'],
+  ]);
+  expect(await consentOf(String(inJob.candidateId))).toBe('2026-11-01');
+  expect((await readQuarantine(store, key)).map(({ reason }) => reason).join(' ')).toContain('may be the same person');
+  expect(await run('two')).toMatchObject({ counts: { created: 0, quarantined: 2 } });
+  expect((await made()).requests).toBe(requests);
+});
+
+test.each(REQUEST_FAULTS)('each lead once, although the request meets %s', async (kind) => {
+  const { run, lead, rows, made, sandbox } = await sourcingWorld();
+  const start = await made();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'bob@example.com', consentAt: CONSENT });
+  await sandbox.control.act('setFaults', { faults: [{ kind, on: 'candidates.add', nth: 1 }] });
+  await run('one');
+  await run('two');
+  const { people, applications } = await made();
+  expect({ people, applications }).toEqual({ people: 2, applications: start.applications + 2 });
+  expect((await rows()).map(({ state, code }) => [state, code])).toEqual([
+    ['done', null],
+    ['done', null],
+  ]);
+});
+
+test('a lost answer is looked up after its deadline, and nothing is sent again', async () => {
+  const { once, lead, rows, made, sandbox, clock } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'candidates.add', nth: 1 }] });
+  const looked = async () => (await sandbox.control.counts({ kind: 'request' })).request?.['candidates.list'] ?? 0;
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  const before = await looked();
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(await looked()).toBe(before);
+  clock.now += 600_000;
+  expect(await once('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect((await made()).requests).toBe(1);
+  expect(await rows()).toMatchObject([{ state: 'done', code: null, attempt: 1 }]);
+});
+
+test('each lead once and with consent, wherever the process is killed', async () => {
+  const { run, lead, rows, made, points, consentOf } = await sourcingWorld();
+  const start = await made();
+  await lead({ email: 'first@example.com', consentAt: CONSENT });
+  points.arm(0);
+  await run('recorded');
+  const passed = points.arm(0);
+  expect(passed).toContain('candidates.add/after');
+  for (let nth = 1; nth <= passed.length; nth += 1) {
+    await lead({ email: `lead${nth}@example.com`, phone: `+44207946${3000 + nth}`, consentAt: CONSENT });
+    points.arm(nth);
+    await run(`killed-${nth}`);
+    points.arm(0);
+    await run(`after-${nth}`);
+  }
+  const { people, applications } = await made();
+  expect({ people, applications }).toEqual({
+    people: passed.length + 1,
+    applications: start.applications + passed.length + 1,
+  });
+  for (const { candidate_id: id } of await rows()) expect(await consentOf(id ?? '')).toBe('2026-11-01');
+}, 60_000);
+
+test('two workers at once make each lead a candidate once', async () => {
+  const { once, run, lead, made } = await sourcingWorld();
+  const start = await made();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT }, { email: 'bob@example.com', consentAt: CONSENT });
+  await Promise.allSettled([once('same'), once('same')]);
+  await run('after');
+  const { people, applications } = await made();
+  expect({ people, applications }).toEqual({ people: 2, applications: start.applications + 2 });
+});
+
+test('many leads at once are asked about first; without credits one is tried and the others follow', async () => {
+  const { run, lead, made, store, sandbox, clock } = await sourcingWorld({ atOnce: 1 });
+  await lead(...['ada', 'bob', 'eve'].map((name) => ({ email: `${name}@example.com`, consentAt: CONSENT })));
+  expect(await run('one')).toMatchObject({ state: 'refused', code: 'MASS_SOURCING' });
+  expect((await made()).requests).toBe(0);
+  await resumeStream(store, key, 'somebody');
+  await sandbox.control.act('setCredits', { credits: 0 });
+  expect(await run('two')).toMatchObject({ counts: { held: 3 } });
+  expect((await made()).requests).toBe(1);
+  expect((await listHolds(store)).map(({ code }) => code)).toEqual(['LEAD_CREDITS']);
+  expect(await run('three')).toMatchObject({ counts: { held: 3 } });
+  expect((await made()).requests).toBe(1);
+  await sandbox.control.act('setCredits', { credits: 100 });
+  clock.now += 900_000;
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { created: 3, held: 0 } });
+  expect(await made()).toMatchObject({ people: 3, requests: 4 });
+  expect(await listHolds(store)).toEqual([]);
+  const writes = await listWrites(store, { tenantId: 'acme', target: 'lead' });
+  expect(writes.map(({ outcome }) => outcome).toSorted()).toEqual(['done', 'done', 'done', 'refused']);
+});
+
+test('whoever was erased is not brought into a job, as a candidate or as a lead', async () => {
+  const { run, lead, made, store, rows, sandbox } = await sourcingWorld();
+  const known = { candidate: { email: 'gone@example.com', firstName: 'Gone' } };
+  const { candidateId } = (await sandbox.control.act('addCandidate', known)) as { candidateId: number };
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
+    { kind: 'candidate', id: String(candidateId) },
+  ]);
+  await lead({ email: 'gone@example.com', consentAt: CONSENT });
+  const [shown = ''] = await lead({ email: 'made@example.com', consentAt: CONSENT });
+  await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' }, [
+    { kind: 'lead', id: shown },
+  ]);
+  expect(await run('one')).toMatchObject({ counts: { created: 0, quarantined: 1 } });
+  expect((await made()).requests).toBe(0);
+  expect(await rows()).toMatchObject([{ state: 'refused', code: 'ERASED', candidate_id: null }]);
+});
