@@ -48,8 +48,13 @@ export async function sendLead(
   return store.kysely.transaction().execute(async (trx) => {
     const sentAt = await readClock({ ...store, kysely: trx });
     const sent = {
-      ...{ state: 'sent' as const, attempt, write_id: writeId, code: null, decided_at: null },
-      ...{ sent_at: sentAt, give_up_at: sentAt + budgetMs },
+      state: 'sent' as const,
+      attempt,
+      write_id: writeId,
+      code: null,
+      sent_at: sentAt,
+      give_up_at: sentAt + budgetMs,
+      decided_at: null,
     };
     if (before !== undefined)
       return trx
