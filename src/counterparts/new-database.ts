@@ -4,7 +4,18 @@ import pg from 'pg';
 /** A new database on this server, empty or a copy of `template`, to which nobody is connected; gives its URL. */
 export async function newDatabase(serverUrl: string, template = 'template1'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(serverUrl, `create database ${name} template ${template}`);
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    // Copied by files where the server can be told so (15 and later): a tenth of the time that a copy by its log takes.
+    const { rows } = await client.query<{ isNew: boolean }>(
+      `select current_setting('server_version_num')::int >= 150000 as "isNew"`,
+    );
+    const way = rows[0]?.isNew === true ? ' strategy file_copy' : '';
+    await client.query(`create database ${name} template ${template}${way}`);
+  } finally {
+    await client.end();
+  }
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 

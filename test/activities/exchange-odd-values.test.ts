@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { mappingText } from '../convergence/fields.ts';
@@ -11,18 +10,12 @@ import { postgresHr, type RawHr, sqliteHr } from './raw-hr.ts';
 
 // A value that one side cannot show, or the other cannot hold, sets one field of one pair apart, with its reason.
 
-let server: TestPostgres;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
 let world: World;
 afterEach(() => world.close());
 
 const kinds: Record<string, () => Promise<RawHr>> = {
   SQLite: sqliteHr,
-  PostgreSQL: () => postgresHr(server.url),
+  PostgreSQL: () => postgresHr(),
 };
 
 const exchange = (conditions: Partial<Conditions> = {}) => exchangeLater(world, conditions);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { createDatabase } from '../harness/postgres.ts';
 
 /** An HR system's database, and what its own people do in it. */
 export interface RawHr {
@@ -37,8 +37,8 @@ export async function sqliteHr(): Promise<RawHr> {
   };
 }
 
-export async function postgresHr(serverUrl: string): Promise<RawHr> {
-  const url = await newDatabase(serverUrl);
+export async function postgresHr(): Promise<RawHr> {
+  const { url } = await createDatabase();
   const within = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();

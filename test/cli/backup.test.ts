@@ -8,7 +8,8 @@ import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
-import { runCli, scratchDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir } from './cli-process.ts';
 
 const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
 const hire = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, period: 1, state: 'open' }) as const;
@@ -31,7 +32,7 @@ test('a backup that is made while webhooks are stored is sound, and for its owne
   const writing = (async () => {
     for (; !ended; stored += 1) await insertDelivery(store, { ...delivery, bodyHash: `${stored}` });
   })();
-  const { code, stderr } = await runCli(['backup', copy, '--data', data]);
+  const { code, stderr } = await runCommand(['backup', copy, '--data', data]);
   ended = true;
   await writing;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -44,7 +45,7 @@ test('a backup that is made while webhooks are stored is sound, and for its owne
     .executeTakeFirstOrThrow();
   expect(count).toBeGreaterThan(0);
   expect(count).toBeLessThanOrEqual(stored);
-  const again = await runCli(['backup', copy, '--data', data]);
+  const again = await runCommand(['backup', copy, '--data', data]);
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('[BACKUP_EXISTS]') });
 });
 
@@ -52,9 +53,9 @@ test('a restore waits for the store to be free, keeps it, and has everything com
   const { data, store } = await started();
   const copy = join(data, 'copy.db');
   await noteProcess(store, { processId: 'p', role: 'worker', version: '0', host: 'h' });
-  await runCli(['backup', copy, '--data', data]);
+  await runCommand(['backup', copy, '--data', data]);
   await insertHires(store, [hire('7')]);
-  const restore = () => runCli(['restore', copy, '--yes', '--as', 'ada', '--data', data]);
+  const restore = () => runCommand(['restore', copy, '--yes', '--as', 'ada', '--data', data]);
   expect(await restore()).toMatchObject({ code: 2, stderr: expect.stringContaining('[STORE_IN_USE]') });
   expect(await readdir(data)).not.toContain('store.db.restored');
   await store.close();
@@ -69,7 +70,7 @@ test('a restore waits for the store to be free, keeps it, and has everything com
   onTestFinished(() => before.close());
   expect(await before.kysely.selectFrom('hires').selectAll().execute()).toHaveLength(1);
 
-  const look = () => runCli(['doctor', '--after-restore', '--data', data]);
+  const look = () => runCommand(['doctor', '--after-restore', '--data', data]);
   expect(await look()).toMatchObject({
     code: 3,
     stdout: expect.stringMatching(/by ada.*\n[^]*acme: not compared yet/),
@@ -92,10 +93,10 @@ test.each([
   const { data, store } = await started();
   await insertHires(store, [hire('7')]);
   const copy = join(data, 'copy.db');
-  await runCli(['backup', copy, '--data', data]);
+  await runCommand(['backup', copy, '--data', data]);
   await writeFile(copy, spoil(await readFile(copy)));
   await store.close();
-  const { code, stderr } = await runCli(['restore', copy, '--yes', '--data', data]);
+  const { code, stderr } = await runCommand(['restore', copy, '--yes', '--data', data]);
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('[STORE_UNSOUND]') });
   expect(existsSync(join(data, 'store.db.restored'))).toBe(false);
   const same = await openStore(`sqlite:${join(data, 'store.db')}`);

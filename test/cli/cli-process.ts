@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { Finished } from '../harness/run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -13,12 +14,6 @@ export async function scratchDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-cli-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return dir;
-}
-
-export interface Finished {
-  code: number | null;
-  stdout: string;
-  stderr: string;
 }
 
 /** The real CLI as a process that is killed with the test at the latest. */
@@ -39,10 +34,6 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     return message.facts;
   }
   return { child, out, exited, urls };
-}
-
-export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
-  return startCli(args, env).exited;
 }
 
 export const WEBHOOK_KEY = 'whk_cli_test_0123456789';

@@ -2,7 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
-import { runCli, scratchDir, startCli, TENANT, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, startCli, TENANT, tenantDir } from './cli-process.ts';
 
 test.each([
   ['demo', 'hirebridge demo --once'],
@@ -22,7 +23,7 @@ test.each([
   ['openapi', 'hirebridge openapi --yaml'],
   ['collection', 'hirebridge collection --environment sandbox'],
 ])('%s --help shows an example', async (verb, expected) => {
-  const { code, stdout } = await runCli([verb, '--help']);
+  const { code, stdout } = await runCommand([verb, '--help']);
   expect(code).toBe(0);
   expect(stdout).toContain(expected);
 });
@@ -37,7 +38,7 @@ test.each([
     /\/nowhere\/tenants.*--tenants/,
   ],
 ])('%s is refused with exit code 2 and one clear line', async (_what, args, expected) => {
-  const { code, stderr } = await runCli(args);
+  const { code, stderr } = await runCommand(args);
   expect(code).toBe(2);
   expect(stderr).toMatch(expected);
   expect(stderr).not.toMatch(/\n\s+at /);
@@ -46,7 +47,7 @@ test.each([
 test('a tenant file that is wrong is refused with its line and column before anything is written', async () => {
   const [dir, data] = await Promise.all([tenantDir(), scratchDir()]);
   await writeFile(join(dir, 'acme.yaml'), TENANT.replace('environment: sandbox', 'environment: moon'));
-  const { code, stderr } = await runCli([
+  const { code, stderr } = await runCommand([
     'serve',
     '--tenants',
     dir,
@@ -64,7 +65,7 @@ test('a tenant file that is wrong is refused with its line and column before any
 test('a missing secret is refused by its reference, with what to do', async () => {
   const dir = await tenantDir();
   await rm(join(dir, 'webhook.key'));
-  const { code, stderr } = await runCli([
+  const { code, stderr } = await runCommand([
     'serve',
     '--tenants',
     dir,
@@ -82,7 +83,7 @@ test('a missing secret is refused by its reference, with what to do', async () =
 test('a Temporal that does not answer is an error with exit code 1 and its address', async () => {
   const [dir, data, port] = await Promise.all([tenantDir(), scratchDir(), freePort()]);
   const args = ['worker', '--tenants', dir, '--data', data, '--health-port', '0'];
-  const { code, stderr } = await runCli(args, { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+  const { code, stderr } = await runCommand(args, { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
   expect(code).toBe(1);
   expect(stderr).toContain(`127.0.0.1:${port}`);
   expect(stderr).toContain('TEMPORAL_ADDRESS');
@@ -90,7 +91,7 @@ test('a Temporal that does not answer is an error with exit code 1 and its addre
 
 test('stack traces are shown only when debugging is asked for', async () => {
   const args = ['serve', '--tenants', '/nowhere/tenants', '--port', '0'];
-  const [plain, debug] = await Promise.all([runCli(args), runCli(args, { LOG_LEVEL: 'debug' })]);
+  const [plain, debug] = await Promise.all([runCommand(args), runCommand(args, { LOG_LEVEL: 'debug' })]);
   expect(plain.stderr).not.toMatch(/\n\s+at /);
   expect(debug.stderr).toMatch(/\n\s+at /);
 });
@@ -112,13 +113,13 @@ test('the sandbox prints where it is and the key to use, and logs each request',
 test('a taken port is one clear error', async () => {
   const first = startCli(['sandbox', '--port', '0', '--control-port', '0']);
   const { partner = '' } = await first.urls();
-  const second = await runCli(['sandbox', '--port', new URL(partner).port, '--control-port', '0']);
+  const second = await runCommand(['sandbox', '--port', new URL(partner).port, '--control-port', '0']);
   expect(second.code).toBe(1);
   expect(second.stderr).toMatch(/choose another port/);
 });
 
 test('an unusable variable of the environment is named, not its value', async () => {
-  const { code, stderr } = await runCli(['serve'], { HIREBRIDGE_PORT: 'eighty' });
+  const { code, stderr } = await runCommand(['serve'], { HIREBRIDGE_PORT: 'eighty' });
   expect(code).toBe(2);
   expect(stderr).toContain('HIREBRIDGE_PORT');
   expect(stderr).not.toContain('eighty');
@@ -131,8 +132,8 @@ test('output whose reader stops early ends the command quietly', async () => {
 });
 
 test('hirebridge alone names the three commands that come next, with tenants and without', async () => {
-  const empty = await runCli([], { HIREBRIDGE_TENANTS: join(await scratchDir(), 'tenants') });
-  const begun = await runCli([], { HIREBRIDGE_TENANTS: await tenantDir() });
+  const empty = await runCommand([], { HIREBRIDGE_TENANTS: join(await scratchDir(), 'tenants') });
+  const begun = await runCommand([], { HIREBRIDGE_TENANTS: await tenantDir() });
   const named = ({ stdout }: { stdout: string }) =>
     [...stdout.matchAll(/^ {2}(hirebridge \w+)/gm)].map(([, name]) => name);
   expect([empty.code, named(empty)]).toEqual([0, ['hirebridge demo', 'hirebridge sandbox', 'hirebridge init']]);
@@ -140,7 +141,7 @@ test('hirebridge alone names the three commands that come next, with tenants and
 });
 
 test('--help lists the commands in groups, one line of 80 columns for each', async () => {
-  const { stdout } = await runCli(['--help']);
+  const { stdout } = await runCommand(['--help']);
   const groups = stdout.match(/^[A-Z][\w ]*:$/gm) ?? [];
   expect(groups).toEqual([
     'Options:',
@@ -163,7 +164,7 @@ const WITHOUT_JSON = new RegExp(
 );
 
 test('every other command has --json', async () => {
-  const { stdout } = await runCli(['reference']);
+  const { stdout } = await runCommand(['reference']);
   const [, commands = ''] = stdout.split('\n## Commands\n');
   const sections = commands.split('\n### `').slice(1);
   const lacking = sections.filter((section) => !WITHOUT_JSON.test(section) && !section.includes('- `--json`'));
@@ -176,7 +177,7 @@ test.each([
 ])('%s that is misspelt is refused, and the one that may be meant is named', async (_what, args, expected) => {
   const [dir, data] = await Promise.all([tenantDir(), scratchDir()]);
   const places = ['--tenants', dir, '--data', data];
-  await runCli([...places, 'tenant', 'apply', '--yes', '--unchecked']);
-  const { code, stderr } = await runCli([...places, ...args]);
+  await runCommand([...places, 'tenant', 'apply', '--yes', '--unchecked']);
+  const { code, stderr } = await runCommand([...places, ...args]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
 });

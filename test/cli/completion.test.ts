@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { runCli, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { tenantDir } from './cli-process.ts';
 
 async function proposed(...words: string[]): Promise<string[]> {
-  const { stdout, code } = await runCli(['--tenants', await tenantDir(), 'completion', 'bash', '--', ...words]);
+  const { stdout, code } = await runCommand(['--tenants', await tenantDir(), 'completion', 'bash', '--', ...words]);
   expect(code).toBe(0);
   return stdout.split('\n').filter((line) => line !== '');
 }
@@ -31,7 +32,7 @@ test.each<[string[], string[]]>([
 });
 
 test('bash completes by the script that is printed for it', async () => {
-  const { stdout: script } = await runCli(['completion', 'bash']);
+  const { stdout: script } = await runCommand(['completion', 'bash']);
   const dir = await tenantDir();
   const main = join(import.meta.dirname, '../../src/cli/main.ts');
   const file = join(dir, 'complete.sh');
@@ -47,6 +48,6 @@ test('bash completes by the script that is printed for it', async () => {
 });
 
 test.each(['zsh', 'fish'])('the script for %s asks for the words that follow', async (shell) => {
-  const { stdout } = await runCli(['completion', shell]);
+  const { stdout } = await runCommand(['completion', shell]);
   expect(stdout).toContain(`hirebridge completion ${shell} -- `);
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startUpConsole } from '../../src/cli/up.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { runCli, scratchDir, startCli, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, startCli, tenantDir } from './cli-process.ts';
 
 async function dataDir(): Promise<string> {
   const data = await scratchDir();
@@ -33,7 +34,7 @@ test('a token of a setting is taken and never printed; one that could be guessed
   const file = join(await scratchDir(), 'token');
   const env = { HIREBRIDGE_CONSOLE_TOKEN: `file:${file}` };
   await writeFile(file, 'short\n');
-  const refused = await runCli(['console', '--port', '0', ...places], env);
+  const refused = await runCommand(['console', '--port', '0', ...places], env);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('fewer than 20 characters')]);
   await writeFile(file, 'a-token-of-a-file-0123456789\n');
   const { out, urls } = startCli(['console', '--port', '0', ...places], env);
@@ -44,7 +45,7 @@ test('a token of a setting is taken and never printed; one that could be guessed
 
 test('console does not create a store where there is none', async () => {
   const data = await scratchDir();
-  const { code } = await runCli(['console', '--port', '0', '--data', data, '--tenants', await tenantDir()]);
+  const { code } = await runCommand(['console', '--port', '0', '--data', data, '--tenants', await tenantDir()]);
   expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
 });
 

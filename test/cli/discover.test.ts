@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runCommand } from '../harness/run-command.ts';
 import { scriptedPartner, testKey } from '../partner/client/scripted-partner.ts';
-import { runCli, scratchDir } from './cli-process.ts';
+import { scratchDir } from './cli-process.ts';
 
 const FLOWS = [
   { flowId: 'flow-1', name: 'Standard', status: 'ACTIVE' },
@@ -15,7 +16,7 @@ test('discover --write shows the lines that it changes, and says when there are 
   }));
   const dir = await scratchDir();
   const file = join(dir, 'acme.yaml');
-  const write = (...more: string[]) => runCli(['--tenants', dir, 'discover', 'acme', '--write', ...more]);
+  const write = (...more: string[]) => runCommand(['--tenants', dir, 'discover', 'acme', '--write', ...more]);
   const text = (flow: string) =>
     `tenant: acme
 partner: { baseUrl: "${baseUrl}", environment: sandbox, apiKey: file:key, webhooks: off, allowPrivateAddress: true }

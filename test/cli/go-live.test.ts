@@ -5,8 +5,9 @@ import { clearHints, readHints } from '../../src/store/hints.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { recordHire, STARTS } from '../../src/store/observed-hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { ACME } from '../tenants/acme.ts';
-import { runCli, scratchDir } from './cli-process.ts';
+import { scratchDir } from './cli-process.ts';
 
 const OBSERVES = `mode: observe\n${ACME}`;
 
@@ -15,7 +16,7 @@ async function observing() {
   const [tenants, data] = [await scratchDir(), await scratchDir()];
   const file = join(tenants, 'acme.yaml');
   const places = ['--tenants', tenants, '--data', data];
-  const cli = (...args: string[]) => runCli([...args, ...places]);
+  const cli = (...args: string[]) => runCommand([...args, ...places]);
   const withStore = async <T>(use: (store: Store) => Promise<T>): Promise<T> => {
     const store = await openStore(`sqlite:${join(data, 'store.db')}`);
     return use(store).finally(() => store.close());

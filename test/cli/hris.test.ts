@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { ACME, type AcmeServer, startAcmeServer } from '../hris/acme-server.ts';
-import { runCli } from './cli-process.ts';
 
 const definition = fileURLToPath(new URL('../hris/definitions/acme.yaml', import.meta.url));
 let acme: string;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const account = () => ['--url', server.url, '--option', `user=${ACME.user}`, '--allow-private-address'];
 const play = (file: string, ...more: string[]) =>
-  runCli(['hris', 'test', file, ...account(), '--option', 'password=env:ACME_PASSWORD', ...more]);
+  runCommand(['hris', 'test', file, ...account(), '--option', 'password=env:ACME_PASSWORD', ...more]);
 
 test('the whole suite is played on an account, and nobody is left at work there', async () => {
   const { code, stdout, stderr } = await play(acme);
@@ -65,7 +65,7 @@ test.each([
   ],
 ])('%j is refused, and nothing is sent', async (more, message) => {
   const before = server.logins;
-  const { code, stderr } = await runCli(['hris', 'test', acme, ...account(), ...more]);
+  const { code, stderr } = await runCommand(['hris', 'test', acme, ...account(), ...more]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
   expect(server.logins).toBe(before);

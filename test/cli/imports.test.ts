@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runCli } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
 
 /** Has a process print, as it ends, every package that it loaded. */
 const WATCH = `data:text/javascript,${encodeURIComponent(`
@@ -16,7 +16,7 @@ const WATCH = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 test('--help loads the package that reads the command line, and no other', async () => {
-  const { code, stderr } = await runCli(['--help'], { NODE_OPTIONS: `--import=${WATCH}` });
+  const { code, stderr } = await runCommand(['--help'], { NODE_OPTIONS: `--import=${WATCH}` });
   expect(code).toBe(0);
   expect(JSON.parse(stderr)).toEqual(['commander']);
 });

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runCommand } from '../harness/run-command.ts';
 import { type SeenRequest, scriptedPartner, testKey } from '../partner/client/scripted-partner.ts';
-import { runCli, scratchDir } from './cli-process.ts';
+import { scratchDir } from './cli-process.ts';
 
 const FLOW = { flowId: 'flow-1', name: 'Standard', status: 'ACTIVE' };
 const OLD_FLOW = { flowId: 'flow-0', name: 'Old', status: 'INACTIVE' };
@@ -33,7 +34,7 @@ async function setUp({
   const { baseUrl, seen } = await scriptedPartner((request) => ({ json: answer(request) }));
   const dir = join(await scratchDir(), 'tenants');
   const init = (...more: string[]) =>
-    runCli(['--tenants', dir, 'init', 'acme', '--partner', baseUrl, '--api-key', testKey, ...more]);
+    runCommand(['--tenants', dir, 'init', 'acme', '--partner', baseUrl, '--api-key', testKey, ...more]);
   return { dir, init, seen };
 }
 
@@ -45,7 +46,7 @@ test('init writes files that pass the checks, and the key where only its owner c
   expect([code, stdout]).toEqual([0, expect.stringContaining('acme-mapping.yaml')]);
   expect(stdout).toContain('start date candidate.customFields[Start Date]: by its name');
   expect(stdout).toContain('onboarding flow flow-1: "Standard", the only one that is active');
-  expect(await runCli(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });
+  expect(await runCommand(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });
   const tenant = await readFile(join(dir, 'acme.yaml'), 'utf8');
   expect(tenant).toContain('onboarding: { flow: "flow-1" }');
   expect(tenant).not.toContain(testKey);

@@ -1,7 +1,8 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { runCli, TENANT, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { TENANT, tenantDir } from './cli-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 let dir: string;
@@ -17,7 +18,7 @@ beforeEach(async () => {
   await writeFile(join(dir, 'departments.csv'), 'partner,hris\nKitchen,KIT\n');
 });
 
-const mapping = (verb: string, ...more: string[]) => runCli(['mapping', verb, 'acme', ...more, '--tenants', dir]);
+const mapping = (verb: string, ...more: string[]) => runCommand(['mapping', verb, 'acme', ...more, '--tenants', dir]);
 
 test('mapping show names for each rule the file and line it comes from', async () => {
   const { code, stdout } = await mapping('show', '--json');
@@ -83,7 +84,7 @@ test('a case that names no field of the mapping is refused with its place', asyn
 });
 
 test('mapping schema prints the schema that is kept for editors', async () => {
-  const { stdout } = await runCli(['mapping', 'schema']);
+  const { stdout } = await runCommand(['mapping', 'schema']);
   expect(JSON.parse(stdout)).toEqual(JSON.parse(await readFile(join(ROOT, 'mappings/mapping.schema.json'), 'utf8')));
 });
 

@@ -8,7 +8,8 @@ import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
-import { runCli, scratchDir, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, tenantDir } from './cli-process.ts';
 
 /** A data directory whose store was filled and closed again. */
 async function dataDir(fill: (store: Store) => Promise<unknown>): Promise<string> {
@@ -32,15 +33,15 @@ test('hold list and show tell what waits, why, and the answers it takes', async 
   const made: { holdId?: string } = {};
   const data = await dataDir(async (store) => Object.assign(made, await openHold(store, HOLD)));
   const holdId = made.holdId ?? '';
-  const list = await runCli(['hold', 'list', '--data', data]);
+  const list = await runCommand(['hold', 'list', '--data', data]);
   expect(list).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(new RegExp(`${holdId}.*acme.*600013.*MAPPING_INCOMPLETE`)),
   });
-  const shown = await runCli(['hold', 'show', holdId, '--data', data]);
+  const shown = await runCommand(['hold', 'show', holdId, '--data', data]);
   expect(shown.stdout).toContain(HOLD.message);
   expect(shown.stdout).toContain(`hirebridge hold answer ${holdId} retry\n  hirebridge hold answer ${holdId} cancel`);
-  const json = JSON.parse((await runCli(['hold', 'list', '--json', '--data', data])).stdout) as unknown;
+  const json = JSON.parse((await runCommand(['hold', 'list', '--json', '--data', data])).stdout) as unknown;
   expect(json).toMatchObject([{ holdId, state: 'open', answers: ['retry', 'cancel'] }]);
 });
 
@@ -49,11 +50,11 @@ test('hold list counts holds of one reason together and says what answers them a
     for (let n = 1; n <= 5; n += 1) await openHold(store, { ...HOLD, jobCandidateId: `${n}` });
     await openHold(store, { ...HOLD, code: 'IDENTITY_AMBIGUOUS', answers: ['link', 'create'] });
   });
-  const { stdout } = await runCli(['hold', 'list', '--data', data]);
+  const { stdout } = await runCommand(['hold', 'list', '--data', data]);
   expect(stdout.match(/^\w{8} +acme +\d+ +open/gm)).toHaveLength(4);
   expect(stdout).toContain('5 of acme wait for the same reason: MAPPING_INCOMPLETE');
   expect(stdout).toContain('hirebridge hold answer --all MAPPING_INCOMPLETE ANSWER --tenant acme');
-  const one = await runCli(['hold', 'list', '--code', 'MAPPING_INCOMPLETE', '--data', data]);
+  const one = await runCommand(['hold', 'list', '--code', 'MAPPING_INCOMPLETE', '--data', data]);
   expect(one.stdout.match(/MAPPING_INCOMPLETE$/gm)?.length).toBeGreaterThanOrEqual(5);
 });
 
@@ -61,7 +62,7 @@ test('hold show names the id that an answer needs', async () => {
   const made: { holdId?: string } = {};
   const hold = { ...HOLD, code: 'ENROLLED_ELSEWHERE', answers: ['adopt', 'cancel'] };
   const data = await dataDir(async (store) => Object.assign(made, await openHold(store, hold)));
-  const { stdout } = await runCli(['hold', 'show', made.holdId ?? '', '--data', data]);
+  const { stdout } = await runCommand(['hold', 'show', made.holdId ?? '', '--data', data]);
   expect(stdout).toContain(`hirebridge hold answer ${made.holdId} adopt <onboardingCandidateId>`);
   expect(stdout).not.toMatch(/adopt$/m);
 });
@@ -73,13 +74,13 @@ test.each([
   ['inbox list', ['inbox', 'list']],
 ])('%s does not create a store where there is none', async (_what, args) => {
   const data = await scratchDir();
-  const { code } = await runCli([...args, '--tenants', await tenantDir(), '--data', data]);
+  const { code } = await runCommand([...args, '--tenants', await tenantDir(), '--data', data]);
   expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
 });
 
 test('a hold that is not there is refused with exit code 2', async () => {
   const data = await dataDir(async () => undefined);
-  const { code, stderr } = await runCli(['hold', 'show', 'ffffffff', '--data', data]);
+  const { code, stderr } = await runCommand(['hold', 'show', 'ffffffff', '--data', data]);
   expect(code).toBe(2);
   expect(stderr).toContain('hold list');
 });
@@ -94,12 +95,12 @@ test('hire list and show tell how hires stand, and write nothing', async () => {
     ]),
   );
   const before = await readFile(join(data, 'store.db'));
-  const listed = await runCli(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
+  const listed = await runCommand(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
   expect(listed.stdout).toMatch(/acme +5012 +1 +open +enrol/);
   expect(listed.stdout).not.toMatch(/5013|zeta/);
-  const all = JSON.parse((await runCli(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
+  const all = JSON.parse((await runCommand(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
   expect(all).toHaveLength(3);
-  const shown = await runCli(['hire', 'show', 'acme', '5012', '--json', '--data', data]);
+  const shown = await runCommand(['hire', 'show', 'acme', '5012', '--json', '--data', data]);
   expect(JSON.parse(shown.stdout)).toMatchObject({ jobCandidateId: '5012', jobId: '9', state: 'open', endedAt: null });
   expect(await readFile(join(data, 'store.db'))).toEqual(before);
 });
@@ -109,14 +110,14 @@ test.each([
   ['a state that is none', ['hire', 'list', '--state', 'nonsense'], /before-go-live, open, done/],
 ])('%s is rejected with exit code 2', async (_what, args, expected) => {
   const data = await dataDir(async () => undefined);
-  const { code, stderr } = await runCli([...args, '--data', data]);
+  const { code, stderr } = await runCommand([...args, '--data', data]);
   expect(code).toBe(2);
   expect(stderr).toMatch(expected);
 });
 
 test('hire show does not create a store where there is none', async () => {
   const data = await scratchDir();
-  const { code, stderr } = await runCli(['hire', 'show', 'acme', '1', '--data', data]);
+  const { code, stderr } = await runCommand(['hire', 'show', 'acme', '1', '--data', data]);
   expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
   expect(stderr).toContain('--data');
 });
@@ -142,7 +143,7 @@ test('status counts hires and deliveries by state and shows holds with their rea
     await insertDelivery(store, { tenantId: 'acme', ids: {}, body: '{}', ...unknown });
     await openHold(store, HOLD);
   });
-  const { code, stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);
+  const { code, stdout } = await runCommand(['status', '--json', '--tenants', dir, '--data', data]);
   // Nobody works here, and status says so.
   expect(code).toBe(3);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -155,10 +156,10 @@ test('status counts hires and deliveries by state and shows holds with their rea
     ],
     holds: [{ jobCandidateId: '600013', code: 'MAPPING_INCOMPLETE' }],
   });
-  const readable = await runCli(['status', '--verbose', '--tenants', dir, '--data', data]);
+  const readable = await runCommand(['status', '--verbose', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme\s.*1 before-go-live, 2 open/);
   expect(readable.stdout).toContain('MAPPING_INCOMPLETE: The start date is missing');
-  const short = (await runCli(['status', '--tenants', dir, '--data', data])).stdout;
+  const short = (await runCommand(['status', '--tenants', dir, '--data', data])).stdout;
   expect(short).toMatch(
     /^2 hires are under way; 1 question waits for an answer\. Not everything goes on,\s+see below\.\n/,
   );
@@ -179,7 +180,7 @@ test('status shows the last run of each stream, what was left out, and why one w
     await beginRun(store, jobs, { runId: 'r2', full: false, firstPage: 1 });
     await refuseRun(store, jobs, 'r2', { code: 'LANDING_UNUSABLE', message: 'The landing table is not there.' });
   });
-  const { stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);
+  const { stdout } = await runCommand(['status', '--json', '--tenants', dir, '--data', data]);
   expect(JSON.parse(stdout)).toMatchObject({
     tenants: [
       {
@@ -196,7 +197,7 @@ test('status shows the last run of each stream, what was left out, and why one w
       },
     ],
   });
-  const readable = await runCli(['status', '--verbose', '--tenants', dir, '--data', data]);
+  const readable = await runCommand(['status', '--verbose', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 +- *\n/);
   expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
 });
@@ -215,11 +216,11 @@ test('what an alarm says is not said twice, and a stream that was removed since 
     await noteTrouble(store, alarm, 0);
   });
   const places = ['--tenants', dir, '--data', data];
-  const before = (await runCli(['status', '--verbose', ...places])).stdout;
+  const before = (await runCommand(['status', '--verbose', ...places])).stdout;
   expect(before.match(/The landing table is not there/g)).toHaveLength(2);
   expect(before).toContain('acme candidates was refused');
-  expect(await runCli(['tenant', 'apply', '--yes', '--unchecked', ...places])).toMatchObject({ code: 0 });
-  expect((await runCli(['status', '--verbose', ...places])).stdout).not.toContain('was refused');
+  expect(await runCommand(['tenant', 'apply', '--yes', '--unchecked', ...places])).toMatchObject({ code: 0 });
+  expect((await runCommand(['status', '--verbose', ...places])).stdout).not.toContain('was refused');
 });
 
 const DELIVERY = {
@@ -237,14 +238,16 @@ test('inbox list shows undeliverable deliveries without their body; inbox retry 
     await store.kysely.updateTable('inbox').set({ state: 'undeliverable', failures: 10 }).execute();
     await insertDelivery(store, { ...DELIVERY, bodyHash: 'f0', state: 'other-company' });
   });
-  const list = await runCli(['inbox', 'list', '--data', data]);
+  const list = await runCommand(['inbox', 'list', '--data', data]);
   expect(list.stdout).toMatch(/abcdef012345 +acme .*candidate\.hired +undeliverable/);
   expect(list.stdout).not.toContain('jane@example.com');
-  const retried = await runCli(['inbox', 'retry', '--all', '--data', data]);
+  const retried = await runCommand(['inbox', 'retry', '--all', '--data', data]);
   expect(retried.stdout).toContain('1 given to the relay again');
-  const one = await runCli(['inbox', 'retry', 'f0', '--data', data]);
+  const one = await runCommand(['inbox', 'retry', 'f0', '--data', data]);
   expect(one.stdout).toContain('1 given to the relay again');
-  const waiting = JSON.parse((await runCli(['inbox', 'list', '--state', 'waiting', '--json', '--data', data])).stdout);
+  const waiting = JSON.parse(
+    (await runCommand(['inbox', 'list', '--state', 'waiting', '--json', '--data', data])).stdout,
+  );
   expect(waiting).toMatchObject([{ failures: 0 }, { failures: 0 }]);
 });
 
@@ -253,7 +256,7 @@ test.each([
   ['neither a delivery nor --all', ['retry'], /--all/],
 ])('inbox retry of %s is rejected with exit code 2', async (_what, args, expected) => {
   const data = await dataDir(async () => undefined);
-  const { code, stderr } = await runCli(['inbox', ...args, '--data', data]);
+  const { code, stderr } = await runCommand(['inbox', ...args, '--data', data]);
   expect(code).toBe(2);
   expect(stderr).toMatch(expected);
 });

@@ -5,13 +5,14 @@ import { parse } from 'yaml';
 import { assumptions } from '../../src/partner/contract/assumptions.ts';
 import { noteEvidence } from '../../src/store/evidence.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { runCli, scratchDir, TENANT, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, TENANT, tenantDir } from './cli-process.ts';
 
 test('openapi writes the same document as JSON and as YAML, with the addresses given', async () => {
   const given = ['--sandbox', 'http://127.0.0.1:8800/v1/partner'];
   const [json, yaml] = await Promise.all([
-    runCli(['openapi', '--json', ...given]),
-    runCli(['openapi', '--yaml', ...given]),
+    runCommand(['openapi', '--json', ...given]),
+    runCommand(['openapi', '--yaml', ...given]),
   ]);
   const document = JSON.parse(json.stdout);
   expect(document.openapi).toBe('3.1.0');
@@ -21,9 +22,9 @@ test('openapi writes the same document as JSON and as YAML, with the addresses g
 
 test('collection writes the collection, and each of its environments', async () => {
   const [collection, production, sandbox] = await Promise.all([
-    runCli(['collection']),
-    runCli(['collection', '--environment', 'production']),
-    runCli(['collection', '--environment', 'sandbox', '--sandbox', 'http://127.0.0.1:1/v1/partner']),
+    runCommand(['collection']),
+    runCommand(['collection', '--environment', 'production']),
+    runCommand(['collection', '--environment', 'sandbox', '--sandbox', 'http://127.0.0.1:1/v1/partner']),
   ]);
   expect(JSON.parse(collection.stdout).info.schema).toContain('/v2.1.0/');
   expect(production.stdout).toContain('sk_live_');
@@ -37,7 +38,7 @@ test('doctor lists every assumption with what overrides it, and what a tenant ha
     'environment: sandbox\n  overrides: { emailConflict: "409" }',
   );
   await writeFile(join(tenants, 'acme.yaml'), overridden);
-  const { code, stdout } = await runCli(['doctor', '--all', '--json', '--tenants', tenants, '--data', data]);
+  const { code, stdout } = await runCommand(['doctor', '--all', '--json', '--tenants', tenants, '--data', data]);
   const { assumptions: listed, checks } = JSON.parse(stdout);
   expect(code).toBe(0);
   expect(listed.map((one: { key: string }) => one.key)).toEqual(Object.keys(assumptions));
@@ -52,7 +53,7 @@ test('doctor lists every assumption with what overrides it, and what a tenant ha
 test('doctor ends with 2 and names the line when a tenant file cannot be meant', async () => {
   const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
   await writeFile(join(tenants, 'acme.yaml'), TENANT.replace('environment: sandbox', 'environment: moon'));
-  const { code, stdout } = await runCli(['doctor', '--tenants', tenants, '--data', data]);
+  const { code, stdout } = await runCommand(['doctor', '--tenants', tenants, '--data', data]);
   expect(code).toBe(2);
   expect(stdout).toMatch(/wrong +tenants +.*acme\.yaml:4:\d+/);
   expect(stdout).toMatch(/\d+ of \d+ assumptions .*: hirebridge doctor --all/);
@@ -67,7 +68,7 @@ test('doctor shows what answers contradict or have not shown yet, and the rest o
   await noteEvidence(store, { tenantId: 'a-tenant-that-is-gone', assumption: 'J3', verdict: 'contradicted' });
   await store.close();
   const doctor = async (...args: string[]) =>
-    (await runCli(['doctor', ...args, '--tenants', tenants, '--data', data])).stdout;
+    (await runCommand(['doctor', ...args, '--tenants', tenants, '--data', data])).stdout;
   const [shown, all] = [await doctor(), await doctor('--all')];
   expect(shown).toMatch(/^STAGE +2\.4 +contradicted by acme .*jobCandidateStageField/m);
   expect(shown).toMatch(/^J3 +4\.2 +not seen yet /m);

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
-import { runCli, scratchDir, tenantDir } from './cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, tenantDir } from './cli-process.ts';
 
 /** A data directory whose store an earlier version made: it lacks the latest tables. */
 async function olderStore() {
@@ -36,7 +37,7 @@ test('commands that only look leave the tables of an older store as they are, an
   const [{ dataDir, migrations }, tenantsDir] = [await olderStore(), await tenantDir()];
   const before = await migrations();
   const env = { HIREBRIDGE_DATA: dataDir, HIREBRIDGE_TENANTS: tenantsDir };
-  const ended = await Promise.all(READING.map((verb) => runCli(verb.split(' '), env)));
+  const ended = await Promise.all(READING.map((verb) => runCommand(verb.split(' '), env)));
   const told = ended.map(({ stdout, stderr }) => /older than this hirebridge/.test(stdout + stderr));
   expect(READING.filter((_verb, index) => !told[index])).toEqual([]);
   expect(await migrations()).toEqual(before);
@@ -49,7 +50,7 @@ test('a mistyped tenant is rejected with those that are known, and never reads a
   const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
   await readTenantState(store, 'acme');
   await store.close();
-  const ended = await Promise.all(LISTING.map((verb) => runCli(verb.split(' '), { HIREBRIDGE_DATA: dataDir })));
+  const ended = await Promise.all(LISTING.map((verb) => runCommand(verb.split(' '), { HIREBRIDGE_DATA: dataDir })));
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('no tenant "acmee" (known: acme)');

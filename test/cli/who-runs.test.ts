@@ -4,9 +4,10 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { keepPresence, noteProcess } from '../../src/store/processes.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
 import { ACME } from '../tenants/acme.ts';
-import { runCli, scratchDir } from './cli-process.ts';
+import { scratchDir } from './cli-process.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -15,7 +16,7 @@ async function applied() {
   const [tenants, data] = [await scratchDir(), await scratchDir()];
   await writeFile(join(tenants, 'acme.yaml'), ACME);
   const places = ['--tenants', tenants, '--data', data];
-  const cli = (...args: string[]) => runCli([...args, ...places]);
+  const cli = (...args: string[]) => runCommand([...args, ...places]);
   expect(await cli('tenant', 'apply', '--yes', '--unchecked')).toMatchObject({ code: 0 });
   const store = await openStore(`sqlite:${join(data, 'store.db')}`);
   return { cli, store, [Symbol.asyncDispose]: () => store.close() };

@@ -7,7 +7,8 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { landings } from '../../src/streams/streams.ts';
-import { runCli, scratchDir } from '../cli/cli-process.ts';
+import { scratchDir } from '../cli/cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { addTenant, type OpenConsole, openConsole, TOKEN, type Visitor } from './open-console.ts';
 
 /** A hiring platform with a key, an empty folder of tenants, and a database of employees. */
@@ -71,8 +72,8 @@ test('a tenant that is set up has the files that init writes, and is applied wit
   onTestFinished(() => store.close());
   const given = ['--partner', sandbox.url, '--api-key', sandbox.key, '--hris', hris];
   const flow = ['--flow', /flow: "([^"]+)"/.exec(await readFile(join(tenantsDir, 'globex.yaml'), 'utf8'))?.[1] ?? ''];
-  expect(await runCli(['--tenants', other, 'init', 'globex', ...given, ...flow])).toMatchObject({ code: 0 });
-  const applied = await runCli(['--tenants', other, '--data', dataDir, 'tenant', 'apply', '--yes', '--as', 'ann']);
+  expect(await runCommand(['--tenants', other, 'init', 'globex', ...given, ...flow])).toMatchObject({ code: 0 });
+  const applied = await runCommand(['--tenants', other, '--data', dataDir, 'tenant', 'apply', '--yes', '--as', 'ann']);
   expect([applied.code, applied.stderr]).toEqual([0, '']);
   const names = (await readdir(other, { recursive: true })).toSorted();
   expect((await readdir(tenantsDir, { recursive: true })).toSorted()).toEqual(names);

@@ -7,7 +7,8 @@ import { insertDelivery } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
-import { runCli, scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { addTenant, openConsole } from './open-console.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -144,7 +145,7 @@ describe('a button and its command leave the same row in the audit trail', () =>
     await addTenant(store, 'acme');
     await prepare?.(store);
     const places = ['--data', dataDir, '--tenants', await tenantDir()];
-    const { code, stderr } = await runCli([...args, '--as', 'ann', ...places]);
+    const { code, stderr } = await runCommand([...args, '--as', 'ann', ...places]);
     expect([code, stderr]).toEqual([0, '']);
     const rows = await rowsOf(open.store);
     expect(rows).toHaveLength(1);

@@ -2,7 +2,7 @@ import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
-import { runCli } from '../cli/cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { troubleshootingPage } from './error-codes.ts';
 import { streamsPage, wrongReasons } from './partner-table.ts';
@@ -59,7 +59,7 @@ test.each(documents)('%s names only scripts and files that exist', async (docume
 });
 
 test('docs/reference.md is what `hirebridge reference` writes', async () => {
-  const { stdout } = await runCli(['reference']);
+  const { stdout } = await runCommand(['reference']);
   expect(await read('docs/reference.md')).toBe(stdout);
 });
 
@@ -71,7 +71,7 @@ test('docs/streams.md says of every event and endpoint what uses it, or why noth
 });
 
 test('the map of data in docs/privacy.md is what `hirebridge person map` prints', async () => {
-  const { stdout } = await runCli(['person', 'map']);
+  const { stdout } = await runCommand(['person', 'map']);
   const [, map] = (await read('docs/privacy.md')).split('## The map of data\n\n');
   expect(map).toBe(stdout);
 });

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli, scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { scratchDir, tenantDir } from '../cli/cli-process.ts';
 import { type FleetTenant, joinFleet } from '../harness/fleet.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
 import { readStatus, untilHired } from '../harness/hiring.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/world.ts';
 
 async function edit(file: string, change: (text: string) => string): Promise<void> {
@@ -40,7 +41,7 @@ describe('invalid files are rejected with exit code 2, the place and the next st
     const [tenants, data] = [await tenantDir(), await scratchDir()];
     await spoil(tenants);
     for (const part of ['worker', 'serve']) {
-      const { code, stderr } = await runCli([part, '--tenants', tenants, '--data', data]);
+      const { code, stderr } = await runCommand([part, '--tenants', tenants, '--data', data]);
       expect(stderr).toMatch(words);
       expect(stderr).not.toContain('    at ');
       expect(code).toBe(2);
@@ -52,7 +53,7 @@ describe('invalid files are rejected with exit code 2, the place and the next st
 
 test('a Temporal address where nothing listens ends the worker with exit code 1 and the address', async () => {
   const [tenants, data] = [await tenantDir(), await scratchDir()];
-  const { code, stderr } = await runCli(['worker', '--tenants', tenants, '--data', data], {
+  const { code, stderr } = await runCommand(['worker', '--tenants', tenants, '--data', data], {
     TEMPORAL_ADDRESS: '127.0.0.1:1',
   });
   expect(code).toBe(1);

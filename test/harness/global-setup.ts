@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
@@ -22,7 +23,7 @@ function starters(cli: () => Promise<ResolvedCli>): Starters {
       return startFleet(address);
     },
     async postgres() {
-      const { url, stop } = await startPostgres();
+      const { url, stop } = await startPostgres(await inMemory());
       return { answer: { url }, stop };
     },
     async cli() {
@@ -38,6 +39,13 @@ function starters(cli: () => Promise<ResolvedCli>): Starters {
       return { answer: { address, cliPath: path }, stop };
     },
   };
+}
+
+/** Where files can be kept in memory, and enough of it is free: copying a database takes a tenth of the time there. */
+async function inMemory(): Promise<{ parent?: string }> {
+  const parent = '/dev/shm';
+  const space = await statfs(parent).catch(() => undefined);
+  return space !== undefined && space.bavail * space.bsize > 2 * 2 ** 30 ? { parent } : {};
 }
 
 /**

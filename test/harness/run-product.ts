@@ -57,16 +57,3 @@ export async function startProcess(
   };
   return { child, facts: message.facts, ended, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
 }
-
-/** Runs a command to its end. */
-export async function runCli(args: string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...output };
-}

@@ -12,7 +12,8 @@ import type { LedgerRow } from '../../src/sandbox/records/ledger.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { forgetWorld, noteWorld } from './open-worlds.ts';
 import { readTenant } from './read-store.ts';
-import { type Process, runCli, type StartOptions, startProcess } from './run-product.ts';
+import { runCommand } from './run-command.ts';
+import { type Process, type StartOptions, startProcess } from './run-product.ts';
 import {
   type Applicant,
   defineStartDate,
@@ -127,7 +128,7 @@ export async function startWorld(options: WorldOptions, shared?: SharedAddresses
     applicants: () => listApplicants(partner),
     startWorker: (more, how) => start(['worker', ...places, '--health-port', '0'], more, how),
     startReceiver: (more) => start(['serve', ...places, '--port', `${webhookPort}`, '--health-port', '0'], more),
-    cli: (cliArgs, more) => runCli([...cliArgs, ...places], { ...env, ...more }),
+    cli: (cliArgs, more) => runCommand([...cliArgs, ...places], { ...env, ...more }),
     employees: () => options.otherHris?.employees() ?? readEmployees(hrisUrl),
     effects: (name) => control.ledger({ kind: 'effect', name, limit: 100_000 }),
     finishOnboardings: () => finishOnboardings(control, partner),

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { scratchDir, tenantDir } from '../cli/cli-process.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { temporalForTests } from '../harness/temporal.ts';
-import { openProcess } from './in-one-process.ts';
 
 /** Commands whose first argument is a tenant that must be there, as the reference lists them. */
 async function commandsOfTenants(): Promise<string[][]> {
@@ -44,8 +45,14 @@ async function applied() {
   const { holdId } = await openHold(store, hold);
   await store.close();
   const places = ['--tenants', tenants, '--data', data];
-  const play = openProcess({ TEMPORAL_ADDRESS: address });
-  return { holdId, run: (args: string[]) => play([...args, ...places]) };
+  const inTurn = pLimit(1);
+  const run = async (args: string[]) => {
+    const { code, stdout, stderr } = await inTurn(() =>
+      runCommand([...args, ...places], { TEMPORAL_ADDRESS: address }),
+    );
+    return { code, output: stdout + stderr };
+  };
+  return { holdId, run };
 }
 
 test('whoever mistypes a tenant is told the one that may be meant, by every command that takes one', async () => {

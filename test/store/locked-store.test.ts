@@ -6,7 +6,7 @@ import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { forgottenSession } from '../harness/forgotten-session.ts';
 import { createDatabase } from '../harness/postgres.ts';
-import { runCli } from '../harness/run-product.ts';
+import { runCommand } from '../harness/run-command.ts';
 
 /** Shorter than usual, so that a test that fails ends. */
 const BOUNDS = '?lock_timeout=1500';
@@ -65,7 +65,7 @@ test('the command freezes while nobody can even read another table', async () =>
   const session = await leaveOpen(url, ...(await lockAll(url, 'access exclusive', 'freezes')));
   const env = { HIREBRIDGE_STORE_URL: url + BOUNDS };
   for (const whose of [[], ['acme']]) {
-    const { code, stderr } = await runCli(['freeze', ...whose, '--as', 'ada'], env);
+    const { code, stderr } = await runCommand(['freeze', ...whose, '--as', 'ada'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
   await session.query('rollback');

@@ -12,7 +12,7 @@ export const kinds = ['sqlite', 'postgres'] as const;
 
 /** Address of a fresh, empty store that is gone after the test. */
 export async function freshStoreUrl(kind: (typeof kinds)[number]): Promise<string> {
-  if (kind === 'postgres') return (await createDatabase()).url;
+  if (kind === 'postgres') return databaseOfTest();
   const dir = await directory();
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return `sqlite:${join(dir, 'store.db')}`;
@@ -25,7 +25,8 @@ export async function freshStore(
 ): Promise<{ store: Store; other: Store }> {
   const dir = await directory();
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  const opened = await openTwice(await migratedUrl(kind, dir), options);
+  const url = kind === 'postgres' ? await databaseOfTest(await templateOf(kind)) : await migratedUrl(kind, dir);
+  const opened = await openTwice(url, options);
   onTestFinished(opened.close);
   return opened;
 }
@@ -72,11 +73,22 @@ function directory(): Promise<string> {
 
 /** Address of a new store with today's tables: made once a process, and copied from then on. */
 async function migratedUrl(kind: (typeof kinds)[number], dir: string): Promise<string> {
-  const template = await (templates[kind] ??= kind === 'postgres' ? migratedDatabase() : migratedFile());
+  const template = await templateOf(kind);
   if (kind === 'postgres') return (await createDatabase({ template })).url;
   const path = join(dir, 'store.db');
   await copyFile(template, path);
   return `sqlite:${path}`;
+}
+
+function templateOf(kind: (typeof kinds)[number]): Promise<string> {
+  return (templates[kind] ??= kind === 'postgres' ? migratedDatabase() : migratedFile());
+}
+
+/** The cluster may be in memory: a database is dropped with its test. */
+async function databaseOfTest(template?: string): Promise<string> {
+  const { url, drop } = await createDatabase(template === undefined ? {} : { template });
+  onTestFinished(drop);
+  return url;
 }
 
 const templates: { [Kind in (typeof kinds)[number]]?: Promise<string> } = {};

@@ -51,7 +51,7 @@ test('amendments switched on over purged hires overwrite nothing of HR’s, and 
 async function cancellable({ skip, database = 'sqlite' }: { skip: boolean; database?: (typeof kinds)[number] }) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
-  const fleet = await fleetAtSandbox({ jobs: 2, hris, skip, unlimited: true, database });
+  const fleet = await fleetAtSandbox({ jobs: 2, hris, skip, database });
   const { partner } = fleet.sandbox;
   const apply = (more = '') => fleet.apply('acme', `writeBack: { customField: "1" }\n${more}`);
   await apply();

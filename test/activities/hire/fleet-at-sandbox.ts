@@ -14,7 +14,6 @@ import type { SharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.
 import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
 import type { HrisWay } from '../../../src/store/change-hris.ts';
-import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store.ts';
 import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
 import { planApplication } from '../../../src/tenants/plan-application.ts';
@@ -35,11 +34,9 @@ interface FleetOptions {
   store?: OpenStoreOptions;
   /** Where the store is; SQLite where absent. */
   database?: (typeof kinds)[number];
-  /** Calls wait for no rate limit. */
-  unlimited?: boolean;
 }
 
-/** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
+/** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. No rate limit holds. */
 export async function fleetAtSandbox(options: FleetOptions = {}) {
   const { hired = 0, jobs = 1, candidates = 6 } = options;
   const sandbox = await openSandbox({ jobs, candidates, hired });
@@ -51,7 +48,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {
     requestMs: 5_000,
-    rateLimitOf: (limited) => (options.unlimited ? freeCalls : openRateLimit(store, limited, log)),
+    rateLimitOf: () => freeCalls,
     beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
     assertOwnHris: known.assertOwnHris,
   });

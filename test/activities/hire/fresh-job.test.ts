@@ -16,7 +16,7 @@ const REQUIRED = 'fields:\n  department: { from: "job.customFields[Department]",
 async function reconciled(options: { jobs?: number; department?: string; required?: boolean } = {}) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
-  const fleet = await fleetAtSandbox({ skip: true, hris, jobs: options.jobs ?? 1, unlimited: true });
+  const fleet = await fleetAtSandbox({ skip: true, hris, jobs: options.jobs ?? 1 });
   const { partner, control } = fleet.sandbox;
   const field = (await partner.customFields.create({ body: DEPARTMENT as never })).data;
   const setDepartment = async (jobId: number, value: string): Promise<void> => {

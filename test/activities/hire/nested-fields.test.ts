@@ -17,7 +17,7 @@ const REASON = {
 async function hiredWith(rule: string) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
-  const fleet = await fleetAtSandbox({ skip: true, hris, candidates: 20, unlimited: true });
+  const fleet = await fleetAtSandbox({ skip: true, hris, candidates: 20 });
   const { partner } = fleet.sandbox;
   const customFieldId = String((await partner.customFields.create({ body: REASON })).data.id);
   await fleet.write('acme-mapping.yaml', `fields:\n  department: { from: "${rule}" }\n`);

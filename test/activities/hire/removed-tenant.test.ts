@@ -24,7 +24,7 @@ async function hiredByAcme(
   const urlOf = (name: string) => `sqlite:${join(folder, `${shared ? 'hr' : name}.sqlite`)}`;
   const hrisOf = (name: string) =>
     `kind: sql, connection: ${shared ? 'hr' : name}, url: "${urlOf(name)}", createTable: true, endColumn: last_day`;
-  const fleet = await fleetAtSandbox({ jobs: 3, unlimited: true, database });
+  const fleet = await fleetAtSandbox({ jobs: 3, database });
   const application = await fleet.hire();
   const { jobId } = await readApplication(fleet, application);
   const jobs = (await fleet.sandbox.partner.readAll(contract.jobs.list)).items.map(({ id }) => String(id));

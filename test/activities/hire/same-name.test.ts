@@ -23,7 +23,6 @@ async function hiredBesideNamesake({ birthDate, mapped, policies }: Namesake) {
   const fleet = await fleetAtSandbox({
     skip: true,
     hris: `kind: sql, connection: hr, url: "${url}", createTable: true`,
-    unlimited: true,
     ...(policies === undefined ? {} : { policies }),
   });
   if (mapped) await fleet.write('acme-mapping.yaml', BORN);

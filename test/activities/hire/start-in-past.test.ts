@@ -10,7 +10,7 @@ const daysAgo = (days: number) => dayOf(Date.now() - days * 86_400_000);
 
 /** Somebody is hired whose start date is this one. */
 async function hiredToStart(startDate: string, policies?: string) {
-  const fleet = await fleetAtSandbox({ skip: true, unlimited: true, ...(policies === undefined ? {} : { policies }) });
+  const fleet = await fleetAtSandbox({ skip: true, ...(policies === undefined ? {} : { policies }) });
   await fleet.apply('acme', 'writeBack: { customField: "1" }\n');
   await fleet.reconcile('acme');
   const jobCandidateId = await fleet.hire();

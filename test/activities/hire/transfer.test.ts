@@ -27,7 +27,7 @@ async function transferred({ first, second, mapping = MAPPING }: { first: Values
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const fields = FIELDS.map((name) => `${name}: { column: ${name.toLowerCase()} }`).join(', ');
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true, endColumn: last_day`;
-  const fleet = await fleetAtSandbox({ jobs: 3, hris: `${hris}, fields: { ${fields} }`, unlimited: true });
+  const fleet = await fleetAtSandbox({ jobs: 3, hris: `${hris}, fields: { ${fields} }` });
   const setJob = await defineJobFields(fleet);
   await fleet.write('acme-mapping.yaml', mapping);
   await fleet.apply('acme', 'mapping: acme-mapping.yaml\n');

@@ -27,7 +27,7 @@ async function besideBamboo() {
   const hris =
     `kind: bamboohr, connection: acme-hr, url: "${double.url}", apiKey: env:TEST_BAMBOO_KEY, ` +
     `referenceField: ${REFERENCE_FIELD}, readLag: 0ms, allowPrivateAddress: true`;
-  const fleet = await fleetAtSandbox({ hris, jobs: 2, candidates: 6, unlimited: true });
+  const fleet = await fleetAtSandbox({ hris, jobs: 2, candidates: 6 });
   const level = { entityType: 'job' as const, fieldLabel: 'Requisition', fieldType: 'text' as const };
   const { data } = await fleet.sandbox.partner.customFields.create({ body: level });
   const reference = String(data.id);

@@ -36,7 +36,7 @@ export async function openWorld(hris: OwnHris, stories: readonly Story[], seed: 
   const store = { now: () => Date.now() + clock.ahead, relaxed: true };
   const candidates = 2 * stories.length;
   const jobs = Math.max(2, Math.ceil(candidates / PEOPLE_A_JOB));
-  const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs, unlimited: true });
+  const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs });
   const mapping = join(await scratchFolder(), 'employee.yaml');
   await writeFile(mapping, hris.mapping);
   await fleet.apply('acme', `mapping: ${mapping}\n`);
