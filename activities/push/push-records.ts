@@ -7,6 +7,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { pushDocuments } from '../documents/push-documents.ts';
 import { pushEmployment } from '../employment/push-employment.ts';
 import { pushInvitations } from '../invitations/push-invitations.ts';
+import { pushOptions } from '../options/push-options.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
@@ -16,6 +17,7 @@ const pushers: Record<PushName, (context: PushContext, beat: () => void) => Prom
   documents: pushDocuments,
   employment: pushEmployment,
   invitations: pushInvitations,
+  options: pushOptions,
   requisitions: pushRequisitions,
   sourcing: pushSourcing,
 };

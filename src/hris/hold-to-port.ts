@@ -18,6 +18,7 @@ const ANSWERS = {
   files: { deliver: 'something' },
   pending: { resolve: 'something' },
   requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
+  lists: { read: 'something' },
   landing: { land: 'something', read: 'something', hashes: 'something', ids: 'something', remove: 'nothing' },
 } as const;
 

@@ -186,6 +186,18 @@ export interface Requisition {
   unreadable?: Readonly<Record<string, string>>;
 }
 
+/** Lists whose entries employees and positions name: departments, cost centres, sites. */
+export interface Lists {
+  /** Every entry that may be chosen now; one that was retired is left out. Never a part of them: it throws instead. */
+  read(list: string, signal: AbortSignal): Promise<ListEntry[]>;
+}
+
+export interface ListEntry {
+  /** The HRIS's own key, which stays when it is renamed; never reused. */
+  id: string;
+  label: string;
+}
+
 /** Tables where the partner's records land as they are. */
 export interface Landing {
   /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. */
@@ -225,6 +237,7 @@ export interface HrisConnection {
   readonly changes?: EmployeeChanges;
   readonly files?: EmployeeFiles;
   readonly requisitions?: Requisitions;
+  readonly lists?: Lists;
   readonly landing?: Landing;
   readonly pending?: PendingCreates;
   /**
@@ -290,6 +303,8 @@ export interface HrisAdapter<Options = unknown> {
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */
   requisitionFields?(options: Options): readonly FieldDef[];
+  /** The lists that it tells, by name, or any of its own; absent where it tells none. */
+  listNames?(options: Options): readonly string[] | 'any';
   /** What a stream's mapping may write; absent where nothing lands. */
   landingFields?(options: Options, stream: string): readonly FieldDef[];
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. Who speaks HTTP

@@ -376,6 +376,16 @@ async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: 
   const absent = requiredDefaults(await loadTenantMapping(tenant), defined);
   if (absent.length > 0)
     return { state: 'fail', message: [...absent, ...troubles.map(({ message }) => message)].join(' ') };
+  const unfit = (tenant.options ?? []).filter(
+    ({ customField }) => !defined.some(({ id, type }) => id === customField && /^(multi-)?select$/.test(type)),
+  );
+  if (unfit.length > 0)
+    return {
+      state: 'fail',
+      message:
+        `The partner has no field of type select or multi-select ${unfit.map((one) => one.customField).join(', ')}, ` +
+        'which the tenant file names under options. Correct its id, or define the field there.',
+    };
   const gaps = (await loadEveryMapping(tenant)).flatMap((mapping) => optionGaps(mapping, defined));
   const found = [...troubles.map(({ message, reason }) => `${message} [${reason}]`), ...gaps];
   if (found.length === 0) return { state: 'ok', message: 'The custom fields that the files name are there.' };
@@ -442,11 +452,28 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
     return `streams.documents: an HR system of kind ${tenant.hris.kind} takes no documents as it is set. Remove them.`;
   if (name === 'amendments' && hris.employees.amend === undefined)
     return `streams.amendments: an HR system of kind ${tenant.hris.kind} cannot be amended. Remove the stream.`;
+  if (name === 'options') return listsTrouble(tenant, hris);
   if (isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
     return `streams.${name}: nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.`;
   if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
     return 'streams.requisitions: nothing maps them. Name a mapping file in streams.requisitions.mapping.';
   return undefined;
+}
+
+/** Each list is there, and can be read. */
+async function listsTrouble({ hris: { kind }, options = [] }: Tenant, { lists }: HrisConnection) {
+  if (lists === undefined) return `streams.options: an HR system of kind ${kind} tells no lists. Remove the stream.`;
+  const troubles = await Promise.all(
+    options.map(async ({ list }) => {
+      const found = await attempted(async () => {
+        const entries = await lists.read(list, AbortSignal.timeout(CALL_MS));
+        if (entries.length > 0) return { state: 'ok', message: '' };
+        return { state: 'fail', message: 'it is empty, so the stream would be held. Name another.' };
+      });
+      return found.state === 'ok' ? [] : [`options, list "${list}": ${found.message}`];
+    }),
+  );
+  return troubles.flat().length === 0 ? undefined : troubles.flat().join(' ');
 }
 
 /** Reads no row: asks for one that nobody has. */

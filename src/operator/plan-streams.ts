@@ -2,8 +2,10 @@ import { PAGE_SIZE } from '../../activities/exchange/exchange-pairs.ts';
 import { openContext, scopeOf } from '../../activities/exchange/open-context.ts';
 import { type ReadPair, readPairs } from '../../activities/exchange/read-pairs.ts';
 import { keepMapping } from '../../activities/keep-mapping.ts';
+import { findOptions } from '../../activities/options/push-options.ts';
 import type { FieldWrite } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/side.ts';
+import { optionsAfter } from '../plan/plan-options.ts';
 import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
 import type { Quarantined } from '../store/quarantine.ts';
 import { savePlan } from '../store/saved-plans.ts';
@@ -19,6 +21,9 @@ import { readPages, streamEnds, streamsToPlan } from './stream-pages.ts';
 export async function planStreams(open: OpenTenant, name: string | undefined, by: string): Promise<PlanView[]> {
   const exchanges = exchangesToPlan(open, name);
   const views: PlanView[] = [];
+  if (name === 'options' || (name === undefined && open.tenant.options !== undefined))
+    views.push(await planOptionSets(open));
+  if (name === 'options') return views;
   if (name === undefined || exchanges.length === 0)
     for (const stream of streamsToPlan(open.connection, name)) views.push(await planStream(open, stream, by));
   for (const stream of exchanges) views.push(await planExchange(open, stream));
@@ -89,6 +94,38 @@ export async function planExchange({ tenant, connection, deps }: OpenTenant, str
     read += pairs.length;
   }
   return { ...view, read, records, notes };
+}
+
+/** What the next run would make of the options of each field. There is no hash to apply, as of an exchange. */
+async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise<PlanView> {
+  const key = { tenantId: tenant.tenant, stream: 'options' } as const;
+  const view: PlanView = { tenant: key.tenantId, subject: 'options', mapping: null, read: 0, records: [], notes: [] };
+  for (const set of tenant.options ?? []) {
+    const found = await patiently(() => findOptions({ deps, connection, key, runId: 'plan' }, set));
+    const { field, options, entries, plan, uses } = found;
+    view.read += entries.length;
+    const record = `${field.label} (${field.id})`;
+    const isHeld = (label: string): boolean => uses.labels.has(label);
+    const follow = plan.rename.filter(({ from }) => uses.values.some(({ held }) => held.includes(from)));
+    const stay = new Set([...plan.remove, ...plan.rename.map(({ from }) => from)].filter(isHeld));
+    for (const { from } of follow) stay.delete(from);
+    const after = optionsAfter(options, plan, stay);
+    const why = `the list ${set.list} of the HR system has other entries`;
+    const changes = { options: { old: [...options], new: after } };
+    const isEqual = JSON.stringify(options) === JSON.stringify(after);
+    if (!isEqual) view.records.push({ record, target: 'custom field', kind: 'update', why, changes, sensitive: [] });
+    const note = (label: string, reason: string) => ({ record, what: 'left as it is', reason: `${label}: ${reason}` });
+    view.notes.push(
+      ...[...stay].map((label) => note(label, uses.why)),
+      ...plan.waiting.map((label) => note(label, 'missed for the first time; the next pass takes it away')),
+      ...follow.map(({ from, to }) => ({
+        record,
+        what: 'values',
+        reason: `${from} becomes ${to} wherever it is held`,
+      })),
+    );
+  }
+  return view;
 }
 
 /** What the records of a pair are called on their sides. */

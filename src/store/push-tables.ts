@@ -80,6 +80,19 @@ export interface SourcedLeadTable {
 
 export type SourcedLeadRow = Selectable<SourcedLeadTable>;
 
+/** What an option of a select field is or was called. */
+export interface OptionLabelTable {
+  tenant_id: string;
+  field_id: string;
+  label: string;
+  /** The entry of the HR system's list that bears it, or bore it last; null where somebody else made the option. */
+  entry_id: string | null;
+  /** The first run that missed it in the list; null while the list has it. */
+  missed_run: string | null;
+  /** 1: a request that takes it away may have left, and nobody has looked since whether it was in use. */
+  leaving: number;
+}
+
 /** What the partner was last told of an employee. */
 export interface EmploymentTable {
   tenant_id: string;

@@ -10,6 +10,7 @@ import type {
   ChangeCursorTable,
   EmploymentTable,
   InvitationTable,
+  OptionLabelTable,
   RequisitionTable,
   SourcedLeadTable,
 } from './push-tables.ts';
@@ -88,6 +89,7 @@ export interface Tables {
   requisitions: RequisitionTable;
   invitations: InvitationTable;
   sourced_leads: SourcedLeadTable;
+  option_labels: OptionLabelTable;
   employments: EmploymentTable;
   change_cursors: ChangeCursorTable;
   hire_documents: HireDocumentTable;

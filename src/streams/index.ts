@@ -219,6 +219,8 @@ export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', f
 
 /** Leads of campaigns whom the tenant's rules name become candidates of a job, once. */
 export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
+/** Options of the partner's select fields are those of the HRIS' own lists. */
+export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 
 /** Employees that change in the HRIS: their number and whether they left reach the partner. */
 export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };

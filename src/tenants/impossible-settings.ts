@@ -9,6 +9,7 @@ import type { Tenant } from './schema.ts';
 
 /** Where it depends on the kind alone, and on no setting of the tenant's. */
 const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
+const TELL_LISTS = 'sql, bamboohr, http';
 const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http';
 
 /** A setting that can never work, where it stands, and what would work. */
@@ -34,6 +35,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...cannotRequire(tenant),
     ...cannotFile(tenant),
     ...lacksRules(tenant),
+    ...cannotEqualize(tenant),
     ...setTwice(tenant),
     ...mistold(tenant),
   ];
@@ -125,6 +127,27 @@ function lacksRules(tenant: Tenant): Impossible[] {
   return without.map((name) => {
     const [wrong, section] = BY_RULE[name];
     return { path: ['streams', name], text: `${wrong} Add ${section}, or remove the stream.` };
+  });
+}
+
+function cannotEqualize({ options, streams, hris: { kind, options: own } }: Tenant): Impossible[] {
+  if (options === undefined && streams.options.every === undefined) return [];
+  if (options === undefined) {
+    const text = 'the file does not say which. Add "options: [{ customField: ID, list: departments }]".';
+    return [{ path: ['streams', 'options'], text }];
+  }
+  const adapter = findHrisAdapter(kind, own);
+  const names = adapter?.listNames?.(adapter.optionsSchema(landings).parse(own)) ?? [];
+  return options.flatMap(({ list }, index): Impossible[] => {
+    if (names === 'any' || names.includes(list)) return [];
+    const where = ['sql', 'http'].includes(kind)
+      ? 'Name it in hris.lists (in the definition, for kind http)'
+      : 'Remove it';
+    const text =
+      names.length === 0
+        ? `an HR system of kind ${kind} tells no lists as it is set. ${where}. These kinds tell some: ${TELL_LISTS}.`
+        : `there is no list "${list}". It has: ${names.join(', ')}.`;
+    return [{ path: ['options', index, 'list'], text }];
   });
 }
 

@@ -216,6 +216,23 @@ const requisitions = z.strictObject({
   values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
 });
 
+/** Select fields of the partner whose options are those of a list of the HR system. */
+const options = z
+  .array(
+    z.strictObject({
+      /** Id of a custom field of type select or multi-select. */
+      customField: text,
+      /** The list, as the HR system's kind calls it: `departments`. */
+      list: text,
+    }),
+    'expected a list such as [{ customField: ID, list: departments }]',
+  )
+  .min(1, 'expected at least one, or no "options" at all')
+  .refine(
+    (sets) => new Set(sets.map(({ customField }) => customField)).size === sets.length,
+    'expected each custom field once: it can have the options of one list alone',
+  );
+
 /** Who is invited to which assessment. */
 const invitations = z.strictObject({
   rules: z
@@ -300,6 +317,7 @@ export const tenantFile = z
     requisitions: requisitions.optional(),
     invitations: invitations.optional(),
     sourcing: sourcing.optional(),
+    options: options.optional(),
     documents: documents.optional(),
     notify: notify.optional(),
     events,

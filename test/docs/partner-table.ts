@@ -26,6 +26,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
+  ['activities/options/', '`options`'],
 ];
 
 const words = (text: string): string[] => text.split(' ');
@@ -48,7 +49,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     ...words('assessmentFlows.create assessmentFlows.update campaigns.create'),
   ],
   'the list shows the same': [
-    ...words('pipelines.get customFields.get customFieldValues.get assessments.get assessmentFlows.get'),
+    ...words('pipelines.get customFieldValues.get assessments.get assessmentFlows.get'),
     ...words('bookingSchedules.get campaigns.get users.get teams.get'),
   ],
   'the list shows it too, and all are read at once': words('onboarding.getDocument onboarding.getOffer'),

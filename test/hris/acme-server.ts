@@ -218,8 +218,9 @@ function stepsOf(
     held.set(id, String(body[key]));
     return { id };
   }
-  const found = [...held].filter(([, value]) => value === query.get(key));
-  return { [kind]: found.map(([id]) => ({ id })) };
+  const asked = query.get(key);
+  const found = [...held].filter(([, value]) => asked === null || value === asked);
+  return { [kind]: found.map(([id, value]) => ({ id, [key]: value })) };
 }
 
 async function filesOf(acme: AcmeServer, id: string, request: IncomingMessage, bytes: Buffer): Promise<unknown[]> {

@@ -48,3 +48,11 @@ test('who is rehired before an employment was to end stays active after it, unti
   ]);
   await close();
 });
+
+test('a list is read by its alias, without archived values; one that is not there is named', async () => {
+  const { lists, close } = await openBamboohr(double.url);
+  const { signal } = write;
+  expect(await lists?.read('department', signal)).toEqual([{ id: '1', label: 'Kitchen' }]);
+  await expect(lists?.read('cost centre', signal)).rejects.toThrow(/no list "cost centre"\. It has: department/);
+  await close();
+});

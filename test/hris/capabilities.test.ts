@@ -37,6 +37,7 @@ const options: Record<string, Record<string, unknown>> = {
     endColumn: 'last_day',
     changes: { column: 'changed_at' },
     requisitions: {},
+    lists: { departments: { table: 'departments' } },
     job: {},
   },
   tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
@@ -58,6 +59,7 @@ const rows: readonly (readonly [string, (connection: HrisConnection, kind: strin
   ['takes files', ({ files }) => files !== undefined],
   ['creates may be pending', ({ pending }) => pending !== undefined],
   ['tells open requisitions', ({ requisitions }) => requisitions !== undefined],
+  ['tells lists, for options', ({ lists }) => lists !== undefined],
   ['records of the partner land', ({ landing }) => landing !== undefined],
 ];
 

@@ -146,6 +146,21 @@ test('open positions are listed over pages and changed over what was read; a fil
   await hris.close();
 });
 
+test('a list is read by id and label, without what may not be chosen', async () => {
+  const hris = await openAcme();
+  for (const [id, name] of [
+    ['d1', 'Kitchen'],
+    ['d2', 'Closed'],
+    ['d3', ''],
+  ] as const)
+    server.departments.set(id, name);
+  expect(await hris.lists?.read('departments', signal)).toContainEqual({ id: 'd1', label: 'Kitchen' });
+  const shown = (await hris.lists?.read('departments', signal))?.map(({ label }) => label);
+  expect(shown).not.toContain('Closed');
+  expect(shown).not.toContain('');
+  await hris.close();
+});
+
 test('headers of its own name tell the rate limit', async () => {
   const answers: RateLimitAnswer[] = [];
   const limits: HrisLimits = () => ({ ...unlimited, answered: (answer) => void answers.push(answer) });

@@ -40,6 +40,7 @@ describe.each(Object.entries(databases))('employees that changed in %s', (_name,
       endColumn: 'last_day',
       changes: { column, overlap },
       requisitions: {},
+      lists: { sites: { table: 'sites', labelColumn: 'title', activeColumn: 'is_open' } },
       fields: { version: { column: 'version', type: 'number' } },
     });
   const run = async (statement: ReturnType<typeof sql>): Promise<void> => {
@@ -109,6 +110,18 @@ describe.each(Object.entries(databases))('employees that changed in %s', (_name,
     expect(await hris.employees.read(id, signal)).toMatchObject({ former: true, ref: { id } });
     await hris.employees.rehire?.(id, { title: 'Head chef' }, write);
     expect(await hris.employees.read(id, signal)).toMatchObject({ former: false, fields: { title: 'Head chef' } });
+    await hris.close();
+  });
+
+  test('a list is read by id and label, without what is retired', async () => {
+    await run(sql`create table sites (id varchar(9) primary key, title varchar(40), is_open boolean)`);
+    await run(sql`insert into sites (id, title, is_open)
+      values ('S2', 'Østfold', true), ('S1', 'Oslo', true), ('S3', 'Bergen', false), ('S4', 'Molde', null)`);
+    const hris = await open('version', '0s');
+    expect(await hris.lists?.read('sites', signal)).toEqual([
+      { id: 'S1', label: 'Oslo' },
+      { id: 'S2', label: 'Østfold' },
+    ]);
     await hris.close();
   });
 

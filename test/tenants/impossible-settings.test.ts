@@ -58,6 +58,8 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['bamboohr', 'documents: [resume]\n', /takes no documents .*hris\.fileCategory/],
   ['sql', 'documents: [resume]\n', /takes no documents .*These kinds take them: bamboohr/],
   ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
+  ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
+  ['sql', 'streams: { options: { every: 1h } }\n', /does not say which\. Add "options/],
   ['bamboohr', 'landing: { kind: csv, url: sqlite:./lake.sqlite }\n', /expected sql/],
   ['bamboohr', 'landing: { kind: sql, url: "postgres://me:hunter2@db.example/lake" }\n', /holds a password/],
   ['bamboohr', 'landing: { kind: sql, url: env:TEST_LANDING_URL_NOT_SET }\n', /is missing or empty/],

@@ -12,6 +12,7 @@ import type {
   Employees,
   HrisAdapter,
   HrisConnection,
+  ListEntry,
   WriteOptions,
 } from '../port.ts';
 import { probed } from '../probed.ts';
@@ -31,6 +32,7 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
   supports: ({ fileCategory }) => ({ files: fileCategory !== undefined, amend: true }),
+  listNames: () => 'any',
   open: async (options, limits) => openConnection(options, limits),
 };
 
@@ -48,6 +50,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
     },
     changes: { since: (cursor, signal) => changedEmployees(bamboo, cursor, signal) },
     ...filesOf(bamboo),
+    lists: { read: (list, signal) => readList(bamboo, list, signal) },
     probe: (signal) => probed(probe(bamboo, signal)),
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(bamboo, signal) : []),
     close: () => bamboo.api.close(),
@@ -209,7 +212,9 @@ const Fields = z.array(
 const Lists = z.array(
   z.looseObject({
     fieldId: Id,
-    options: z.array(z.looseObject({ name: z.string().nullish(), archived: z.string().optional() })),
+    name: z.string().nullish(),
+    alias: z.string().nullish(),
+    options: z.array(z.looseObject({ id: Id.optional(), name: z.string().nullish(), archived: z.string().optional() })),
   }),
 );
 
@@ -219,18 +224,35 @@ async function readFields({ api }: Bamboo, signal: AbortSignal) {
   return Fields.parse(answer).filter(({ deprecated }) => deprecated !== true);
 }
 
+async function readLists({ api }: Bamboo, signal: AbortSignal) {
+  const path = '/api/v1/meta/lists';
+  return Lists.parse(await api.json({ what: 'GET meta/lists', method: 'GET', path, signal }));
+}
+
+/** The values of one list that are not archived. @throws ConnectorError HRIS_LIST_UNKNOWN */
+async function readList(bamboo: Bamboo, list: string, signal: AbortSignal): Promise<ListEntry[]> {
+  const lists = await readLists(bamboo, signal);
+  const found = lists.find(({ fieldId, name, alias }) => [alias, fieldId, name].includes(list));
+  if (found !== undefined)
+    return found.options.flatMap(({ id, name, archived }) =>
+      id === undefined || archived === 'yes' || !name ? [] : [{ id, label: name }],
+    );
+  const known = lists.map(({ fieldId, name, alias }) => alias ?? name ?? fieldId).join(', ');
+  throw new ConnectorError({
+    code: 'HRIS_LIST_UNKNOWN',
+    action: 'reject',
+    message: `BambooHR has no list "${list}". It has: ${known}. Name one of them under options, and apply the file.`,
+  });
+}
+
 /** Nobody is created without them; whatever else an account requires is published nowhere. */
 const REQUIRED: ReadonlySet<string> = new Set(['firstName', 'lastName']);
 
 /** The account's fields with the values of its lists, custom ones beside the standard ones. */
 async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<DescribedField[]> {
-  const path = '/api/v1/meta/lists';
-  const [fields, lists] = await Promise.all([
-    readFields(bamboo, signal),
-    bamboo.api.json({ what: 'GET meta/lists', method: 'GET', path, signal }),
-  ]);
+  const [fields, lists] = await Promise.all([readFields(bamboo, signal), readLists(bamboo, signal)]);
   const options = new Map(
-    Lists.parse(lists).map(({ fieldId, options: all }) => [
+    lists.map(({ fieldId, options: all }) => [
       fieldId,
       all.flatMap(({ name, archived }) => (archived === 'yes' || !name ? [] : [name])),
     ]),

@@ -166,6 +166,20 @@ const requisitions = z
   })
   .describe('Positions that the system wants filled');
 
+const lists = z
+  .record(
+    z.string(),
+    z.strictObject({
+      ...request,
+      items: expression.default('$'),
+      paging: paging.optional(),
+      id: expression.describe('Of an entry: its key, which stays when it is renamed'),
+      label: expression.describe('Of an entry: what it is called'),
+      active: expression.optional().describe('True of one that may be chosen; where it is absent, all that are listed'),
+    }),
+  )
+  .describe('Lists that options of a select field are made equal to: departments, cost centres, sites');
+
 const option = z.strictObject({
   about: z.string().optional(),
   secret: z.boolean().default(false),
@@ -261,6 +275,7 @@ export const definitionSchema = z.strictObject({
     .optional()
     .describe('{since} stands for the time after which changes are asked for'),
   requisitions: requisitions.optional(),
+  lists: lists.default({}),
   files: files.optional(),
   webhooks: webhooks.optional(),
   describe: z
@@ -273,6 +288,11 @@ export const definitionSchema = z.strictObject({
     .optional()
     .describe('Of { status, headers, body }: words that may be shown; sent values are cut out'),
 });
+
+/** Whether a YAML file of a folder of tenants is a definition. */
+export function isDefinitionFile(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
+}
 
 export type Definition = z.output<typeof definitionSchema>;
 export type RequestOf = Partial<z.output<typeof requestShape>>;

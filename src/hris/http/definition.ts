@@ -92,6 +92,8 @@ export interface HttpDefinition
         >)
     | undefined;
   steps: readonly StepPlan[];
+  /** By name. */
+  lists: ReadonlyMap<string, ListPlan>;
   /** Open positions are read and written as employees are. */
   positions: { of: HttpDefinition; listing: CallPlan & { items: Expression } } | undefined;
   filing: FilesPlan | undefined;
@@ -115,3 +117,11 @@ export type AuthPlan =
   | { kind: 'headers'; headers: Readonly<Record<string, Template>>; query: Readonly<Record<string, Template>> }
   | { kind: 'oauth2'; texts: Readonly<Record<string, Template>>; grant: string; credentials: 'basic' | 'body' }
   | { kind: 'login'; call: CallPlan; token: Expression; headers: Readonly<Record<string, Template>> };
+
+/** How a list is read, and what its entries are. */
+export interface ListPlan extends CallPlan {
+  items: Expression;
+  id: Expression;
+  label: Expression;
+  active: Expression | undefined;
+}

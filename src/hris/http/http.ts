@@ -13,6 +13,7 @@ import type {
   FieldDef,
   HrisAdapter,
   HrisConnection,
+  ListEntry,
   Requisition,
   Requisitions,
 } from '../port.ts';
@@ -113,6 +114,7 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     employeeFields: () => fields,
     supports: () => ({ files: definition.filing !== undefined, amend: true }),
     ...(positions && { requisitionFields: () => positions }),
+    listNames: () => [...definition.lists.keys()],
     open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };
 }
@@ -204,12 +206,33 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
     ...(filing && { files: { deliver: (id, file, write) => deliverFile(defined, filing, { id, file }, write) } }),
     ...(positions && { requisitions: requisitionsOf({ definition: positions.of, line }, positions.listing) }),
+    ...(definition.lists.size > 0 && { lists: { read: (list, signal) => readList(defined, list, signal) } }),
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
     }),
     probe: (signal) => probed(line.send({ plan: definition.probing, signal, idempotent: true })),
     close: () => line.close(),
   };
+}
+
+/** Every entry that may be chosen; one without an id or a label is none. */
+async function readList({ definition, line }: Defined, list: string, signal: AbortSignal): Promise<ListEntry[]> {
+  const plan = definition.lists.get(list);
+  if (plan === undefined) throw new Error(`The definition has no list ${list}.`);
+  const { id, label, active } = plan;
+  const entries: ListEntry[] = [];
+  let isWhole = false;
+  const call = { plan, signal, priority: 'bulk', idempotent: true } as const;
+  for await (const { items, isLast } of line.pages(call, (answer) => recordsIn(answer, plan))) {
+    for (const item of items) {
+      if (active !== undefined && (await active(item)) !== true) continue;
+      const [key, name] = [idOf(await id(item)), asText(await label(item))];
+      if (key !== undefined && name !== undefined && name !== '') entries.push({ id: key, label: name });
+    }
+    isWhole = isLast;
+  }
+  if (!isWhole) throw notWhole(plan, 'some of its entries would pass for gone');
+  return entries;
 }
 
 /** Open positions, read and written by what the definition says of one of them. */

@@ -10,6 +10,7 @@ import type {
   FieldPlan,
   FilesPlan,
   HttpDefinition,
+  ListPlan,
   SearchPlan,
   StepPlan,
   WritePlan,
@@ -28,11 +29,6 @@ import { BadExpression, compileExpression, type Expression, type PathStep, plain
 import { type DefinitionHooks, readHooks } from './hooks.ts';
 import { compileTemplate, type Template } from './template.ts';
 
-/** Whether a YAML file of a folder of tenants is a definition. */
-export function isDefinitionFile(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
-}
-
 /** Reads a definition; every problem stands at its line and column. */
 export function loadDefinition(
   file: string,
@@ -44,8 +40,7 @@ export function loadDefinition(
   if (!parsed.success) return { problems: explainIssues(source, definitionSchema, parsed.error) };
   const compiler = new Compiler(source, parsed.data);
   const definition = compiler.compile();
-  const { problems } = compiler;
-  return problems.length === 0 ? { definition, problems: [] } : { problems };
+  return compiler.problems.length === 0 ? { definition, problems: [] } : { problems: compiler.problems };
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -136,9 +131,19 @@ class Compiler {
       })),
       words: this.#maybe(['said'], raw.said),
       standing: this.#templates(['headers'], raw.headers, []),
+      lists: new Map(Object.entries(raw.lists).map(([key, list]) => [key, this.#listOf(['lists', key], list)])),
       positions: undefined,
     };
     return { ...definition, positions: this.#positions(definition) };
+  }
+
+  #listOf(at: Path, list: Definition['lists'][string]): ListPlan {
+    return {
+      ...this.#list(at, list, []),
+      id: this.#read([...at, 'id'], list.id),
+      label: this.#read([...at, 'label'], list.label),
+      active: this.#maybe([...at, 'active'], list.active),
+    };
   }
 
   /** What is said of positions, in the places of what is said of employees. */
@@ -212,13 +217,10 @@ class Compiler {
         ['find', 'person'],
         `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`,
       );
-    if (plans.email !== undefined && this.#emailFields().length === 0)
+    const addresses = ['email', 'workEmail'].some((key) => this.#raw.fields[key] !== undefined);
+    if (plans.email !== undefined && !addresses)
       this.#wrong(['find', 'email'], 'addresses are compared here, and there is no field "email" or "workEmail".');
     return Object.fromEntries(Object.entries(plans).filter(([, plan]) => plan !== undefined));
-  }
-
-  #emailFields(): string[] {
-    return ['email', 'workEmail'].filter((key) => this.#raw.fields[key] !== undefined);
   }
 
   #asking(): HttpDefinition['asking'] {

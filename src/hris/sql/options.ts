@@ -53,6 +53,19 @@ function makeSchema(landings: Landings) {
         })
         .optional(),
       requisitions: requisitionOptions.optional(),
+      /** Tables or views of entries that a select field of the partner takes: departments, cost centres, sites. */
+      lists: z
+        .record(
+          z.string(),
+          z.strictObject({
+            table: name,
+            idColumn: name.default('id'),
+            labelColumn: name.default('name'),
+            /** Only rows where it is true, or not 0. */
+            activeColumn: name.optional(),
+          }),
+        )
+        .optional(),
       fields: z.record(z.string(), field).default({}),
       /** Where streams land. */
       landing: landingOptions(landings),

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { Amendment } from '../fields-to-amend.ts';
-import type { Requisition, WriteOptions } from '../port.ts';
+import type { ListEntry, Requisition, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { amendRow } from './amend-row.ts';
 import { asText, type Row, type SqlDatabase } from './database.ts';
+import type { SqlOptions } from './options.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { toColumns, toFields } from './values.ts';
@@ -29,6 +30,26 @@ export async function readRequisitions(
   const isAmong = sql`${asText({ dialect }, table.idColumn)} in (${sql.join(ids)})`;
   const { rows } = await sql<Row>`${selectFrom(table)} where ${isAmong}`.execute(kysely);
   return rows.map((row) => toRequisition(row, table));
+}
+
+/** Every entry of a list that is not retired, in the order of its ids. */
+export async function readList(
+  database: SqlDatabase,
+  list: string,
+  lists: NonNullable<SqlOptions['lists']>,
+): Promise<ListEntry[]> {
+  const of = lists[list];
+  if (of === undefined) throw new Error(`The connection was opened without the list ${list}.`);
+  const { table, idColumn, labelColumn, activeColumn } = of;
+  const isActive = activeColumn === undefined ? sql`` : sql` where ${isTrue(database, activeColumn)}`;
+  const { rows } = await sql<Row>`select ${sql.ref(idColumn)} as id, ${sql.ref(labelColumn)} as label
+    from ${sql.table(table)}${isActive} order by ${sql.ref(idColumn)}`.execute(database.kysely);
+  return rows.map(({ id, label }) => ({ id: cellText(id), label: cellText(label ?? '') }));
+}
+
+/** True of a boolean in each dialect, and of a number that is not 0. */
+function isTrue(database: SqlDatabase, column: string) {
+  return sql`lower(${asText(database, column)}) not in ('false', '0', 'f', '')`;
 }
 
 /** One update of the fields given. */

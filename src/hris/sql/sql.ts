@@ -27,7 +27,7 @@ import { resolvePending } from './pending.ts';
 import { probeEmployees, userOf } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
-import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
+import { amendRequisition, listRequisitions, readList, readRequisitions, updateRequisition } from './requisitions.ts';
 import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
@@ -62,6 +62,7 @@ export const sql: HrisAdapter<SqlOptions> = {
   employeeFields: fieldDefs,
   supports: () => ({ files: false, amend: true }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
+  listNames: ({ lists = {} }) => Object.keys(lists),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
   open: async (options, _limits, inUse) => openConnection(narrowed(options, inUse)),
   setup: setupOf,
@@ -122,9 +123,15 @@ function reaching(database: SqlDatabase, options: SqlOptions, create: typeof cre
   };
 }
 
-function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'changes' | 'requisitions' | 'pending'> {
-  const { changes, requisitions, job } = options;
+function changesOf(
+  options: SqlOptions,
+  reach: Reach,
+): Pick<HrisConnection, 'changes' | 'requisitions' | 'lists' | 'pending'> {
+  const { changes, requisitions, lists, job } = options;
   return {
+    ...(lists && {
+      lists: { read: (list, signal) => reach(signal, (database) => readList(database, list, lists)) },
+    }),
     ...(job && {
       pending: {
         resolve: (ticket, signal) => reach(signal, (database) => resolvePending({ database, options }, ticket)),

@@ -1,0 +1,132 @@
+/** One entry of a list of the HR system. */
+interface ListEntry {
+  /** Its key there, which stays when it is renamed. */
+  id: string;
+  label: string;
+}
+
+/** What is remembered of a label: whose it is or was, and whether an earlier pass missed it already. */
+interface KnownLabel {
+  /** Null for an option that somebody else made. */
+  entryId: string | null;
+  missed: boolean;
+}
+
+/** How a set of options comes to be that of a list; an option that stays is in none of these. */
+export interface OptionPlan {
+  add: string[];
+  /** Options whose entry bears another label now. */
+  rename: { from: string; to: string }[];
+  /** Options that no entry bears and that an earlier pass missed as well. */
+  remove: string[];
+  /** Options that no entry bears, and that may come back: the next pass removes them. */
+  waiting: string[];
+  /** Labels that another entry took over from one that is still there: whose a value is, they tell no more. */
+  passedOn: string[];
+}
+
+/** Pure: what differs between a select field's options and the entries of the list. */
+export function planOptions(
+  options: readonly string[],
+  entries: readonly ListEntry[],
+  known: ReadonlyMap<string, KnownLabel>,
+): OptionPlan {
+  const wanted = new Set(entries.map(({ label }) => label));
+  const labels = new Map(entries.map(({ id, label }) => [id, label]));
+  const plan: OptionPlan = {
+    add: [...wanted].filter((label) => !options.includes(label)),
+    rename: [],
+    remove: [],
+    waiting: [],
+    passedOn: [...wanted].filter((label) => isPassedOn(label, entries, { labels, known })),
+  };
+  for (const option of new Set(options)) {
+    if (wanted.has(option)) continue;
+    const { entryId = null, missed = false } = known.get(option) ?? {};
+    const to = entryId === null ? undefined : labels.get(entryId);
+    if (to !== undefined) plan.rename.push({ from: option, to });
+    else if (missed) plan.remove.push(option);
+    else plan.waiting.push(option);
+  }
+  return plan;
+}
+
+function isPassedOn(
+  label: string,
+  entries: readonly ListEntry[],
+  { labels, known }: { labels: ReadonlyMap<string, string>; known: ReadonlyMap<string, KnownLabel> },
+): boolean {
+  const before = known.get(label)?.entryId ?? null;
+  const now = before === null ? undefined : labels.get(before);
+  return now !== undefined && now !== label && entries.some((entry) => entry.label === label && entry.id !== before);
+}
+
+/** The options that a plan comes to, in the order in which they stand: what is in use stays, whatever the plan says. */
+export function optionsAfter(
+  options: readonly string[],
+  { add, rename, remove }: OptionPlan,
+  inUse: ReadonlySet<string>,
+): string[] {
+  const renamed = new Map(rename.map(({ from, to }) => [from, to]));
+  const kept = options.flatMap((option) => {
+    if (inUse.has(option)) return [option];
+    return remove.includes(option) ? [] : [renamed.get(option) ?? option];
+  });
+  return [...new Set([...kept, ...add])];
+}
+
+/** Up to so many options are a change like any other. */
+const FEW = 5;
+const MOST_REMOVED = 0.2;
+const MOST_RENAMED = 0.5;
+
+interface Excess {
+  code: 'ZERO_ROWS' | 'MASS_DELETE' | 'MASS_CHANGE' | 'OPTION_PASSED_ON';
+  message: string;
+  count: number;
+}
+
+interface Judged {
+  options: readonly string[];
+  entries: readonly ListEntry[];
+  /** Of those that are to go: they stay. */
+  inUse: ReadonlySet<string>;
+}
+
+/** Why a pass asks a person before it writes. */
+export function judgeOptions(
+  { rename, remove, waiting, passedOn }: OptionPlan,
+  { options, entries, inUse }: Judged,
+): Excess | undefined {
+  const all = options.length;
+  // None may be left: a select field without an option is refused (section 2.5).
+  if (entries.length === 0)
+    return {
+      code: 'ZERO_ROWS',
+      message: `its list in the HR system is empty, and the field has ${all} options.`,
+      count: all,
+    };
+  const gone = remove.filter((option) => !inUse.has(option)).length + waiting.length;
+  if (gone > Math.max(FEW, all * MOST_REMOVED))
+    return {
+      code: 'MASS_DELETE',
+      message: `${gone} of its ${all} options are no longer in the HR system's list.`,
+      count: gone,
+    };
+  if (rename.length > Math.max(FEW, all * MOST_RENAMED))
+    return {
+      code: 'MASS_CHANGE',
+      message: `${rename.length} of its ${all} options are called otherwise now.`,
+      count: rename.length,
+    };
+  const taken = passedOn.filter((label) => inUse.has(label));
+  if (taken.length > 0)
+    return {
+      code: 'OPTION_PASSED_ON',
+      message:
+        `${taken.join(', ')} was the name of one entry and is that of another now. Values that hold it stay as they ` +
+        'are, so correct those that mean the former.',
+      count: taken.length,
+    };
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import { batchesOf } from './batches.ts';
+import type { Store } from './open-store.ts';
+import type { OptionLabelTable } from './push-tables.ts';
+
+export interface OptionsKey {
+  tenantId: string;
+  /** A select field of the partner. */
+  fieldId: string;
+}
+
+/** What is known of each label that the field's options bear or bore. */
+export async function readOptionLabels(
+  { kysely }: Store,
+  { tenantId, fieldId }: OptionsKey,
+): Promise<Map<string, OptionLabelTable>> {
+  const rows = await kysely
+    .selectFrom('option_labels')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('field_id', '=', fieldId)
+    .execute();
+  return new Map(rows.map((row) => [row.label, row]));
+}
+
+/** What one pass found and is about to do: whose a label is, what the list lacks, what leaves. */
+export interface NotedLabels {
+  entries: readonly { id: string; label: string }[];
+  /** Missed for the first time. */
+  missed: readonly string[];
+  leaving: readonly string[];
+}
+
+/** Before anything is sent, in one transaction. At rest nothing is written. */
+export async function noteOptionLabels(
+  store: Store,
+  { tenantId, fieldId }: OptionsKey,
+  runId: string,
+  { entries, missed, leaving }: NotedLabels,
+): Promise<void> {
+  const known = await readOptionLabels(store, { tenantId, fieldId });
+  const rows = new Map<string, OptionLabelTable>();
+  const change = (label: string, to: Partial<OptionLabelTable>): void => {
+    const blank = { entry_id: null, missed_run: null, leaving: 0 };
+    const before = rows.get(label) ?? known.get(label) ?? { tenant_id: tenantId, field_id: fieldId, label, ...blank };
+    const after = { ...before, ...to };
+    if (!known.has(label) || JSON.stringify(before) !== JSON.stringify(after)) rows.set(label, after);
+  };
+  // Of two entries of one name, the first: the option is both of theirs while either bears it.
+  const bearers = new Map(entries.toReversed().map(({ id, label }) => [label, id]));
+  for (const [label, id] of bearers) change(label, { entry_id: id, missed_run: null, leaving: 0 });
+  for (const label of missed) change(label, { missed_run: runId });
+  for (const label of leaving) change(label, { leaving: 1 });
+  if (rows.size === 0) return;
+  await store.kysely.transaction().execute(async (kysely) => {
+    for (const some of batchesOf([...rows.values()]))
+      await kysely
+        .insertInto('option_labels')
+        .values(some)
+        .onConflict((c) =>
+          c.columns(['tenant_id', 'field_id', 'label']).doUpdateSet((eb) => ({
+            entry_id: eb.ref('excluded.entry_id'),
+            missed_run: eb.ref('excluded.missed_run'),
+            leaving: eb.ref('excluded.leaving'),
+          })),
+        )
+        .execute();
+  });
+}
+
+/** They are gone from the field, and nobody uses them; or they stay, and leave another time. */
+export async function settleLeaving(
+  { kysely }: Store,
+  { tenantId, fieldId }: OptionsKey,
+  { gone, kept }: { gone: readonly string[]; kept: readonly string[] },
+): Promise<void> {
+  if (gone.length > 0)
+    await kysely
+      .deleteFrom('option_labels')
+      .where('tenant_id', '=', tenantId)
+      .where('field_id', '=', fieldId)
+      .where('label', 'in', gone)
+      .execute();
+  if (kept.length > 0)
+    await kysely
+      .updateTable('option_labels')
+      .set({ leaving: 0 })
+      .where('tenant_id', '=', tenantId)
+      .where('field_id', '=', fieldId)
+      .where('label', 'in', kept)
+      .execute();
+}
