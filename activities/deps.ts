@@ -12,9 +12,9 @@ export interface ActivityDeps {
   /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
   followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
   lastReconcile: LastReconcile;
-  /** Ends a hire's workflow and its histories. Absent where nobody is erased: in a command. */
-  forgetHire?: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
-  /** What this process keeps beside the store; as `forgetHire`. */
+  /** Absent where nobody is erased: in a command. */
+  forgetting?: Forgetting;
+  /** What this process keeps beside the store; as `forgetting`. */
   dataDir?: string;
   log: Logger;
   limits: Limits;
@@ -24,6 +24,14 @@ export interface ActivityDeps {
   closedGates: Set<string>;
   /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */
   pausedHris: Set<string>;
+}
+
+/** What Temporal knows, and is to forget. */
+export interface Forgetting {
+  /** Ends a hire's workflow and its histories. */
+  forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
+  /** Ends a tenant's schedules, workflows and their histories. Says how many of them the server still listed. */
+  forgetTenant: (tenantId: string) => Promise<number>;
 }
 
 /** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */

@@ -29,7 +29,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
 import { followedHires } from './temporal/followed-hires.ts';
-import { forgetHire } from './temporal/forget-hire.ts';
+import { forgettingIn } from './temporal/forget-hire.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
 import { askLastReconcile } from './temporal/last-reconcile.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
@@ -286,7 +286,7 @@ function wireActivities(
     ),
     followedHires: (tenantId) => followedHires(hires, tenantId),
     lastReconcile: rememberReconciles((tenantId) => askLastReconcile(hires, tenantId)),
-    forgetHire: (hire) => withFailpoints('temporal.forgetHire', () => forgetHire(hires, hire)),
+    forgetting: forgettingIn(hires),
     dataDir: options.dataDir,
     closedGates: new Set(),
     pausedHris,

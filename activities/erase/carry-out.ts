@@ -2,39 +2,46 @@ import { createHash } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { employeeIn } from '../../src/hire/employee.ts';
-import type { StoredRow } from '../../src/hris/port.ts';
+import type { Landing, StoredRow } from '../../src/hris/port.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { batchesOf } from '../../src/store/batches.ts';
 import { ERASURES_FILE } from '../../src/store/erase-restored.ts';
 import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import {
+  assertNoLegalHold,
   type ErasureReceipt,
   endErasure,
   findErasure,
+  forgetBytes,
+  isTenantSubject,
   noteFound,
   noteQuiet,
   openErasures,
+  type TenantSubject,
 } from '../../src/store/erasures.ts';
 import { createLease } from '../../src/store/leases.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { erasePersonRows, findPersonRows, forgetBytes, STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
+import { erasePersonRows, findPersonRows, STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, readMarks } from '../../src/store/person-marks.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
+import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
+import { landedNames } from '../../src/streams/streams.ts';
 import { peopleNamedIn } from '../../src/streams/without-erased.ts';
+import { parseTenant } from '../../src/tenants/load-tenants.ts';
+import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Forgetting } from '../deps.ts';
+import { settleEmployees } from './end-employments.ts';
 
-export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'> {
+export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
   /** Undefined where the tenant has no ends any more: it was removed, or its files cannot be read. */
   connect: (tenantId: string) => Promise<Connection | undefined>;
-  /** Ends a hire's workflow and its histories. */
-  forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
   /** Where the signing key and the list of erasures stand, beside the store. */
   dataDir: string;
 }
@@ -47,6 +54,7 @@ const UNDER_WAY_MS = 32_000;
 /** A run that wrote nothing for so long is dead. */
 const STREAM_MS = 120_000;
 const MOST_TRIES = 5;
+const LATER = 'Somebody was reading the store, so its log is emptied a little later.';
 
 /**
  * Erases a person who was asked to be: stops their hires, takes them out of landing tables and store, looks once more,
@@ -70,7 +78,8 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   const row = await findErasure(store, erasureId);
   if (row === undefined) throw unknownErasure(erasureId);
   if (row.receipt !== null) return JSON.parse(row.receipt) as ErasureReceipt;
-  const subject = JSON.parse(row.subject) as Subject;
+  const subject = JSON.parse(row.subject) as Subject | TenantSubject;
+  if (isTenantSubject(subject)) return eraseTenant(deps, row, subject);
   await keepBesideStore(store, dataDir, row);
   await noteFound(store, row, await findPersonRows(store, subject));
   await settle(deps, row, subject);
@@ -85,46 +94,143 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
     else if ((await lookAgain(deps, subject, connection)).length === 0) break;
     else if (tries > MOST_TRIES) throw stillThere();
   }
-  const employee = await settleEmployee(row, subject, connection);
-  if (!(await emptied(store))) left.push('Somebody was reading the store, so its log is emptied a little later.');
-  const signer = openSigner(dataDir);
-  const lastLook = JSON.stringify(await lookAgain(deps, subject, connection));
+  const employee = await settleEmployees(deps, row, subject, connection);
+  left.push(...employee.left);
+  if (!(await emptied(store))) left.push(LATER);
+  const lastLook = await lookAgain(deps, subject, connection);
   const { marks } = await readMarks(store);
+  const person = marks.filter(({ about }) => about === erasureId).map(({ digest }) => digest);
+  const sign = signer(deps, row, { person, employee: employee.said, left, lastLook });
+  return endErasure(store, row, sign);
+}
+
+/** Signs what became of it, with what was found and what is left to look at. */
+function signer(
+  { dataDir }: ErasureDeps,
+  row: ErasureRow,
+  { lastLook, left, ...about }: Pick<ErasureReceipt, 'person' | 'employee' | 'left'> & { lastLook: readonly string[] },
+): (doneAt: string) => ErasureReceipt {
+  const by = openSigner(dataDir);
   const found = Object.entries(JSON.parse(row.found) as Record<string, number>);
-  for (const [place] of found)
-    if (place.startsWith(UNDER_WAY))
-      left.push(
-        `${place.slice(UNDER_WAY.length)} was under way when the person was erased, and its answer is not known: ` +
-          'look in the HR system or the hiring platform whether it arrived.',
-      );
-  return endErasure(store, row, (doneAt) =>
-    signed(signer, {
-      receipt: erasureId,
+  const isUnderWay = (place: string): boolean => place.startsWith(UNDER_WAY);
+  const underWay = found.flatMap(([place]) =>
+    isUnderWay(place)
+      ? `${place.slice(UNDER_WAY.length)} was under way when this was asked for, and its answer is not known: ` +
+        'look in the HR system or the hiring platform whether it arrived.'
+      : [],
+  );
+  return (doneAt) =>
+    signed(by, {
+      receipt: row.erasure_id,
       tenant: row.tenant_id,
-      person: marks.filter(({ about }) => about === erasureId).map(({ digest }) => digest),
       askedAt: new Date(Number(row.asked_at)).toISOString(),
       doneAt,
       by: row.by,
       reason: row.reason,
-      erased: Object.fromEntries(found.filter(([place]) => !place.startsWith(UNDER_WAY))),
-      employee,
-      left,
-      lastLook: createHash('sha256').update(lastLook).digest('hex'),
-    }),
-  );
+      erased: Object.fromEntries(found.filter(([place]) => !isUnderWay(place))),
+      ...about,
+      left: [...left, ...underWay],
+      lastLook: createHash('sha256').update(JSON.stringify(lastLook)).digest('hex'),
+    });
+}
+
+/**
+ * Erases all of a tenant that was removed: its schedules, workflows and histories, its rows in the landing tables where
+ * somebody said so, and every table of the store. Resumed as a person's. A legal hold that was put on anybody of it
+ * meanwhile stops it.
+ */
+async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSubject): Promise<ErasureReceipt> {
+  const { store, dataDir } = deps;
+  const { tenantId, landing } = subject;
+  await assertNoLegalHold(store, tenantId);
+  await keepBesideStore(store, dataDir, row);
+  await noteFound(store, row, await countTenantRows(store, tenantId));
+  await settle(deps, row, undefined);
+  for (let tries = 1; ; tries += 1) {
+    const left = await forgetTenant(deps, row);
+    if (landing === 'delete') await removeTables(store, row);
+    await assertNoLegalHold(store, tenantId);
+    if (!(await isQuiet(store, row))) {
+      await untilQuiet(store, row);
+      continue;
+    }
+    // The definition, by which landing tables are opened, goes last.
+    await eraseTenantRows(store, tenantId);
+    if (left === 0 && (await countTenantRows(store, tenantId)).length === 0) break;
+    if (tries > MOST_LOOKS) throw stillThere();
+    await pause(PAUSE_MS);
+  }
+  const left = landing === 'keep' ? ['Landing tables were not touched, as asked: their rows are the customer’s.'] : [];
+  if (!(await emptied(store))) left.push(LATER);
+  const lastLook = (await countTenantRows(store, tenantId)).map(({ place, count }) => `${place}: ${count}`);
+  const employee = 'records of the HR system are the customer’s: none was touched';
+  return endTenantErasure(store, row, signer(deps, row, { person: [], employee, left, lastLook }));
+}
+
+/** How often Temporal's list, which is a little behind, may still show something. */
+const MOST_LOOKS = 240;
+
+/** How many schedules and histories the server still listed. */
+async function forgetTenant(deps: ErasureDeps, row: ErasureRow): Promise<number> {
+  const count = await deps.forgetTenant(row.tenant_id);
+  if (count > 0) await noteFound(deps.store, row, [{ place: "Temporal's schedules and histories", count }]);
+  return count;
+}
+
+/** The tenant's rows in landing tables, by the definition that it had last. @throws ConnectorError */
+async function removeTables(store: Store, row: ErasureRow): Promise<void> {
+  const applied = (await listAppliedTenants(store)).find(({ tenantId }) => tenantId === row.tenant_id);
+  if (applied === undefined || applied.file === '') return;
+  const tenant = await parseTenant(applied);
+  await assertMayWrite(store, row.tenant_id);
+  const hris = await openTenantHris(tenant);
+  try {
+    const { landing } = hris;
+    if (landing === undefined) return;
+    for (const stream of landedNames)
+      if ((await loadStreamMapping(tenant, stream)) !== undefined) await removeTable(store, row, { landing, stream });
+  } finally {
+    await hris.close();
+  }
+}
+
+async function removeTable(
+  store: Store,
+  row: ErasureRow,
+  { landing, stream }: { landing: Landing; stream: string },
+): Promise<void> {
+  const limits = () => ({ tenant: row.tenant_id, signal: AbortSignal.timeout(HRIS_MS) });
+  for (let after: string | undefined, all = 0; ; ) {
+    const ids = await idsThere(landing, stream, { ...limits(), after, most: PAGE });
+    if (ids.length === 0) return;
+    all += ids.length;
+    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
+    await landing.remove(stream, ids, { ...limits(), mark: false });
+    after = ids.at(-1);
+  }
+}
+
+/** A table that is not there, or is none of this user's, has no row of ours. */
+async function idsThere(landing: Landing, stream: string, which: Parameters<Landing['ids']>[1]): Promise<string[]> {
+  try {
+    return await landing.ids(stream, which);
+  } catch (error) {
+    if (isConnectorError(error, 'LANDING_UNUSABLE')) return [];
+    throw error;
+  }
 }
 
 /** Goes on with what was asked for and is not done; one that fails is tried again in the next round. */
-export async function continueErasures({ store, connections, limits, log, forgetHire, dataDir }: ActivityDeps) {
-  if (forgetHire === undefined || dataDir === undefined) return;
+export async function continueErasures({ store, connections, limits, log, forgetting, dataDir }: ActivityDeps) {
+  if (forgetting === undefined || dataDir === undefined) return;
   const connect = async (tenantId: string): Promise<Connection | undefined> => {
     const known = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
     return known === undefined || known.state === 'removed' ? undefined : connections.of(tenantId);
   };
   for (const { erasure_id: erasureId, tenant_id: tenantId } of await openErasures(store))
     try {
-      const receipt = await carryOutErasure({ store, limits, log, forgetHire, dataDir, connect }, erasureId);
-      if (receipt !== undefined) log.info({ tenantId, erasureId }, 'person erased');
+      const receipt = await carryOutErasure({ store, limits, log, ...forgetting, dataDir, connect }, erasureId);
+      if (receipt !== undefined) log.info({ tenantId, erasureId }, 'erased');
     } catch (error) {
       log.error({ err: error, tenantId, erasureId }, 'erasure failed, and is tried again');
     }
@@ -137,7 +243,8 @@ async function keepBesideStore(store: Store, dataDir: string, row: ErasureRow): 
   if (text.includes(row.erasure_id)) return;
   const { keys, marks } = await readMarks(store);
   const own = marks.filter(({ about }) => about === row.erasure_id).map(({ digest }) => digest);
-  const line = { erasure: row.erasure_id, tenant: row.tenant_id, by: row.by, keys, person: own };
+  const all = own.length === 0 ? { all: Number(row.asked_at) } : {};
+  const line = { erasure: row.erasure_id, tenant: row.tenant_id, by: row.by, keys, person: own, ...all };
   // Half a line of a process that was killed is nobody's.
   const start = text === '' || text.endsWith('\n') ? '' : '\n';
   await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
@@ -147,33 +254,51 @@ async function keepBesideStore(store: Store, dataDir: string, row: ErasureRow): 
 const UNDER_WAY = 'under way: ';
 
 /** Notes until when something that was under way may still write, and then ends the person's hires. */
-async function settle({ store, forgetHire, limits }: ErasureDeps, row: ErasureRow, of: Subject): Promise<void> {
-  const ids = of.jobCandidates.length === 0 ? [''] : of.jobCandidates;
+async function settle(deps: ErasureDeps, row: ErasureRow, of: Subject | undefined): Promise<void> {
+  const { store, limits } = deps;
+  const ids = of === undefined || of.jobCandidates.length > 0 ? of?.jobCandidates : [''];
   const isTheirs = (eb: ExpressionBuilder<Tables, 'intents' | 'hires'>) =>
-    eb.and([eb('tenant_id', '=', row.tenant_id), eb('job_candidate_id', 'in', ids)]);
+    eb.and([eb('tenant_id', '=', row.tenant_id), ...(ids === undefined ? [] : [eb('job_candidate_id', 'in', ids)])]);
   const open = await store.kysely
     .selectFrom('intents')
     .select(['verb', sql<number>`give_up_at - ${store.now}`.as('leaves')])
     .where(isTheirs)
     .where('outcome', '=', 'open')
     .execute();
-  const hires = await store.kysely.selectFrom('hires').select('state').where(isTheirs).execute();
-  const running = await store.kysely
-    .selectFrom('streams')
-    .select('stream')
-    .where('tenant_id', '=', row.tenant_id)
-    .where('state', '=', 'running')
-    .where('updated_at', '>', sql<number>`${store.now} - ${sql.lit(STREAM_MS)}`)
-    .execute();
-  const isAtWork = running.length > 0 || hires.some(({ state }) => state === 'open');
+  const isAtWork = of === undefined ? await endedLately(store, row) : await isInWork(store, row, isTheirs);
   const leaves = open.map((intent) => Number(intent.leaves) + limits.partnerLagMs);
+  const counts = [...Map.groupBy(open, ({ verb }) => verb)].map(([verb, some]) => [verb, some.length] as const);
   await noteFound(
     store,
     row,
-    open.map(({ verb }) => ({ place: `${UNDER_WAY}${verb}`, count: 1 })),
+    counts.map(([verb, count]) => ({ place: `${UNDER_WAY}${verb}`, count })),
   );
   await noteQuiet(store, row, Math.max(0, ...leaves, isAtWork ? UNDER_WAY_MS : 0));
-  for (const jobCandidateId of of.jobCandidates) await forgetHire({ tenantId: row.tenant_id, jobCandidateId });
+  for (const jobCandidateId of of?.jobCandidates ?? [])
+    await deps.forgetHire({ tenantId: row.tenant_id, jobCandidateId });
+}
+
+async function isInWork(
+  { kysely, now }: Store,
+  { tenant_id: tenantId }: ErasureRow,
+  isTheirs: (eb: ExpressionBuilder<Tables, 'intents' | 'hires'>) => Expression<SqlBool>,
+): Promise<boolean> {
+  const hires = await kysely.selectFrom('hires').select('state').where(isTheirs).execute();
+  const running = await kysely
+    .selectFrom('streams')
+    .select('stream')
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'running')
+    .where('updated_at', '>', sql<number>`${now} - ${sql.lit(STREAM_MS)}`)
+    .execute();
+  return running.length > 0 || hires.some(({ state }) => state === 'open');
+}
+
+/** The removed tenant's work has not ended, or a moment ago: a process may still write what it had read. */
+async function endedLately({ kysely, now }: Store, { tenant_id: tenantId }: ErasureRow): Promise<boolean> {
+  const tenant = kysely.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId);
+  const rested = tenant.where('ended_at', '<', sql<number>`${now} - ${sql.lit(UNDER_WAY_MS)}`);
+  return (await rested.executeTakeFirst()) === undefined;
 }
 
 async function isQuiet(store: Store, row: ErasureRow): Promise<boolean> {
@@ -267,30 +392,6 @@ async function lookAgain({ store }: ErasureDeps, of: Subject, connection: Connec
   const rows = (await findPersonRows(store, of)).map(({ place, count }) => `${place}: ${count}`);
   const landed = connection === undefined ? [] : [...(await landedOf(of, connection))];
   return [...rows, ...landed.filter(([, ids]) => ids.length > 0).map(([stream, ids]) => `${stream}: ${ids.length}`)];
-}
-
-/** The employee is the customer's record: it is left, or the employment ends today where a person said so. */
-async function settleEmployee(
-  { employee }: ErasureRow,
-  { employees }: Subject,
-  connection: Connection | undefined,
-): Promise<string> {
-  if (employees.length === 0) return 'none known';
-  if (employee === 'keep' || connection === undefined) return 'kept in the HR system, as asked';
-  const { hris, tenant } = connection;
-  if (hris.employees.terminate === undefined) return 'kept: hirebridge cannot end employments in this HR system';
-  const lastDay = new Date().toISOString().slice(0, 10);
-  for (const { connection: system, id } of employees) {
-    if (system !== tenant.hris.connection) continue;
-    const options = { signal: AbortSignal.timeout(HRIS_MS), beforeSend: () => undefined };
-    try {
-      await hris.employees.terminate(employeeIn(system, id), lastDay, options);
-    } catch (error) {
-      if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      return `not ended: ${error.message}`;
-    }
-  }
-  return `employment ended as of ${lastDay}, as asked; the record stays in the HR system`;
 }
 
 async function emptied(store: Store): Promise<boolean> {

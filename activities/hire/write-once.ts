@@ -28,8 +28,8 @@ export interface OnceOptions<T, Pinned> {
   store: Store;
   key: HireRef;
   verb: string;
-  /** Of the hire; `open` where absent. */
-  state?: 'done';
+  /** Of the hire; `open` where absent, `none` where the write is of no hire. */
+  state?: 'done' | 'none';
   /** What the request is made of; asked once, the first attempt's stays for every later one. */
   pinned: () => Pinned;
   /** The request may leave until so long after the intent; it ends before. */

@@ -188,7 +188,7 @@ async function runErase(
   say(options, receipt, renderReceipt(receipt));
 }
 
-function renderReceipt({ receipt, doneAt, erased, employee, left, lastLook, signedBy }: ErasureReceipt): string {
+export function renderReceipt({ receipt, doneAt, erased, employee, left, lastLook, signedBy }: ErasureReceipt): string {
   const rows = Object.entries(erased).map(([place, count]) => [place, count]);
   return [
     `Erased at ${doneAt}. Receipt ${receipt}, signed by ${signedBy}.`,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ConnectorError } from '../errors.ts';
 import { assertKnownTenant } from '../operator/known-tenant.ts';
 import {
   assertLive,
@@ -16,7 +17,7 @@ import {
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { EXIT } from './exit.ts';
-import { withStore } from './open.ts';
+import { withClient, withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
@@ -108,14 +109,35 @@ function addRemove(tenant: Command): void {
   const command = tenant
     .command('remove')
     .description(
-      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal.',
+      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal. ' +
+        'With --erase, all that is kept of it goes as well, and a receipt is signed; that needs Temporal.',
     )
-    .argument('<tenant>', 'tenant that is meant')
+    .argument('<tenant>', 'tenant that is meant; with --erase also one that is removed already')
+    .option('--erase', 'erase all that is kept of it: store, schedules, workflows and their histories')
+    .addOption(
+      new Option(
+        '--landing <what>',
+        "with --erase: what becomes of its rows in landing tables, which are the customer's",
+      ).choices(['keep', 'delete']),
+    )
+    .option('--reason <text>', 'with --erase: why, for the receipt; without a name')
+    .option('--yes', 'with --erase: do not ask')
     .option('--json', 'print JSON');
-  asOption(command).addHelpText('after', example('hirebridge tenant remove acme')).action(runRemove);
+  const erasing = 'hirebridge tenant remove acme --erase --landing keep --reason "end of contract"';
+  asOption(command).addHelpText('after', example('hirebridge tenant remove acme', erasing)).action(runRemove);
 }
 
-async function runRemove(tenantId: string, options: { json?: boolean; as?: string }, command: Command): Promise<void> {
+interface RemoveOptions {
+  json?: boolean;
+  as?: string;
+  erase?: boolean;
+  landing?: 'keep' | 'delete';
+  reason?: string;
+  yes?: boolean;
+}
+
+async function runRemove(tenantId: string, options: RemoveOptions, command: Command): Promise<void> {
+  if (options.erase === true) return runErase(tenantId, options, command);
   const remove = async (store: Store): Promise<Remains> => {
     await steerTenant(store, 'remove', { tenantId, by: byOf(options) });
     return untilEnded(store, tenantId);
@@ -126,6 +148,28 @@ async function runRemove(tenantId: string, options: { json?: boolean; as?: strin
     { removed: tenantId, ...remains },
     `${[...endLines(tenantId, remains), ...leftLines(remains)].join('\n')}\n`,
   );
+}
+
+async function runErase(tenantId: string, options: RemoveOptions, command: Command): Promise<void> {
+  const { landing, reason } = options;
+  if (landing === undefined || reason === undefined)
+    throw new ConnectorError({
+      code: 'ERASE_UNCLEAR',
+      action: 'reject',
+      message:
+        'Say with --landing keep or --landing delete what becomes of its rows in landing tables, and with --reason ' +
+        'TEXT why the tenant is erased. Nothing was changed.',
+    });
+  const { eraseTenant } = await import('../operator/person.ts');
+  const { renderReceipt } = await import('./person.ts');
+  const places = await placesOf(command);
+  const rows = landing === 'delete' ? 'and its rows in landing tables are deleted' : 'and landing tables are left';
+  const question = `Erase all that is kept of tenant ${tenantId} for good? It is removed for that, ${rows}.`;
+  if (options.yes !== true && !(await isConfirmed(question))) return;
+  const receipt = await withClient(places, ({ store, hires }) =>
+    eraseTenant({ store, hires, places, tenantId, by: byOf(options) }, { reason, landing }),
+  );
+  say(options, receipt, renderReceipt(receipt));
 }
 
 /** How long the command waits for a worker to end what runs. */

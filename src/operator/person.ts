@@ -7,13 +7,22 @@ import { employeeIn } from '../hire/employee.ts';
 import { contract } from '../partner/contract/index.ts';
 import { audit } from '../store/audit.ts';
 import type { ErasureRow } from '../store/erasure-tables.ts';
-import { askErasure, type ErasureReceipt, listErasures } from '../store/erasures.ts';
+import {
+  askErasure,
+  askTenantErasure,
+  type ErasureReceipt,
+  isTenantSubject,
+  listErasures,
+  type TenantSubject,
+} from '../store/erasures.ts';
 import type { Store } from '../store/open-store.ts';
 import { completeIds, findPersonRows, type Subject, sizeOf } from '../store/person-data.ts';
 import { EVERYBODY, idsOf, legalHoldOf, markPerson, type PersonIds, unmarkPerson } from '../store/person-marks.ts';
-import { forgetHire } from '../temporal/forget-hire.ts';
+import { isApplied } from '../store/tenant-acts.ts';
+import { forgettingIn } from '../temporal/forget-hire.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { type OpenTenant, patiently, withTenant } from './open-tenant.ts';
+import { tenantNotApplied } from './tenants.ts';
 
 /** What `person` commands work on. */
 export interface PersonParts {
@@ -152,14 +161,15 @@ export async function erasePerson(
   const { store, tenantId, by } = parts;
   return withEndsIfAny(parts, async (open) => {
     const asked = (await listErasures(store, tenantId)).find(
-      (row) => row.done_at === null && isNamedIn(JSON.parse(row.subject) as Subject, who),
+      (row) => row.done_at === null && isNamedIn(JSON.parse(row.subject) as Subject | TenantSubject, who),
     );
     const row = asked ?? (await askErasure(store, { subject: await resolve(parts, who, open), by, reason, employee }));
     return carryOut(parts, open, row.erasure_id);
   });
 }
 
-function isNamedIn(subject: Subject, who: string): boolean {
+function isNamedIn(subject: Subject | TenantSubject, who: string): boolean {
+  if (isTenantSubject(subject)) return false;
   const bare = who.replace(/^\w+:/, '');
   return idsOf(subject).some(({ id }) => id === bare || id.endsWith(`/${bare}`));
 }
@@ -182,8 +192,22 @@ async function carryOut(
   return until({ ...open.deps, ...outer(places, hires), connect: async () => open.connection }, erasureId);
 }
 
-function outer({ dataDir }: Places, hires: HireClient): Pick<ErasureDeps, 'dataDir' | 'forgetHire'> {
-  return { dataDir, forgetHire: (hire) => forgetHire(hires, hire) };
+function outer({ dataDir }: Places, hires: HireClient) {
+  return { dataDir, ...forgettingIn(hires) };
+}
+
+/**
+ * Removes a tenant and erases all that is kept of it; a worker goes on where this is interrupted.
+ * @throws ConnectorError TENANT_UNKNOWN, LEGAL_HOLD
+ */
+export async function eraseTenant(
+  parts: PersonParts & { hires: HireClient },
+  { reason, landing }: { reason: string; landing: TenantSubject['landing'] },
+): Promise<ErasureReceipt> {
+  const { store, tenantId, by } = parts;
+  if (!(await isApplied(store, tenantId))) throw await tenantNotApplied(store, tenantId);
+  const row = await askTenantErasure(store, { tenantId, by, reason, landing });
+  return carryOut(parts, undefined, row.erasure_id);
 }
 
 /** A worker that is at it ends it within its lease. */

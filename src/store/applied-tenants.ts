@@ -3,6 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
 import { audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
+import type { ErasureRow } from './erasure-tables.ts';
 import type { Store } from './open-store.ts';
 import { nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
@@ -126,6 +127,8 @@ export async function applyDefinitions(
     const known = new Map(rows.map((row) => [row.tenant_id, row]));
     const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
     if (applications.some(isStale)) return false;
+    for (const { tenantId } of applications)
+      if ((await erasingTenant(trx, tenantId)) !== undefined) throw tenantErasing(tenantId);
     await changeHrisOf(trx, applications, { way, known });
     for (const application of applications) {
       const { tenantId, changes } = application;
@@ -137,6 +140,22 @@ export async function applyDefinitions(
       await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
     }
     return true;
+  });
+}
+
+/** The erasure of all of this tenant that is under way. */
+export async function erasingTenant({ kysely }: Store, tenantId: string): Promise<ErasureRow | undefined> {
+  const open = kysely.selectFrom('erasures').selectAll().where('tenant_id', '=', tenantId).where('done_at', 'is', null);
+  return open.where('subject', 'like', '{"landing":%').executeTakeFirst();
+}
+
+function tenantErasing(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_ERASING',
+    action: 'reject',
+    message:
+      `All of tenant ${tenantId} is being erased, and what is applied now would go with it. Nothing was applied. ` +
+      `Wait for its receipt: hirebridge person receipts ${tenantId}`,
   });
 }
 

@@ -22,6 +22,8 @@ const OPERATOR = ['identity'] as const;
 
 const UNTIL_RETENTION = 'values until `policies.retention.plans` after the hire ended; ids for good';
 
+const AFTER_REMOVAL = '`policies.retention.plans` after the tenant was removed';
+
 /** Every table of the store and every column of it. `test/store/data-map.test.ts` compares it with both databases. */
 export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   alarms: {
@@ -66,7 +68,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   exchange_pairs: {
     people: { pair_id: IDS, bases: RECORD, sent: RECORD, echoes: RECORD },
     why: 'What both sides last agreed on, so that an edit is told from an old value.',
-    kept: 'while the pair is linked',
+    kept: `while the pair is linked; ${AFTER_REMOVAL}`,
     others: 'tenant_id stream identities version settles_at missing_side missing_run gone_at updated_at',
   },
   exchange_tallies: {
@@ -167,14 +169,14 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   jobs: {
     people: { record: ['identity', 'contact'] },
     why: "The partner's jobs as listed; a record may name its recruiters.",
-    kept: 'while the tenant is here',
+    kept: `while the tenant is here; ${AFTER_REMOVAL}`,
     others: 'tenant_id job_id listed_totals seen_at',
   },
   leases: { others: 'name holder leased_until' },
   lookup_rows: {
     people: { record_id: IDS, fields: RECORD },
     why: "Tables that mappings look values up in; `users` are people of the partner's workspace.",
-    kept: 'while the partner lists them',
+    kept: `while the partner lists them; ${AFTER_REMOVAL}`,
     others: 'tenant_id stream row_hash',
   },
   mapping_versions: { others: 'tenant_id subject mapping_hash file files first_used_at' },

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { forgetBytes } from './erasures.ts';
 import type { Store } from './open-store.ts';
-import { completeIds, erasePersonRows, forgetBytes } from './person-data.ts';
+import { completeIds, erasePersonRows } from './person-data.ts';
 import { erasedAmong, type IdKind, type PersonIds, takeMarkKey, takeMarks } from './person-marks.ts';
+import { eraseRestoredTenant } from './tenant-rows.ts';
 
 /** Somebody who was erased, as the list beside the store and the marks in it have them. */
 export interface ErasedSince {
@@ -11,6 +13,8 @@ export interface ErasedSince {
   /** What their ids were hashed with. */
   keys: string[];
   person: string[];
+  /** All of the tenant was erased: when that was asked for, milliseconds. */
+  all?: number;
 }
 
 /** Beside the store, in the data directory: a line an erasure. */
@@ -34,6 +38,8 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   for (const { tenant: tenantId, erasure: about, by, person } of erased)
     await takeMarks(store, { tenantId, mark: 'erased', by, about }, person);
   let met = 0;
+  for (const { tenant, all } of erased)
+    if (all !== undefined && (await eraseRestoredTenant(store, tenant, all))) met += 1;
   for (const tenantId of new Set(erased.map(({ tenant }) => tenant))) {
     const columns = await idsIn(store, tenantId);
     for (const { kind, ids } of columns) {

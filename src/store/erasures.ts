@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
+import { changeTenants, erasingTenant } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import type { ErasureRow } from './erasure-tables.ts';
 import type { Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
+import { removeApplied } from './tenant-acts.ts';
 import { readClock } from './tenant-states.ts';
 
 /** What became of a person who was erased: no id and no value of theirs, so that it can be kept for good. */
@@ -55,6 +57,73 @@ export async function askErasure(
     const asked = await kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
     await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${erasureId}: ${reason}` });
     return asked;
+  });
+}
+
+/** All of a tenant, which was asked to be erased. `landing`: what becomes of its landing tables. */
+export interface TenantSubject {
+  landing: 'keep' | 'delete';
+  tenantId: string;
+}
+
+/** Whether this text names a tenant, or a person of one. */
+export function isTenantSubject(subject: Subject | TenantSubject): subject is TenantSubject {
+  return 'landing' in subject;
+}
+
+/** As `askErasure`, of a whole tenant. Asked again, it is the same erasure, with what is said now of landing tables. */
+export async function askTenantErasure(
+  store: Store,
+  { by, reason, tenantId, landing }: TenantSubject & Pick<ErasureRow, 'by' | 'reason'>,
+): Promise<ErasureRow> {
+  return changeTenants(store, async (trx, version) => {
+    await assertNoLegalHold(trx, tenantId);
+    const subject: TenantSubject = { landing, tenantId };
+    // `erasingTenant` knows it by how it begins.
+    const text = JSON.stringify(subject);
+    const open = await erasingTenant(trx, tenantId);
+    if (open !== undefined) {
+      await trx.kysely
+        .updateTable('erasures')
+        .set({ subject: text })
+        .where('erasure_id', '=', open.erasure_id)
+        .execute();
+      return { ...open, subject: text };
+    }
+    await removeApplied(trx, version, { tenantId, by });
+    const row = {
+      erasure_id: randomUUID(),
+      tenant_id: tenantId,
+      subject: text,
+      employee: 'keep' as const,
+      reason,
+      by,
+      asked_at: trx.now,
+      quiet_at: 0,
+      found: '{}',
+    };
+    const asked = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
+    await audit(trx, {
+      by,
+      tenantId,
+      act: 'erasure-asked',
+      details: `all of the tenant, ${row.erasure_id}: ${reason}`,
+    });
+    return asked;
+  });
+}
+
+/** @throws ConnectorError LEGAL_HOLD where anybody of the tenant is under one */
+export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Promise<void> {
+  const marks = kysely.selectFrom('person_marks').select(['by', 'about']).where('tenant_id', '=', tenantId);
+  const hold = await marks.where('mark', '=', 'legal-hold').executeTakeFirst();
+  if (hold === undefined) return;
+  throw new ConnectorError({
+    code: 'LEGAL_HOLD',
+    action: 'reject',
+    message:
+      `Tenant ${tenantId} cannot be erased: ${hold.by} put a legal hold on somebody of it (${hold.about}). ` +
+      `Once it is over: hirebridge person hold ${tenantId} WHO --release`,
   });
 }
 
@@ -112,6 +181,7 @@ export async function endErasure(
   store: Store,
   row: ErasureRow,
   receiptAt: (doneAt: string) => ErasureReceipt,
+  also?: (trx: Store) => Promise<void>,
 ): Promise<ErasureReceipt> {
   return store.kysely.transaction().execute(async (kysely) => {
     const now = await readClock({ ...store, kysely });
@@ -123,6 +193,11 @@ export async function endErasure(
       .where('done_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows > 0n) {
+      await kysely
+        .deleteFrom('intents')
+        .where((eb) => eb.and({ tenant_id: row.tenant_id, job_candidate_id: row.erasure_id }))
+        .execute();
+      await also?.({ ...store, kysely });
       await audit(
         { ...store, kysely },
         { by: row.by, tenantId: row.tenant_id, act: 'erased', details: row.erasure_id },
@@ -136,4 +211,14 @@ export async function endErasure(
       .executeTakeFirstOrThrow();
     return JSON.parse(done.receipt ?? '{}') as ErasureReceipt;
   });
+}
+
+/**
+ * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
+ * where somebody was reading; what the log holds then goes with the next time.
+ */
+export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
+  if (kind === 'postgres') return true;
+  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(kysely);
+  return rows[0]?.busy === 0;
 }

@@ -13,8 +13,8 @@ export interface NewIntent extends HireRef {
   pinned: unknown;
   /** From now to the moment after which this request must not leave any more. */
   budgetMs: number;
-  /** In which the hire must be; `open` where absent. */
-  state?: 'open' | 'done';
+  /** In which the hire must be; `open` where absent. `none`: the write is of no hire, and its key names what asks. */
+  state?: 'open' | 'done' | 'none';
 }
 
 export interface OpenIntent extends IntentRow {
@@ -41,25 +41,31 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
       'outcome',
     ])
     .expression(
-      // One reading of the clock: Postgres's own would move between the two columns.
-      openHire(store, intent, intent.state)
-        .innerJoin(store.kysely.selectNoFrom(store.now.as('at')).as('clock'), (join) => join.onTrue())
-        .select((eb) => [
-          'hires.tenant_id',
-          eb.val(intent.verb).as('verb'),
-          'hires.job_candidate_id',
-          'hires.period',
-          eb.val(intent.attempt).as('attempt'),
-          eb.val(JSON.stringify(intent.pinned)).as('pinned'),
-          'clock.at as sent_at',
-          eb('clock.at', '+', intent.budgetMs).as('give_up_at'),
-          sql.lit('open').as('outcome'),
-        ]),
+      clockOf(store, intent).select((eb) => [
+        eb.val(intent.tenantId).as('tenant_id'),
+        eb.val(intent.verb).as('verb'),
+        eb.val(intent.jobCandidateId).as('job_candidate_id'),
+        eb.val(intent.period).as('period'),
+        eb.val(intent.attempt).as('attempt'),
+        eb.val(JSON.stringify(intent.pinned)).as('pinned'),
+        'clock.at as sent_at',
+        eb('clock.at', '+', intent.budgetMs).as('give_up_at'),
+        sql.lit('open').as('outcome'),
+      ]),
     )
     .onConflict((c) => c.columns(['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt']).doNothing())
     .returningAll()
     .executeTakeFirst();
   return row === undefined ? undefined : { ...row, now: row.sent_at };
+}
+
+/** One reading of the clock: Postgres's own would move between two columns. No row where the hire is over. */
+function clockOf(store: Store, { state, ...key }: NewIntent) {
+  const clock = store.kysely.selectNoFrom(store.now.as('at')).as('clock');
+  // SQLite takes what follows for a join where a condition is missing.
+  const alone = store.kysely.selectFrom(clock).where(sql<boolean>`true`);
+  if (state === 'none') return alone;
+  return openHire(store, key, state).innerJoin(clock, (join) => join.onTrue()) as unknown as typeof alone;
 }
 
 /**

@@ -4,8 +4,7 @@ import type { Store } from './open-store.ts';
 import type { PersonIds } from './person-marks.ts';
 import type { Tables } from './schema.ts';
 
-// Where a person stands in the store, and how they are taken out of it. One table for finding, handing over and
-// erasing, so that what is found is what is erased.
+// Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
 
 /** A person of one tenant. */
 export interface Subject extends PersonIds {
@@ -42,8 +41,7 @@ function either(...some: RawBuilder<boolean>[]): RawBuilder<boolean> {
 /** JSON that names one of these ids as a text. */
 function names(column: string, ids: readonly string[]): RawBuilder<boolean> {
   if (ids.length === 0) return none;
-  const like = ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%"${escaped(id)}"%`} escape '!'`);
-  return either(...like);
+  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%"${escaped(id)}"%`} escape '!'`));
 }
 
 function mentions(column: string, ids: readonly string[]): RawBuilder<boolean> {
@@ -231,7 +229,15 @@ const PLACES: readonly PersonPlace[] = [
 ];
 
 /** Acts whose details name people by their ids. */
-const NAMING_ACTS = ['hold-answered', 'hire-started', 'revealed', 'went-live', 'plan-applied', 'linked', 'sync-asked'];
+export const NAMING_ACTS = [
+  'hold-answered',
+  'hire-started',
+  'revealed',
+  'went-live',
+  'plan-applied',
+  'linked',
+  'sync-asked',
+];
 
 function pairs(of: Subject): RawBuilder<boolean> {
   return within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${isIn('pair_id', employeeIds(of))}`);
@@ -463,14 +469,18 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
     )}`.execute(kysely);
   const own = keys.rows;
   const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
-  const known = [...of.employees, ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id']))];
-  // Another tenant of the company may have the same candidate in an HR system that is not this one's to speak of.
-  const isHere = (row: Row) => ours.includes(row) || known.some(({ connection }) => connection === row['scope']);
-  const named = own.filter((row) => row['kind'] === 'employee' && isHere(row));
-  const employees = [...known, ...named.flatMap((row) => pairOf(row['scope'], row['value']))];
+  // A sister tenant's employee is not this one's to speak of, in one HR system or another, whoever names them.
+  const others = own.filter((row) => row['kind'] === 'employee' && !ours.includes(row));
+  const taken = new Set(others.map(({ scope, value }) => `${String(scope)}/${String(value)}`));
+  const named = own.filter((row) => !others.includes(row));
+  const employees = [
+    ...of.employees.filter(({ connection, id }) => !taken.has(`${connection}/${id}`)),
+    ...hires.rows.flatMap((row) => pairOf(row['connection'], row['employee_id'])),
+    ...ours.filter(({ kind }) => kind === 'employee').flatMap((row) => pairOf(row['scope'], row['value'])),
+  ];
   return {
     ...of,
-    candidates: unique(of.candidates, hires.rows, own, 'candidate_id'),
+    candidates: unique(of.candidates, hires.rows, named, 'candidate_id'),
     jobCandidates: unique(of.jobCandidates, hires.rows, ours, 'job_candidate_id'),
     enrolments: unique(of.enrolments, hires.rows, [], 'onboarding_candidate_id'),
     employees: [...new Map(employees.map((one) => [`${one.connection}/${one.id}`, one])).values()],
@@ -484,14 +494,4 @@ function pairOf(connection: unknown, id: unknown): PersonIds['employees'] {
 function unique(ids: readonly string[], some: readonly Row[], others: readonly Row[], column: string): string[] {
   const more = [...some, ...others].map((row) => row[column]).filter((id) => typeof id === 'string' && id !== '');
   return [...new Set([...ids, ...more.map(String)])];
-}
-
-/**
- * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
- * where somebody was reading; what the log holds then goes with the next time.
- */
-export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
-  if (kind === 'postgres') return true;
-  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(kysely);
-  return rows[0]?.busy === 0;
 }

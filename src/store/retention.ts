@@ -124,6 +124,38 @@ export async function purgePlans(store: Store, tenantId: string, afterMs: number
   return Number(plans.numUpdatedRows + intents.numUpdatedRows);
 }
 
+/**
+ * Clears what a tenant's hires and pairs were made of that was removed longer ago: nothing of it goes on, whatever its
+ * rows say. Applied again, it reads what both sides hold as at a first meeting.
+ */
+export async function purgeRemoved(store: Store, tenantId: string, afterMs: number): Promise<number> {
+  const { kysely } = store;
+  const removed = kysely
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'removed')
+    .where('removed_at', '<=', ago(store, afterMs));
+  if ((await removed.executeTakeFirst()) === undefined) return 0;
+  const plans = kysely.updateTable('plans').set({ change: PURGED }).where('change', '!=', sql.lit(PURGED));
+  const intents = kysely
+    .updateTable('intents')
+    .set({ pinned: PURGED })
+    .where('verb', 'like', sql.lit('enrol:%'))
+    .where('pinned', '!=', sql.lit(PURGED));
+  let cleared = 0n;
+  for (const { numUpdatedRows } of [
+    await plans.where('tenant_id', '=', tenantId).executeTakeFirstOrThrow(),
+    await intents.where('tenant_id', '=', tenantId).executeTakeFirstOrThrow(),
+  ])
+    cleared += numUpdatedRows;
+  for (const table of ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs'] as const) {
+    const gone = await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
+    cleared += gone.numDeletedRows;
+  }
+  return Number(cleared);
+}
+
 /** The hire of a row in this table, if it ended so long ago. */
 function hireOver(store: Store, table: 'plans' | 'intents', afterMs: number) {
   return store.kysely

@@ -49,21 +49,26 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
  * False when it is removed.
  */
 export async function removeTenant(store: Store, act: TenantAct): Promise<boolean> {
-  return change(store, { ...act, act: 'removed' }, (trx, version) =>
-    trx.kysely
-      .updateTable('tenants')
-      .set({
-        version,
-        state: 'removed',
-        removed_at: trx.now,
-        ended_at: null,
-        receives: sql<string>`replace(receives, ',"events":true', '')`,
-      })
-      .where('tenant_id', '=', act.tenantId)
-      .where('version', 'is not', null)
-      .where('state', '!=', 'removed')
-      .executeTakeFirst(),
-  );
+  return changeTenants(store, (trx, version) => removeApplied(trx, version, act));
+}
+
+/** The same in a change of tenants that is under way. */
+export async function removeApplied(trx: Store, version: number, { tenantId, by }: TenantAct): Promise<boolean> {
+  const { numUpdatedRows } = await trx.kysely
+    .updateTable('tenants')
+    .set({
+      version,
+      state: 'removed',
+      removed_at: trx.now,
+      ended_at: null,
+      receives: sql<string>`replace(receives, ',"events":true', '')`,
+    })
+    .where('tenant_id', '=', tenantId)
+    .where('version', 'is not', null)
+    .where('state', '!=', 'removed')
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await audit(trx, { by, tenantId, act: 'removed' });
+  return numUpdatedRows > 0n;
 }
 
 /** A worker has ended the schedules and workflows of a removed tenant: what its hires held is everybody's again. */

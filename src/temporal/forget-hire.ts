@@ -1,24 +1,58 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Forgetting } from '../../activities/deps.ts';
+import { withFailpoints } from '../failpoint.ts';
+import { endWorkflows } from './end-workflows.ts';
 import type { HireClient } from './hire-client.ts';
-import { hireWorkflowId } from './ids.ts';
+import { hireWorkflowId, reconcileScheduleId, streamScheduleId } from './ids.ts';
+import { listSchedules, removeSchedule } from './schedules.ts';
+
+/** How an erasure reaches what Temporal knows. */
+export function forgettingIn(hires: HireClient): Forgetting {
+  return {
+    forgetHire: (hire) => withFailpoints('temporal.forgetHire', () => forgetHire(hires, hire)),
+    forgetTenant: (tenantId) => withFailpoints('temporal.forgetTenant', () => forgetTenant(hires, tenantId)),
+  };
+}
 
 /**
  * Ends the workflow of a hire and deletes its histories; an activity of it hears of that with its next beat. Harmless
  * when repeated.
  */
-export async function forgetHire(
-  { client, installationId }: HireClient,
+async function forgetHire(
+  hires: HireClient,
   { tenantId, jobCandidateId }: { tenantId: string; jobCandidateId: string },
 ): Promise<void> {
-  const workflowId = hireWorkflowId(installationId, tenantId, jobCandidateId);
+  const workflowId = hireWorkflowId(hires.installationId, tenantId, jobCandidateId);
   try {
-    await client.workflow.getHandle(workflowId).terminate('erased');
+    await hires.client.workflow.getHandle(workflowId).terminate('erased');
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
+  await deleteHistories(hires, `WorkflowId = "${workflowId}"`);
+}
+
+/**
+ * Deletes the schedules of a tenant, ends its workflows, and deletes their histories. Says how many of them the server
+ * still listed, which is a little behind: none is left once a later call finds none.
+ */
+async function forgetTenant(hires: HireClient, tenantId: string): Promise<number> {
+  const { client, installationId } = hires;
+  const own = [reconcileScheduleId(installationId, tenantId), streamScheduleId(installationId, tenantId, '')];
+  const [reconcile = '', streams = ''] = own;
+  const listed = [...(await listSchedules(hires)).keys()];
+  const schedules = listed.filter((id) => id === reconcile || id.startsWith(streams));
+  for (const id of schedules) await removeSchedule(client, id);
+  await endWorkflows(hires, tenantId, 'the tenant was erased');
+  return schedules.length + (await deleteHistories(hires, `TenantId = "${tenantId}"`));
+}
+
+async function deleteHistories({ client, installationId }: HireClient, query: string): Promise<number> {
   const { namespace } = client.options;
-  for await (const { runId } of client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) {
-    const workflowExecution = { workflowId, runId };
-    await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution });
+  let deleted = 0;
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    if (!workflowId.startsWith(`${installationId}/`)) continue;
+    await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+    deleted += 1;
   }
+  return deleted;
 }

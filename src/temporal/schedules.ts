@@ -146,7 +146,7 @@ function timesOf(spec: ScheduleSpecDescription | ScheduleSpec | undefined): unkn
 }
 
 /** Says whether there was one. */
-async function removeSchedule(client: Client, scheduleId: string): Promise<boolean> {
+export async function removeSchedule(client: Client, scheduleId: string): Promise<boolean> {
   try {
     await client.schedule.getHandle(scheduleId).delete();
     return true;

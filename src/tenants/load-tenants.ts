@@ -33,7 +33,7 @@ import {
   requisitionFields,
 } from './open-hris.ts';
 import { foreignSecrets, namedSecrets, optionTexts } from './own-secrets.ts';
-import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
+import { retention, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 import type { StreamSettings } from './stream-settings.ts';
 
@@ -104,6 +104,16 @@ export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): P
   if (tenant !== undefined && problems.length === 0) return tenant;
   const { code, message } = refuse('TENANT_FILE_INVALID', problems);
   throw new ConnectorError({ code, action: 'reauthorize', message: `${message}\n${OLDER_PROCESS}` });
+}
+
+/**
+ * How long values are kept of a tenant that was removed, or whose definition cannot be read: as it said last where that
+ * much can be read of it, and as a file that says nothing otherwise. Milliseconds.
+ */
+export function lastRetention({ file, files }: Pick<Tenant, 'file' | 'files'>): TenantFile['policies']['retention'] {
+  const { policies } = (parseYaml(file, files[file] ?? '').value ?? {}) as { policies?: { retention?: unknown } };
+  const said = retention.safeParse(policies?.retention ?? {});
+  return said.success ? said.data : retention.parse({});
 }
 
 /** What is applied was valid for whoever applied it. */

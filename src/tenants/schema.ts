@@ -159,6 +159,11 @@ const onboarding = z.union(
   'expected "skip" or { flow, readyAt, deadline }',
 );
 
+export const retention = z.strictObject({
+  /** How long the store keeps what a hire was made of once the hire is over. */
+  plans: duration.default(30 * 86_400_000),
+});
+
 const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
@@ -181,8 +186,7 @@ const policies = z.strictObject({
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
   changeLimits: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
-  /** How long the store keeps what a hire was made of once the hire is over. */
-  retention: z.strictObject({ plans: duration.default(30 * 86_400_000) }).prefault({}),
+  retention: retention.prefault({}),
 });
 
 const writeBack = z

@@ -3,14 +3,17 @@ import { continueErasures } from '../../activities/erase/carry-out.ts';
 import { followPausedHris } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { forgetTrouble } from '../store/alarms.ts';
+import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { createLease, type Lease } from '../store/leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
+import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
-import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
+import { purgeBodies, purgeDeliveries, purgePlans, purgeRemoved, purgeWrites } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
+import { lastRetention } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { within } from '../within.ts';
 import { createHrisCheck } from './check-hris.ts';
@@ -85,12 +88,10 @@ function createRound(
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
   const start: Chore = (tenant, signal) => startRequested(deps, tenant, signal);
   const purge: Chore = async ({ tenant, policies }, signal) => {
-    await purgePlans(store, tenant, policies.retention.plans);
-    await purgeWrites(store, tenant, policies.retention.plans, signal);
-    await purgeConflicts(store, tenant, policies.retention.plans);
-    await lapseCreating(store, tenant);
+    await purgeTenant(store, tenant, policies.retention, signal);
     return 'done';
   };
+  const purgeLeft = createLeftPurge(deps, stop);
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
     await followPausedHris(deps);
@@ -101,6 +102,7 @@ function createRound(
     await purgeBodies(store, KEPT.bodiesMs, stop);
     await purgeDeliveries(store, KEPT.deliveriesMs, stop);
     await purgeEvents(store, KEPT.eventsMs);
+    await purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
     // Not waited for: what was under way when it was asked for may take half a minute to end.
@@ -119,6 +121,38 @@ function createRound(
       runner.begin('purge', purge, tenant, HOUR_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);
       else runner.begin('check HRIS', checkHris, tenant, deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY);
+    }
+  };
+}
+
+type Retention = Tenant['policies']['retention'];
+
+async function purgeTenant(store: Store, tenantId: string, { plans }: Retention, signal: AbortSignal): Promise<void> {
+  await purgePlans(store, tenantId, plans);
+  await purgeWrites(store, tenantId, plans, signal);
+  await purgeConflicts(store, tenantId, plans);
+  await lapseCreating(store, tenantId);
+}
+
+/**
+ * The same, once an hour, for tenants that nobody works for: removed ones, and those whose definition cannot be read.
+ * They are kept to what they said last. Nothing of a removed one goes on, so that all of it is over.
+ */
+function createLeftPurge(
+  { store, log }: ActivityDeps,
+  stop: AbortSignal,
+): (known: ReadonlySet<string>) => Promise<void> {
+  let nextAt = 0;
+  return async (known) => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + HOUR_MS;
+    for (const applied of await listAppliedTenants(store)) {
+      const { tenantId, state } = applied;
+      if (known.has(tenantId) || stop.aborted) continue;
+      const kept = lastRetention(applied);
+      await purgeTenant(store, tenantId, kept, stop);
+      const purged = state === 'removed' ? await purgeRemoved(store, tenantId, kept.plans) : 0;
+      if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
     }
   };
 }

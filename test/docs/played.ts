@@ -27,6 +27,11 @@ export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: s
     'test/slow/person.test.ts',
     "'erase'",
   ],
+  'hirebridge tenant remove acme': ['test/slow/person.test.ts', "'tenant', 'remove', world.tenant"],
+  'hirebridge tenant remove acme --erase --landing keep --reason "end of contract"': [
+    'test/slow/person.test.ts',
+    "'--erase', '--landing'",
+  ],
   'hirebridge person receipts acme --json': ['test/slow/person.test.ts', "'receipts'"],
   'hirebridge person hold acme 501 --reason "case 12/26"': ['test/slow/person.test.ts', "'hold'"],
   'npm run demo': ['test/e2e/demo.test.ts', "'demo'"],

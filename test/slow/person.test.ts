@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FoundPerson } from '../../src/operator/person.ts';
 import type { ErasureReceipt } from '../../src/store/erasures.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { countTenantRows } from '../../src/store/tenant-rows.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { joinFleet } from '../harness/fleet.ts';
 import { readStatus, untilHired } from '../harness/hiring.ts';
 import { until } from '../harness/world.ts';
@@ -74,4 +77,22 @@ test('a hired person is found, handed over and erased, and no event brings them 
   const left = JSON.parse(after.stdout) as FoundPerson;
   // A webhook that came since is kept by its ids, and leads to nothing.
   expect(left.places.map(({ place }) => place).filter((place) => place !== 'inbox')).toEqual([]);
+
+  // The customer leaves: all that is left of the tenant goes, and another tenant of the fleet is not asked.
+  expect(await world.cli(['tenant', 'remove', world.tenant, '--json'])).toMatchObject({ code: 0 });
+  const store = await openStore(world.storeUrl);
+  onTestFinished(() => store.close());
+  await until('the work has ended', async () => (await readTenantState(store, world.tenant)).ended_at !== null);
+  // Longer ago than anything that was under way may take.
+  await store.kysely.updateTable('tenants').set({ ended_at: 1 }).where('tenant_id', '=', world.tenant).execute();
+  const gone = ['tenant', 'remove', world.tenant, '--erase', '--landing', 'delete', '--reason', 'end of contract'];
+  const { stdout, stderr, code: exit } = await world.cli([...gone, '--yes', '--json']);
+  expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
+  const whole = JSON.parse(stdout) as ErasureReceipt;
+  expect(whole).toMatchObject({ tenant: world.tenant, person: [], left: [] });
+  expect(whole.erased).toMatchObject({ hires: 1, "Temporal's schedules and histories": expect.any(Number) as number });
+  expect(await countTenantRows(store, world.tenant)).toEqual([]);
+  expect(await world.employees()).toEqual(employees);
+  const receipts = (await person('receipts', world.tenant)) as { receipt: ErasureReceipt }[];
+  expect(receipts.map((one) => one.receipt)).toEqual([whole, receipt]);
 });

@@ -2,12 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Places } from '../../src/config.ts';
+import { findPerson } from '../../src/operator/person.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
-import { askErasure } from '../../src/store/erasures.ts';
+import { askErasure, forgetBytes } from '../../src/store/erasures.ts';
 import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { completeIds, erasePersonRows, findPersonRows, forgetBytes, STREAM_IDS } from '../../src/store/person-data.ts';
+import { completeIds, erasePersonRows, findPersonRows, STREAM_IDS } from '../../src/store/person-data.ts';
 import { EVERYBODY, erasedAmong, idsOf, markPerson, readMarks, unmarkPerson } from '../../src/store/person-marks.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
@@ -89,6 +91,40 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     ]);
     const acts = kysely.selectFrom('audit').select('details').where('act', '=', 'went-live');
     expect(await acts.execute()).toEqual([{ details: `started: erased ${OTHER}` }]);
+  });
+
+  test("does not name a sister tenant's employee in the same HR system, whoever is asked about", async () => {
+    const { store } = await freshStore(kind);
+    for (const tenant of ['acme', 'sister']) {
+      await readTenantState(store, tenant);
+      await store.kysely
+        .updateTable('tenants')
+        .set({ receives: '{"webhooks":"off","webhookKeys":[],"company":"17"}' })
+        .where('tenant_id', '=', tenant)
+        .execute();
+    }
+    await seedEverywhere(store, EVA);
+    await store.kysely.updateTable('person_keys').set({ company: '17' }).execute();
+    // One human, an application and an employment each: tenants of one company share candidates, not scopes.
+    const hire = { tenant_id: 'sister', job_candidate_id: '88', period: 1 };
+    const key = { scope: HR_SYSTEM, kind: 'employee', person_id: 'p-acme-501', company: '17' } as const;
+    const rows = [
+      { ...key, ...hire, value: '77', candidate_id: '501' },
+      { ...key, ...hire, person_id: 'p-stranger', value: '78', candidate_id: '999' },
+    ];
+    await store.kysely.insertInto('person_keys').values(rows).execute();
+    const parts = { store, places: {} as Places, tenantId: 'acme', by: 'ann' };
+    const own = { candidates: ['501'], jobCandidates: ['9501'], employees: [`${HR_SYSTEM}/31`] };
+    for (const who of ['candidate:501', 'application:9501', 'employee:31'])
+      expect(await findPerson(parts, who), who).toMatchObject(own);
+    await expect(findPerson(parts, 'employee:78')).rejects.toMatchObject({ code: 'PERSON_UNKNOWN' });
+    // As where the HR system is open, and the id is taken for one of its own.
+    const employees = ['77', '78'].map((id) => ({ connection: HR_SYSTEM, id }));
+    expect(await completeIds(store, 'acme', { ...NOBODY, employees })).toMatchObject(NOBODY);
+    const subject = await subjectOf(store, EVA);
+    await erasePersonRows(store, subject);
+    const left = store.kysely.selectFrom('person_keys').select('value').where('kind', '=', 'employee');
+    expect((await left.execute()).map(({ value }) => value).toSorted()).toEqual(['77', '78']);
   });
 
   test("whom another tenant has stays that tenant's person", async () => {

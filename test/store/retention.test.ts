@@ -7,9 +7,17 @@ import { insertDeliveries, insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
-import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import {
+  listOverdue,
+  purgeBodies,
+  purgeDeliveries,
+  purgePlans,
+  purgeRemoved,
+  purgeWrites,
+} from '../../src/store/retention.ts';
 import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
 import type { ForeignWriteRow } from '../../src/store/schema.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -113,6 +121,31 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       'over create-employee {"reference":"17:88"}',
       'over enrol:1 {}',
     ]);
+  });
+
+  test('of a tenant that was removed long ago nothing is left that its hires were made of', async () => {
+    const { store } = await freshStore(kind);
+    for (const tenantId of ['acme', 'globex']) {
+      await readTenantState(store, tenantId);
+      const key = { tenantId, jobCandidateId: 'open', period: 1 };
+      await insertHires(store, [{ ...key, state: 'open' }]);
+      await insertPlan(store, key, { mappingHash: 'm', change: { givenName: 'Ada' } });
+      await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: { email: 'a@b.c' }, budgetMs: 1_000 });
+      const job = { tenant_id: tenantId, job_id: '1', record: '{"recruiter":"Ada"}', seen_at: 1 };
+      await store.kysely.insertInto('jobs').values(job).execute();
+    }
+    expect(await purgeRemoved(store, 'acme', 0)).toBe(0);
+    await store.kysely
+      .updateTable('tenants')
+      .set({ state: 'removed', removed_at: Date.now() - 2 * DAY_MS })
+      .where('tenant_id', '=', 'acme')
+      .execute();
+    expect(await purgeRemoved(store, 'acme', 3 * DAY_MS)).toBe(0);
+    expect(await purgeRemoved(store, 'acme', DAY_MS)).toBe(3);
+    const { kysely } = store;
+    const plans = await kysely.selectFrom('plans').select(['tenant_id', 'change']).orderBy('tenant_id').execute();
+    expect(plans.map(({ change }) => change)).toEqual(['{}', '{"givenName":"Ada"}']);
+    expect(await kysely.selectFrom('jobs').select('tenant_id').execute()).toEqual([{ tenant_id: 'globex' }]);
   });
 
   test('a plan that a person made is unknown once it is purged, and not one with nothing to write', async () => {

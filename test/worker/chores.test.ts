@@ -9,10 +9,13 @@ import { pauseHris } from '../../activities/guarded.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listAlarms } from '../../src/store/alarms.ts';
+import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { insertPlan } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
+import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -316,4 +319,53 @@ test('what fails is tried ever later, up to a limit, and soon again after a succ
   expect(waits).toEqual([1_000, 2_000, 4_000, 5_000]);
   backOff.succeeded('acme', 0);
   expect(backOff.isDue('acme')).toBe(true);
+});
+
+test('values of tenants that were removed, or cannot be read, are cleared as their file said last', async () => {
+  const deps = await depsOver();
+  const { store } = deps;
+  const dayAgo = Date.now() - 86_400_000;
+  const files = {
+    // Removed: its hires never end, and its pairs are no longer linked.
+    removed: 'policies: { retention: { plans: 12h } }',
+    // Of a newer version, say: what it says of retention can be read all the same.
+    unreadable: 'unheard: of\npolicies: { retention: { plans: 12h } }',
+    broken: 'policies: [',
+    patient: 'policies: { retention: { plans: 2d } }',
+  };
+  for (const [tenantId, text] of Object.entries(files)) {
+    const receives = { webhooks: 'off' as const, webhookKeys: [] };
+    const definition = { tenantId, file: '/t.yaml', files: { '/t.yaml': text }, receives, over: null, changes: [] };
+    await applyDefinitions(store, [definition], 'ann');
+    const key = { tenant_id: tenantId, job_candidate_id: '1', period: 1 };
+    const state = tenantId === 'unreadable' ? 'done' : 'open';
+    const hire = {
+      ...key,
+      state,
+      step: 'employ',
+      enrolment: 1,
+      opened_at: 1,
+      updated_at: 1,
+      ended_at: dayAgo,
+    } as const;
+    await store.kysely.insertInto('hires').values(hire).execute();
+    await insertPlan(store, { tenantId, jobCandidateId: '1', period: 1 }, { mappingHash: 'm', change: { a: 'Ada' } });
+    const pair = { tenant_id: tenantId, stream: 'employees', pair_id: '1', bases: '{"a":"Ada"}', sent: '{}' };
+    await store.kysely
+      .insertInto('exchange_pairs')
+      .values({ ...pair, version: 1, settles_at: 0, updated_at: 1 })
+      .execute();
+  }
+  for (const tenantId of ['removed', 'patient']) await removeTenant(store, { tenantId, by: 'ann' });
+  await store.kysely.updateTable('tenants').set({ removed_at: dayAgo }).where('state', '=', 'removed').execute();
+  await store.kysely.updateTable('hires').set({ ended_at: null }).where('tenant_id', '=', 'removed').execute();
+  const chores = startChores(deps, () => [], 10);
+  onTestFinished(() => chores.close());
+  const kept = async () => {
+    const plans = await store.kysely.selectFrom('plans').select(['tenant_id']).where('change', '!=', '{}').execute();
+    const pairs = await store.kysely.selectFrom('exchange_pairs').select('tenant_id').execute();
+    return { plans: plans.map((row) => row.tenant_id).toSorted(), pairs: pairs.map((row) => row.tenant_id).toSorted() };
+  };
+  const left = { plans: ['broken', 'patient'], pairs: ['broken', 'patient', 'unreadable'] };
+  await vi.waitFor(async () => expect(await kept()).toEqual(left), { timeout: 10_000, interval: 50 });
 });

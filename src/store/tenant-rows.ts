@@ -1,0 +1,191 @@
+import { sql } from 'kysely';
+import type { Receives } from './applied-tenants.ts';
+import { STORE_PLACES } from './data-map.ts';
+import type { ErasureRow } from './erasure-tables.ts';
+import { type ErasureReceipt, endErasure } from './erasures.ts';
+import type { Store } from './open-store.ts';
+import { type FoundRows, NAMING_ACTS } from './person-data.ts';
+
+// All that a tenant has in the store, and how it goes. The map says which tables those are, so that a new one is among
+// them from the beginning.
+
+/** Proof, and what operators did: these rows stay, and hold no id and no value of a person. */
+const STAYING: ReadonlySet<string> = new Set(['audit', 'erasures', 'person_marks', 'tenants']);
+/** Whom several tenants may have. */
+const SHARED: ReadonlySet<string> = new Set(['persons', 'person_keys']);
+/** Rows a statement: nothing else waits long for one. */
+const BATCH = 2_000;
+
+/** Triggers write of these: first of all. */
+const FIRST = ['hires', 'holds', 'alarms'];
+
+/** Tables whose rows are each one tenant's. */
+const OWN_TABLES: readonly string[] = Object.entries(STORE_PLACES)
+  .flatMap(([table, place]) => {
+    const columns = [...('people' in place ? Object.keys(place.people) : []), ...place.others.split(' ')];
+    return columns.includes('tenant_id') && !STAYING.has(table) && !SHARED.has(table) ? [table] : [];
+  })
+  .toSorted((one, other) => Number(FIRST.includes(other)) - Number(FIRST.includes(one)));
+
+/** Where rows of the tenant stand; tables without any are left out. */
+export async function countTenantRows(store: Store, tenantId: string): Promise<Pick<FoundRows, 'place' | 'count'>[]> {
+  const counts = [
+    ...OWN_TABLES.map((table) => [table, sql`from ${sql.table(table)} where tenant_id = ${tenantId}`] as const),
+    ['saved_plan_records', sql`from saved_plan_records where ${ofOwnPlans(tenantId)}`] as const,
+    ['persons', sql`from persons where ${ownPeople(tenantId)}`] as const,
+    ['person_keys', sql`from person_keys where ${ownKeys(tenantId)}`] as const,
+    ['audit', sql`from audit where ${toClear(tenantId)}`] as const,
+  ];
+  const found: Pick<FoundRows, 'place' | 'count'>[] = [];
+  for (const [place, rows] of counts) {
+    const counted = await sql<{ count: number }>`select count(*) as count ${rows}`.execute(store.kysely);
+    const count = Number(counted.rows[0]?.count);
+    if (count > 0) found.push({ place, count });
+  }
+  return found;
+}
+
+/**
+ * Takes away all that is this tenant's alone, a bounded number of rows at a time: repeating it is harmless, and whoever
+ * comes next goes on where a process died. Whom another tenant has too stays that tenant's.
+ */
+export async function eraseTenantRows(store: Store, tenantId: string): Promise<void> {
+  const { kysely } = store;
+  await deleteSome(store, 'saved_plan_records', ofOwnPlans(tenantId));
+  await sql`update audit set details = ${CLEARED} where ${toClear(tenantId)}`.execute(kysely);
+  for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
+  await kysely.transaction().execute(async (trx) => {
+    const people = await sql<{ person_id: string }>`select person_id from persons where ${ownPeople(tenantId)}`
+      .execute(trx)
+      .then(({ rows }) => rows.map((row) => row.person_id));
+    for (let from = 0; from < people.length; from += BATCH) {
+      const some = sql.join(people.slice(from, from + BATCH));
+      await sql`delete from person_keys where person_id in (${some})`.execute(trx);
+      await sql`delete from persons where person_id in (${some})`.execute(trx);
+    }
+    await sql`delete from person_keys where ${ownKeys(tenantId)}`.execute(trx);
+    await sql`update persons set tenant_id = null, job_candidate_id = null, period = null, version = version + 1
+      where tenant_id = ${tenantId}`.execute(trx);
+    await sql`update persons set recorded = null, version = version + 1 where ${recordedBy(tenantId)}`.execute(trx);
+  });
+  await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
+}
+
+/**
+ * The name of the tenant stays, so that its webhooks are answered as those of a removed tenant; nothing of its
+ * definition does. Applied again, it begins as a tenant that was never here. In the transaction that ends the erasure.
+ */
+export function endTenantErasure(
+  store: Store,
+  row: ErasureRow,
+  receiptAt: (doneAt: string) => ErasureReceipt,
+): Promise<ErasureReceipt> {
+  return endErasure(store, row, receiptAt, (trx) => forgetDefinition(trx, row.tenant_id));
+}
+
+async function forgetDefinition({ kysely, now }: Store, tenantId: string): Promise<void> {
+  const { tenants_version: version } = await kysely
+    .updateTable('installation')
+    .set({ tenants_version: sql<number>`tenants_version + 1` })
+    .returning('tenants_version')
+    .executeTakeFirstOrThrow();
+  const known = await kysely
+    .selectFrom('tenants')
+    .select('receives')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
+  // A tenant's id stays with its company: marks of who was erased are by its ids.
+  const { company, environment, origin } = JSON.parse(known?.receives ?? '{}') as Partial<Receives>;
+  await kysely
+    .updateTable('tenants')
+    .set({
+      version,
+      state: 'removed',
+      removed_at: sql<number>`coalesce(removed_at, ${now})`,
+      ended_at: sql<number>`coalesce(ended_at, ${now})`,
+      file: null,
+      files: '{}',
+      receives: JSON.stringify({ webhooks: 'off', webhookKeys: [], company, environment, origin }),
+      applied_by: null,
+      ...FORGOTTEN,
+    })
+    .where('tenant_id', '=', tenantId)
+    .execute();
+}
+
+/**
+ * A store that was put back forgets a tenant that was erased since it was copied; what was applied after that is
+ * another beginning, and stays. Says whether it met the tenant.
+ */
+export async function eraseRestoredTenant(store: Store, tenantId: string, askedAt: number): Promise<boolean> {
+  const known = await store.kysely
+    .selectFrom('tenants')
+    .select('applied_at')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
+  if (known === undefined || Number(known.applied_at ?? 0) > askedAt) return false;
+  await eraseTenantRows(store, tenantId);
+  await store.kysely.transaction().execute((kysely) => forgetDefinition({ ...store, kysely }, tenantId));
+  return true;
+}
+
+const FORGOTTEN = {
+  paused_code: null,
+  paused_message: null,
+  paused_at: null,
+  paused_key: null,
+  verified_key: null,
+  company_confirmed_at: null,
+  company_confirmed_by: null,
+  company_confirmed_key: null,
+  baseline_started_at: null,
+  baseline_done_at: null,
+  reconciled_at: null,
+  fully_reconciled_at: null,
+  credit_gate: null,
+  canary_at: null,
+  stage_filter: null,
+  stage_filter_at: null,
+  frozen_at: null,
+  frozen_by: null,
+  notify_until: null,
+  digested_on: null,
+} as const;
+
+/** What stands in place of details that named people. */
+const CLEARED = 'erased';
+
+function toClear(tenantId: string) {
+  return sql<boolean>`tenant_id = ${tenantId} and act in (${sql.join(NAMING_ACTS)}) and details <> ${CLEARED}`;
+}
+
+function ofOwnPlans(tenantId: string) {
+  return sql<boolean>`plan_hash in (select plan_hash from saved_plans where tenant_id = ${tenantId})`;
+}
+
+function ownKeys(tenantId: string) {
+  return sql<boolean>`(tenant_id = ${tenantId} or person_id in (select person_id from persons where
+    ${ownPeople(tenantId)}))`;
+}
+
+function recordedBy(tenantId: string) {
+  return sql<boolean>`recorded like ${`%"tenantId":"${tenantId}"%`}`;
+}
+
+/** People whom this tenant has, and no other one. */
+function ownPeople(tenantId: string) {
+  return sql<boolean>`(tenant_id = ${tenantId} or ${recordedBy(tenantId)}
+      or person_id in (select person_id from person_keys where tenant_id = ${tenantId}))
+    and (tenant_id is null or tenant_id = ${tenantId}) and (recorded is null or ${recordedBy(tenantId)})
+    and person_id not in (select person_id from person_keys where tenant_id <> ${tenantId})`;
+}
+
+async function deleteSome({ kysely, kind }: Store, table: string, where: ReturnType<typeof ofOwnPlans>): Promise<void> {
+  const row = sql.ref(kind === 'postgres' ? 'ctid' : 'rowid');
+  const some = sql`select ${row} from ${sql.table(table)} where ${where} limit ${sql.lit(BATCH)}`;
+  const isOne = kind === 'postgres' ? sql`${row} = any(array(${some}))` : sql`${row} in (${some})`;
+  for (;;) {
+    const gone = await sql`delete from ${sql.table(table)} where ${isOne}`.execute(kysely);
+    if (Number(gone.numAffectedRows ?? 0n) < BATCH) return;
+  }
+}
