@@ -1,17 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
+import { giversFirst } from '../../src/exchange/givers-first.ts';
 import { TAKEN } from '../../src/exchange/plan-pair.ts';
-import { savePair } from '../../src/store/exchange-pairs.ts';
+import type { Side } from '../../src/hire/side.ts';
+import { countMarked, savePair } from '../../src/store/exchange-pairs.ts';
 import type { PairCounts } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { findRefusedPairs } from '../../src/store/left-out-pairs.ts';
-import type { LinkedPair } from '../../src/store/linked-pairs.ts';
+import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
+import { readStreamState } from '../../src/store/stream-states.ts';
+import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/change-limits.ts';
+import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
-import { assertFewMissing, newlyMissing, noteMissing } from './note-missing.ts';
+import { scopeOf } from './open-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { areFewWith, assertWithinLimits } from './within-limits.ts';
-import { writeFresh } from './write-fresh.ts';
-import { busyIn, doneIn, findingsOf, isBusy, type PlannedPair, plannedIn, type WrittenPair } from './write-pairs.ts';
+import {
+  busyIn,
+  doneIn,
+  findingsOf,
+  isBusy,
+  type PlannedPair,
+  plannedIn,
+  type WrittenPair,
+  writePairs,
+} from './write-pairs.ts';
 
 /** What became of some pairs. */
 export interface PageResult {
@@ -124,4 +137,104 @@ async function saveSeen(
     if (!(await savePair(deps.store, key, change))) return;
   }
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
+}
+
+/** A pair one side of which was not found, and that this run has not marked yet. */
+type MissingPair = Pick<ReadPair, 'pair' | 'state' | 'readAt'> & { side: Side };
+
+function newlyMissing({ runId }: Pick<ExchangeContext, 'runId'>, read: readonly ReadPair[]): MissingPair[] {
+  return read.flatMap(({ pair, state, readAt, found }) => {
+    if (!('missing' in found) || state.isGone) return [];
+    const side = found.missing;
+    const isMarked = state.missing_side === side && state.missing_run === runId;
+    return isMarked ? [] : [{ pair, state, readAt, side }];
+  });
+}
+
+/**
+ * A side that shows nobody for a while, during two runs, would end the exchange: pairs that are gone are not read any
+ * more. @throws ConnectorError ZERO_ROWS, MASS_DELETE
+ */
+async function assertFewMissing(context: ExchangeContext, missing: readonly MissingPair[]): Promise<void> {
+  if (missing.length === 0) return;
+  const { deps, key, runId } = context;
+  const known = await countPairs(deps.store, scopeOf(context), runId);
+  for (const side of ['partner', 'hris'] as const) {
+    const news = missing.filter((one) => one.side === side).length;
+    if (news === 0) continue;
+    if (side === 'partner' && (await listsNoJobs(context))) await stop(context, noJobsListed(known), news);
+    const marked = await countMarked(deps.store, key, { side, runId });
+    const excess = judgeMissing(news + marked, known, side);
+    if (excess !== undefined) await stop(context, excess, news);
+  }
+}
+
+async function listsNoJobs({ entity, jobs }: ExchangeContext): Promise<boolean> {
+  return entity === 'job' && (await jobs.read()).isEmpty;
+}
+
+async function stop({ deps, key }: ExchangeContext, { code, message }: Excess, held: number): Promise<void> {
+  const state = await readStreamState(deps.store, key);
+  await stopAt({ deps, key, state }, { code, message }, held);
+}
+
+/**
+ * One look proves nothing: a pair is gone once a later run misses the same record. An HR system that shows changes late
+ * must have had the time to show somebody who is new there. The other side is left as it is.
+ */
+async function noteMissing(
+  { deps, key, runId, connection }: ExchangeContext,
+  { pair: { pairId }, state, readAt, side }: MissingPair,
+): Promise<void> {
+  const isGone = state.missing_side === side;
+  const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
+  if (isGone && side === 'hris' && readAt < state.updated_at + shownWithinMs) return;
+  await savePair(deps.store, key, { pairId, version: state.version, missing: { side, runId }, isGone });
+}
+
+/** Pairs whose values are sent one pair after the other: so many are sent soon after they were read. */
+const SOON = 10;
+
+/**
+ * Writes what the plans say. No API here writes under a condition, so an edit that somebody makes between our reading
+ * and our write is overwritten and never seen. Where both sides own a field, what was read some time ago is therefore
+ * read and decided again directly before it is written; `check` sees all pairs as they were read last, before anything
+ * of it is. Returns the pairs as they were read last.
+ */
+async function writeFresh(
+  context: ExchangeContext,
+  first: readonly ReadPair[],
+  { isListOld, check }: { isListOld: boolean; check: (read: readonly ReadPair[]) => Promise<void> },
+): Promise<{ read: ReadPair[]; written: WrittenPair[] }> {
+  const busy = giversFirst(busyIn(plannedIn(first)));
+  const later = writtenLater(context, busy, isListOld);
+  const now = busy.filter((one) => !later.includes(one));
+  const written = now.length === 0 ? [] : await writePairs(context, now);
+  const again = new Map<string, ReadPair>();
+  const latest = (): ReadPair[] => first.map((one) => again.get(one.pair.pairId) ?? one);
+  const size = context.entity === 'job' ? later.length : SOON;
+  for (let from = 0; from < later.length; from += size) {
+    context.jobs.forget();
+    const pairs = later.slice(from, from + size).map(({ pair }) => pair);
+    const read = await readPairs(context, pairs);
+    for (const one of read) again.set(one.pair.pairId, one);
+    await check(latest());
+    const some = busyIn(plannedIn(read));
+    if (some.length === 0) continue;
+    await assertWithinLimits(context, some);
+    written.push(...(await writePairs(context, some)));
+  }
+  return { read: latest(), written };
+}
+
+/** Jobs are listed once for many pages; people are written one after the other, but for values sent in bulk. */
+function writtenLater(context: ExchangeContext, busy: readonly PlannedPair[], isListOld: boolean): PlannedPair[] {
+  const shared = new Set(
+    context.mapping.back.filter(({ rule }) => rule.owner === 'either').map(({ target }) => target),
+  );
+  const isShared = ({ field }: { field: string }): boolean => shared.has(field);
+  if (context.entity === 'job') return isListOld ? busy.filter(({ plan }) => plan.toPartner.some(isShared)) : [];
+  const isSlow = ({ plan }: PlannedPair): boolean =>
+    plan.toHris.some(isShared) || plan.toPartner.some((one) => 'property' in one.at && isShared(one));
+  return busy.filter(isSlow).slice(SOON);
 }

@@ -1,22 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import { amendedFrom, amendsOnly } from '../../src/exchange/amendments.ts';
+import { amendedFrom, amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
 import { type FieldIdentities, fieldIdentities, knownOf } from '../../src/exchange/field-identities.ts';
 import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
 import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
+import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/exchange-pairs.ts';
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
+import { readJobs } from '../../src/store/jobs.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
+import { latestPlan } from '../../src/store/plans.ts';
 import { definitionsInUse } from '../fields/field-values.ts';
 import { type Elapsed, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
-import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
 import { type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
 
 /** One pair as both sides were just read, and what is to be written. */
@@ -167,4 +170,33 @@ function judge(
 /** Somebody asked for it: what it was refused with is forgotten. */
 function isToBeTried({ kind, partner_form, hris_form }: FieldConflictRow): boolean {
   return kind === 'quarantined' && partner_form === null && hris_form === null;
+}
+
+/** Jobs as they were last listed, by id. */
+type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
+
+/** The jobs that people were hired on, from the store; none where the mapping reads no job. */
+async function readJobRecords(
+  { deps, key, mapping }: ExchangeContext,
+  people: readonly FetchedRecord[],
+): Promise<JobRecords> {
+  const ids = new Set(people.flatMap(({ jobId }) => (jobId === undefined ? [] : [jobId])));
+  if (!readsSource(mapping.fields, 'job') || ids.size === 0) return new Map();
+  const jobs = await readJobs(deps.store, key.tenantId, [...ids]);
+  return new Map(jobs.map(({ jobId, record }) => [jobId, record]));
+}
+
+/** A job that is no longer listed has no values: they must not read as emptied. */
+function isWithoutJob(mapping: Mapping, job: Record<string, unknown> | undefined): boolean {
+  return job === undefined && readsSource(mapping.fields, 'job');
+}
+
+/** What a hire whose employee was never looked at since was made of, while its plan is kept. */
+async function readHired(
+  { deps, key, mapping }: ExchangeContext,
+  { pair, state }: { pair: LinkedPair; state: PairState },
+): Promise<Record<string, string>> {
+  if (!amendsOnly(mapping) || state.version > 0 || pair.hire === undefined) return {};
+  const plan = await latestPlan(deps.store, { tenantId: key.tenantId, ...pair.hire });
+  return plan === undefined || plan.change === 'purged' ? {} : hiredForms(mapping, pair.pairId, plan.change);
 }

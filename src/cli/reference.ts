@@ -1,8 +1,21 @@
 import type { Argument, Command } from 'commander';
+import { Registry } from 'prom-client';
+import { type Answer, answers } from '../hire/answers.ts';
+import type { HireState, HireStep } from '../hire/hire.ts';
+import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
+import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
+import { loadMapping } from '../mapping/load-mapping.ts';
+import { partnerTargets, type SourceRecord, sourceRecords } from '../mapping/source-fields.ts';
+import { writeRule } from '../mapping/write-rule.ts';
 import { settingsReference, wrap } from '../operator/reference.ts';
-import type { Dispatch } from '../worker/dispatch.ts';
-import { dispatch } from '../worker/dispatch.ts';
-import { catalogues } from './catalogues.ts';
+import { createReceiverMetrics } from '../receiver/receiver-metrics.ts';
+import type { InboxState } from '../store/inbox-tables.ts';
+import { openTables } from '../store/open-store.ts';
+import type { StreamState } from '../store/stream-tables.ts';
+import type { TenantState } from '../store/tenant-states.ts';
+import { landedNames, landings, pullStreams } from '../streams/streams.ts';
+import { type Dispatch, dispatch } from '../worker/dispatch.ts';
+import { createMetrics } from '../worker/metrics.ts';
 import { example, type LoadCommand } from './options.ts';
 
 /** `load` gives a command of the program its options and commands, which are read only when they are needed. */
@@ -63,4 +76,284 @@ function listOf(lines: readonly string[]): string[] {
 function argumentText(argument: Argument): string {
   const name = argument.variadic ? `${argument.name()}...` : argument.name();
   return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+/** Everything that has a name in this version and is no setting and no command, as lines of Markdown. */
+async function catalogues(): Promise<string[]> {
+  return [
+    ...holds(),
+    '',
+    ...allAnswers(),
+    '',
+    ...states(),
+    '',
+    ...sourcePaths(),
+    '',
+    ...(await employeeFields()),
+    '',
+    ...landedFields(),
+    '',
+    ...(await metrics()),
+  ];
+}
+
+function holds(): string[] {
+  const lines = Object.entries<HoldEntry>(holdCatalogue).map(([code, { scope, answers: accepted, what, asks }]) => {
+    const text = `${what(anything as never)} ${asks}`
+      .replace(/\w$/, '$&.')
+      .replaceAll(/<[\w.]+>/g, (one) => `\`${one}\``);
+    const words = accepted.map((one) => `\`${one}\``).join(', ');
+    return `- \`${code}\`${scope === 'tenant' ? ' (of the whole tenant)' : ''}: ${text} Answers: ${words}.`;
+  });
+  return [
+    '## Holds',
+    '',
+    'Questions that hirebridge asks a person. `hirebridge hold show HOLD` says what it is about; `hirebridge hold',
+    'answer` takes one of the answers. A refusal of the hiring platform or of the HR system is a hold, too, under the',
+    'code of the refusal, with the answers `retry` and `cancel` or `keep`.',
+    '',
+    ...lines,
+  ];
+}
+
+/** Has whatever a message is made of, and each of it says its own name. */
+const anything = new Proxy({}, { get: (_, key) => placeholder(String(key)) });
+
+/** Stands for a text, a list or a hire. */
+function placeholder(name: string): unknown {
+  return new Proxy([`<${name}>`], {
+    get: (list, key) => (typeof key === 'symbol' || key in list ? Reflect.get(list, key) : placeholder(key)),
+  });
+}
+
+function allAnswers(): string[] {
+  const words = Object.keys(answers) as Answer[];
+  return [
+    '## Answers',
+    '',
+    ...words.map((word) => {
+      const { does, doesForTenant, takes }: (typeof answers)[Answer] & { doesForTenant?: string; takes?: string } =
+        answers[word];
+      const tenant = doesForTenant === undefined ? '' : ` For a hold of the whole tenant: ${doesForTenant}`;
+      return `- \`${word}${takes === undefined ? '' : ` <${takes}>`}\`: ${does}${tenant}`;
+    }),
+  ];
+}
+
+const HIRE_STATES: Readonly<Record<HireState, string>> = {
+  'before-go-live': 'hired before the tenant went live, or passed over; only `hire start --adopt` begins it',
+  open: 'a workflow follows it; its step says what it does',
+  done: 'the Employee ID was written back and read again as written',
+  left: 'over, and the person has left the hiring stage; who comes back is hired anew',
+  cancelled: 'ended by the answer `cancel`; nothing starts again while the person stays in the stage',
+  kept: 'ended by the answer `keep`; everything stays as it is',
+};
+
+const HIRE_STEPS: Readonly<Record<HireStep, string>> = {
+  enrol: 'reads both sides, and enrols the person in the onboarding flow, unless the tenant skips it',
+  're-enrol': 'enrols the person once more, because a person answered so',
+  'await-credits': 'waits until the hiring platform has onboarding credits again',
+  onboard: 'waits for a status of `policies.onboarding.readyAt`, a refusal, or the deadline',
+  employ: 'searches the HR system, saves a plan, and makes, links or changes the one employee',
+  'write-back': 'tells the hiring platform the Employee ID and status, and reads them again',
+  'confirm-left': 'the person seems to have left the stage: waits for `policies.cancel.grace`, and reads again',
+  cancel: 'ends the enrolment of a hire that is given up',
+  'watch-done': 'done; it hears when the person leaves the stage after all',
+  'end-employment': 'ends the employment of somebody who never came, because a person answered `no-show`',
+  'hand-over': 'leaves the employee to the next hire of this person, because a person answered `moved`',
+  ended: 'over',
+};
+
+const TENANT_STATES: Readonly<Record<TenantState['state'], string>> = {
+  active: 'it is worked for',
+  paused: 'nothing is read or written for it; webhooks are stored. Its code says whether a person or a check did that',
+  removed: 'removed by `tenant remove`; what is known of it stays until its records are cleared',
+};
+
+const RUN_STATES: Readonly<Record<StreamState, string>> = {
+  running: 'under way, or waiting for a worker that goes on with it',
+  done: 'came to its end, and nothing was left out',
+  partial: 'came to its end; `hirebridge failed` lists what was left out, with the reason',
+  refused: 'ended before its end; its code says why',
+};
+
+const INBOX_STATES: Readonly<Record<InboxState, string>> = {
+  waiting: 'stored, and not acted upon yet',
+  relayed: 'what it names was read again',
+  ignored: 'an event that nothing depends on',
+  undeliverable: 'acting upon it failed too often: `hirebridge inbox retry`',
+  'other-company': 'it names another company than the tenant file',
+  unknown: 'an event that this version does not know',
+};
+
+function states(): string[] {
+  return [
+    '## States',
+    '',
+    ...statesOf('Of a hire', HIRE_STATES),
+    '',
+    ...statesOf('Steps of an open hire', HIRE_STEPS),
+    '',
+    ...statesOf('Of a tenant', TENANT_STATES),
+    '',
+    ...statesOf("Of a stream's run; beside it, a stream is paused by a person or held by a change limit", RUN_STATES),
+    '',
+    ...statesOf('Of a delivery (`hirebridge inbox list --state`)', INBOX_STATES),
+    '',
+    'Of a field that flows both ways: [two-way.md](two-way.md#states-of-a-field).',
+  ];
+}
+
+function statesOf(title: string, meanings: Readonly<Record<string, string>>): string[] {
+  return [`${title}:`, '', ...Object.entries(meanings).map(([state, meaning]) => `- \`${state}\`: ${meaning}.`)];
+}
+
+/** What `from` may name, and what a rule that goes to the partner may change there. */
+function sourcePaths(): string[] {
+  const read = Object.entries<SourceRecord>(sourceRecords).map(([name, record]) => `- \`${name}\`: ${pathsOf(record)}`);
+  const own = landedNames
+    .filter((name) => name !== 'candidates' && name !== 'jobs')
+    .map((name) => `- \`${pullStreams[name].record.name}\` in ${name}.yaml: ${pathsOf(pullStreams[name].record)}`);
+  const written = Object.entries<SourceRecord>(partnerTargets).map(
+    ([name, record]) => `- \`${name}\`: ${pathsOf(record)}`,
+  );
+  return [
+    '## Source paths',
+    '',
+    'What `from` may name in a mapping of employees, as `candidate.firstName`, `job.customFields[Department]` or',
+    '`onboarding.metadata.site`. A custom field is named by its label or its id; `hirebridge discover TENANT` lists',
+    'them.',
+    '',
+    ...read,
+    '',
+    'A mapping of a stream reads its one record, with the same fields:',
+    '',
+    ...own,
+    '',
+    'A rule with `direction: toPartner` or `both` may change:',
+    '',
+    ...written,
+  ];
+}
+
+function pathsOf({ fields, hasCustomFields, lists = [] }: SourceRecord): string {
+  return [
+    ...fields.map((field) => `\`${field}\``),
+    ...(hasCustomFields === true ? ['`customFields[LABEL]`'] : []),
+    ...lists.map((list) => `\`${list}[first|last|current].customFields[LABEL]\``),
+  ].join(', ');
+}
+
+/** The least that a tenant file says of each kind; no field depends on it. */
+const LEAST: Readonly<Record<string, Record<string, unknown>>> = {
+  bamboohr: { url: 'https://acme.bamboohr.com', apiKey: 'key', referenceField: 'none' },
+  odoo: { url: 'https://odoo.example', database: 'acme', user: 'hirebridge', password: 'secret' },
+  scim: { url: 'https://hr.example/scim/v2', token: 'secret' },
+  sftp: { host: 'sftp.example', user: 'hirebridge', hostKey: `SHA256:${'A'.repeat(43)}`, privateKey: 'key' },
+  sql: { url: 'sqlite:hr.db' },
+  tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
+};
+
+/** Kinds whose fields a file of the customer's says. */
+const OF_A_FILE = ['http', 'module'];
+
+async function employeeFields(): Promise<string[]> {
+  const kinds = hrisKinds().filter((kind) => !OF_A_FILE.includes(kind));
+  const tables = await Promise.all(kinds.map(fieldsOf));
+  return [
+    '## Fields of HR systems',
+    '',
+    'What a mapping of employees may write by kind, and what fills it where no mapping says otherwise. `hris.fields`',
+    'of a tenant file adds fields, or places them elsewhere. The fields of `http` and `module` are those that their',
+    'file names.',
+    ...tables.flat(),
+  ];
+}
+
+async function fieldsOf(kind: string): Promise<string[]> {
+  const options = LEAST[kind] ?? {};
+  const adapter = findHrisAdapter(kind, options);
+  if (adapter === undefined) throw new Error(`${kind} is a kind without an adapter`);
+  const fields = adapter.employeeFields(adapter.optionsSchema(landings).parse(options));
+  const mapping = await loadMapping({ kind, fields });
+  const rules = new Map(mapping.fields.map(({ target, rule, required }) => [target, { rule, required }]));
+  const rows = fields.map(({ key, label, type, required, place }) => {
+    const rule = rules.get(key);
+    const cells = [
+      `\`${key}\``,
+      label,
+      place === undefined || place === key ? '' : code(place),
+      type,
+      required || rule?.required === true ? 'yes' : '',
+      rule === undefined ? '' : code(writeRule(rule.rule)),
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const head = ['| field | label | stands in | type | required | filled from |', '|---|---|---|---|---|---|'];
+  return ['', `### Employees, kind ${kind}`, '', ...head, ...rows];
+}
+
+/** Text that has backticks itself stands between two of them. */
+function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+function landedFields(): string[] {
+  const lines = Object.entries(landings).map(([stream, fields]) => {
+    const names = Object.entries(fields).map(
+      ([key, { type, required }]) => `\`${key}\` (${type}${required === true ? ', required' : ''})`,
+    );
+    return `- \`${stream}\`: ${names.join(', ')}`;
+  });
+  return [
+    '### Landing tables',
+    '',
+    'Fields of each stream that lands, before `hris.landing` adds its own:',
+    '',
+    ...lines,
+  ];
+}
+
+const ABOUT_METRICS = [
+  '## Metrics',
+  '',
+  'At `/metrics` of `worker` and `serve`, and by OTLP ([traces.md](traces.md)); beside them the figures of the process',
+  '(`hirebridge_process_*`, `hirebridge_nodejs_*`). A label marked with \\* is there only with',
+  '`HIREBRIDGE_METRICS_BY_TENANT`.',
+  '',
+];
+
+async function metrics(): Promise<string[]> {
+  const rows = await Promise.all(
+    (['worker', 'serve'] as const).map(async (part) => {
+      const [all, few] = [await listMetrics(part, true), await listMetrics(part, false)];
+      return all.map(({ name, help, type, labelNames }) => {
+        const dropped = few.find((one) => one.name === name)?.labelNames.length !== labelNames.length;
+        const labels = labelNames
+          .map((label) => `\`${label}\`${dropped && label === 'tenant' ? '\\*' : ''}`)
+          .join(', ');
+        return `| \`${name}\` | ${type} | ${part} | ${labels} | ${help.replace(/\.$/, '')} |`;
+      });
+    }),
+  );
+  return [...ABOUT_METRICS, '| metric | type | of | labels | what |', '|---|---|---|---|---|', ...rows.flat()];
+}
+
+interface Metric {
+  name: string;
+  help: string;
+  type: string;
+  labelNames: readonly string[];
+}
+
+async function listMetrics(part: 'worker' | 'serve', byTenant: boolean): Promise<Metric[]> {
+  const registry = new Registry();
+  if (part === 'serve') createReceiverMetrics(registry);
+  else {
+    // Nothing is read of this store: its metrics are only listed.
+    const tables = openTables('sqlite::memory:');
+    createMetrics({ ...tables, installationId: '' }, registry, { byTenant });
+    await tables.close();
+  }
+  return registry.getMetricsAsArray() as unknown as Metric[];
 }

@@ -1,8 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { ConnectorError } from '../errors.ts';
+import { type ControlClient, createControlClient } from '../sandbox/control/client.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
+import { EXIT } from './exit.ts';
 import { example, integer, port } from './options.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
-import { defineSandboxHire } from './sandbox-hire.ts';
+import { say } from './print.ts';
 
 interface SandboxFlags {
   port: number;
@@ -84,4 +88,108 @@ async function runSandbox(flags: SandboxFlags): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`);
   await whenStopped(stop);
   await sandbox.close();
+}
+
+function defineSandboxHire(command: Command): void {
+  command
+    .description(
+      'Play one hire in a running sandbox: a recruiter hires somebody new, and once hirebridge has enrolled them, ' +
+        'the onboarding is finished. Exit code 3 where nobody enrols them within a minute.',
+    )
+    .option('--start-date <date>', 'first day of work, YYYY-MM-DD; by default the first of a month, two months on')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge sandbox hire', 'hirebridge sandbox hire --start-date 2027-01-11'))
+    .action(runHire);
+}
+
+interface HireFlags {
+  startDate?: string;
+  json?: boolean;
+}
+
+async function runHire({ startDate = inTwoMonths(), json }: HireFlags, command: Command): Promise<void> {
+  const { controlPort } = command.optsWithGlobals<{ controlPort: number }>();
+  const control = await openControl(`http://127.0.0.1:${controlPort}`);
+  const { name, jobCandidateId } = await hireSomebody(control, startDate);
+  const hired = `${name} is hired: job candidate ${jobCandidateId}, first day ${startDate}.`;
+  if (json !== true) process.stdout.write(`${hired}\n`);
+  const onboardingCandidateId = await enrolmentOf(control, jobCandidateId);
+  if (onboardingCandidateId === undefined) {
+    process.exitCode = EXIT.partial;
+    const text =
+      'Nobody enrolled them within a minute. Is hirebridge up, and the tenant live? See: hirebridge status\n';
+    return say({ json }, { name, jobCandidateId, startDate, onboarding: 'not enrolled' }, text);
+  }
+  await control.act('finishOnboarding', { onboardingCandidateId });
+  say(
+    { json },
+    { name, jobCandidateId, startDate, onboarding: 'finished' },
+    'Enrolled by hirebridge, and the onboarding is finished.\n' +
+      `Next: hirebridge hire show TENANT ${jobCandidateId} --wait\n`,
+  );
+}
+
+function inTwoMonths(): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2, 1)).toISOString().slice(0, 10);
+}
+
+async function openControl(url: string): Promise<ControlClient> {
+  const control = createControlClient(url);
+  const isThere = await control.health().then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return control;
+  throw new ConnectorError({
+    code: 'SANDBOX_NOT_RUNNING',
+    action: 'retry',
+    message:
+      `No sandbox answers at ${url}. Start one with: hirebridge sandbox. ` +
+      'Name its --control-port where it has another.',
+  });
+}
+
+const NAMES = ['Ana Reyes', 'Bruno Costa', 'Chiara Galli', 'Dara Quinn', 'Emil Novak', 'Farah Aziz', 'Greta Lind'];
+
+async function hireSomebody(control: ControlClient, startDate: string) {
+  const { rows: jobs } = await control.browse('jobs', { status: 'ACTIVE' });
+  const jobId = Number(jobs.at(-1)?.id);
+  if (Number.isNaN(jobId)) throw refused('The sandbox has no active job. Start it with --jobs 3.');
+  const name = await newName(control);
+  const [firstName = '', lastName = ''] = name.split(' ');
+  const email = `${firstName}.${lastName}@example.org`.toLowerCase();
+  const person = { firstName, lastName, email, phone: '+34 600 100 200', city: 'Madrid', country: 'Spain' };
+  const added = await control.act('addCandidate', { candidate: person, jobId, stageType: 'SHORTLISTED' });
+  if (!('jobCandidateId' in added)) throw refused('The sandbox added nobody to its job.');
+  const { candidateId, jobCandidateId } = added;
+  const value = { fieldLabel: 'Start date', entityType: 'candidate', entityId: candidateId, value: startDate } as const;
+  await control.act('setCustomFieldValue', value);
+  await control.act('move', { jobCandidateIds: [jobCandidateId], stageType: 'HIRED' });
+  return { name, jobCandidateId };
+}
+
+/** Two people of one name would be a question, and not a hire. */
+async function newName(control: ControlClient): Promise<string> {
+  for (const name of NAMES) {
+    const { rows } = await control.browse('candidates', { search: name });
+    if (rows.length === 0) return name;
+  }
+  throw refused('Everybody whom this command knows is hired. Start a new sandbox, or use its page.');
+}
+
+function refused(message: string): ConnectorError {
+  return new ConnectorError({ code: 'SANDBOX_HIRE', action: 'reject', message });
+}
+
+const MOST_MS = 60_000;
+
+/** Our enrolments carry `hirebridge:<jobCandidateId>:<period>` as externalRef. */
+async function enrolmentOf(control: ControlClient, jobCandidateId: number): Promise<string | undefined> {
+  for (const end = performance.now() + MOST_MS; performance.now() < end; await pause(200)) {
+    const rows = await control.ledger({ kind: 'effect', name: 'enrolment' });
+    const mine = rows.find(({ detail }) => String(detail['externalRef']).split(':')[1] === String(jobCandidateId));
+    if (mine?.subject !== undefined) return String(mine.subject);
+  }
+  return undefined;
 }

@@ -1,17 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SignalHire } from '../../activities/deps.ts';
 import type { Logger } from '../log.ts';
-import { leaseDeliveries, lookForDue } from '../store/inbox.ts';
+import {
+  deferDeliveries,
+  failDelivery,
+  finishDeliveries,
+  type LeasedDelivery,
+  leaseDeliveries,
+  lookForDue,
+} from '../store/inbox.ts';
+import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamName } from '../streams/streams.ts';
+import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { within } from '../within.ts';
 import { createCoalesced } from './coalesced.ts';
-import { hireEvents } from './dispatch.ts';
-import { ofStreamKey, type StreamHinter } from './hint-streams.ts';
-import { outageReason } from './is-outage.ts';
-import { type DeliveryRelay, noteOutage, relayDelivery, relayTogether } from './relay-deliveries.ts';
-import type { HintSender } from './send-hints.ts';
-import { signalOnce } from './signal-once.ts';
-import { createUnderWay, type UnderWay } from './under-way.ts';
+import { dispatchOf, hireEvents } from './dispatch.ts';
+import { hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
+import { isOutage, outageReason } from './is-outage.ts';
+import { type HintSender, hintUnmade, hireHints } from './send-hints.ts';
 
 export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
   log: Logger;
@@ -163,4 +169,176 @@ function paced({ paced: turns, signalHire, isShared }: Relay, tenantId: string, 
     }
     return signalHire(hire, about, options);
   };
+}
+
+/**
+ * Sends each different signal once, however often it is asked for. Right for deliveries that were all stored before the
+ * first signal leaves: a hint says "read again", and one reading after the last of them answers them all. A move into
+ * Hired is two events, an onboarding that ends is five.
+ */
+function signalOnce(signalHire: SignalHire): SignalHire {
+  const sent = new Map<string, Promise<boolean>>();
+  return (hire, about, options) => {
+    const key = JSON.stringify([hire.tenantId, hire.jobCandidateId, about, options]);
+    const known = sent.get(key) ?? signalHire(hire, about, options);
+    sent.set(key, known);
+    return known;
+  };
+}
+
+/** Work under way, counted by tenant. */
+interface UnderWay {
+  of(tenantId: string): number;
+  all(): number;
+  /** `work` must not fail. */
+  begin(tenantId: string, work: () => Promise<void>): void;
+  /**
+   * Resolves when the last work of a tenant ended or `wake` was called since the last call, after `ms`, or when it is
+   * time to stop.
+   */
+  change(ms: number, stop: AbortSignal): Promise<void>;
+  wake(): void;
+  /** Resolves when nothing is under way. */
+  ended(): Promise<void>;
+}
+
+function createUnderWay(): UnderWay {
+  const counts = new Map<string, number>();
+  const running = new Set<Promise<void>>();
+  let changed = false;
+  let wake = (): void => undefined;
+
+  function end(tenantId: string, done: Promise<void>): void {
+    const left = (counts.get(tenantId) ?? 1) - 1;
+    running.delete(done);
+    if (left > 0) return void counts.set(tenantId, left);
+    counts.delete(tenantId);
+    noteChange();
+  }
+
+  function noteChange(): void {
+    changed = true;
+    wake();
+  }
+
+  return {
+    of: (tenantId) => counts.get(tenantId) ?? 0,
+    all: () => running.size,
+    begin(tenantId, work) {
+      counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+      const done: Promise<void> = work().finally(() => end(tenantId, done));
+      running.add(done);
+    },
+    async change(ms, stop) {
+      const isDue = changed || stop.aborted;
+      changed = false;
+      if (isDue) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        stop.addEventListener('abort', wake, { once: true });
+      });
+      stop.removeEventListener('abort', wake);
+      wake = () => undefined;
+      changed = false;
+    },
+    wake: noteChange,
+    ended: async () => void (await Promise.all(running)),
+  };
+}
+
+interface DeliveryRelay extends HintSender, StreamHinter {
+  log: Logger;
+  /** When each reason for waiting was logged last. */
+  outages: Map<string, number>;
+}
+
+const DEFER_MS = 1_000;
+const NOTE_EVERY_MS = 60_000;
+
+/** One about hires, and perhaps about records of streams as well. */
+async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelivery): Promise<void> {
+  const { hires } = dispatchOf(delivery.event);
+  try {
+    if (hires !== undefined)
+      await hireHints[hires](
+        signalling(relay, delivery),
+        delivery,
+        await readTenantState(relay.store, delivery.tenantId),
+      );
+    await hintStreams(relay, [delivery]);
+    await finishDeliveries(relay.store, [delivery], 'relayed');
+  } catch (error) {
+    await putBack(relay, delivery, error);
+  }
+}
+
+/** Signals of one delivery, each in the trace of its hire. */
+function signalling(relay: DeliveryRelay, { tenantId, bodyHash, event }: LeasedDelivery): DeliveryRelay {
+  const { installationId } = relay.store;
+  const own = event === STARTING_EVENT ? {} : { causedBy: placeOfDelivery({ installationId, tenantId, bodyHash }) };
+  return {
+    ...relay,
+    signalHire: (hire, about, options) =>
+      tracedForHire(`relay ${event}`, { installationId, ...hire }, own, () => relay.signalHire(hire, about, options)),
+  };
+}
+
+/** Some of one tenant that ask for no hire, in a few statements: thousands of them cost the other tenants little. */
+async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  try {
+    await hintAndFinish(relay, deliveries);
+  } catch {
+    await relayEach(relay, deliveries);
+  }
+}
+
+/** One of them may be bad, and the others are not to fail with it. In an outage the others wait, for less long. */
+async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  for (const [index, delivery] of deliveries.entries()) {
+    try {
+      await hintAndFinish(relay, [delivery]);
+    } catch (error) {
+      await putBack(relay, delivery, error);
+      if (isOutage(error)) return defer(relay, deliveries.slice(index + 1), DEFER_MS / 2);
+    }
+  }
+}
+
+async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  await hintUnmade(relay, deliveries);
+  const taken = await hintStreams(relay, deliveries);
+  const ignored = deliveries.filter((delivery) => !taken.has(delivery));
+  await finishDeliveries(relay.store, [...taken], 'relayed');
+  await finishDeliveries(relay.store, ignored, 'ignored');
+}
+
+/** Says why deliveries wait, once a minute for each reason. */
+function noteOutage({ log, outages }: DeliveryRelay, reason: string): void {
+  const now = performance.now();
+  if (now - (outages.get(reason) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return;
+  outages.set(reason, now);
+  log.error({ reason }, 'deliveries wait until Temporal, the partner or the store works again');
+}
+
+async function putBack(relay: DeliveryRelay, delivery: LeasedDelivery, error: unknown): Promise<void> {
+  const { store, log } = relay;
+  const { tenantId, event, failures } = delivery;
+  const reason = outageReason(error);
+  if (isOutage(error)) {
+    noteOutage(relay, reason);
+    return defer(relay, [delivery], DEFER_MS);
+  }
+  log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
+  await failDelivery(store, delivery, reason).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
+}
+
+/** No try is spent: an outage must throw no delivery away. A store that fails here leaves the rows to their lease. */
+async function defer(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[], waitMs: number): Promise<void> {
+  await deferDeliveries(relay.store, deliveries, waitMs).catch((cause: unknown) =>
+    noteOutage(relay, outageReason(cause)),
+  );
 }

@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { createBackOff } from './back-off.ts';
 
 /** Chores of all tenants at once. */
 const MOST_AT_ONCE = 16;
@@ -70,5 +69,30 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
       underWay.set(key, done);
     },
     ended: () => Promise.all(underWay.values()),
+  };
+}
+
+/** When each of many things may be tried again: soon after a success, ever later after failures in a row. */
+interface BackOff {
+  isDue(key: string): boolean;
+  hasFailed(key: string): boolean;
+  succeeded(key: string, againMs: number): void;
+  failed(key: string): void;
+  /** Its failures no longer count: it is due now. */
+  forget(key: string): void;
+}
+
+/** `firstMs` after a first failure, twice as long after each further one, `mostMs` at most. */
+export function createBackOff(firstMs: number, mostMs: number, now: () => number = () => performance.now()): BackOff {
+  const states = new Map<string, { dueAt: number; failures: number }>();
+  return {
+    isDue: (key) => (states.get(key)?.dueAt ?? Number.NEGATIVE_INFINITY) <= now(),
+    hasFailed: (key) => (states.get(key)?.failures ?? 0) > 0,
+    succeeded: (key, againMs) => void states.set(key, { dueAt: now() + againMs, failures: 0 }),
+    failed(key) {
+      const failures = states.get(key)?.failures ?? 0;
+      states.set(key, { dueAt: now() + Math.min(mostMs, firstMs * 2 ** failures), failures: failures + 1 });
+    },
+    forget: (key) => void states.delete(key),
   };
 }

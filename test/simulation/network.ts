@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { RequestCarrier } from '../../src/http/pool.ts';
-import { play } from '../../src/sandbox/play.ts';
 import type { Random } from '../../src/sandbox/random.ts';
+import { play } from '../../src/sandbox/server.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';

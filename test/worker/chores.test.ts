@@ -19,12 +19,11 @@ import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createBackOff } from '../../src/worker/back-off.ts';
 import { createHrisCheck } from '../../src/worker/check-hris.ts';
 import { startChores } from '../../src/worker/chores.ts';
 import { createNotifier } from '../../src/worker/notify-tenant.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
-import { createChoreRunner } from '../../src/worker/run-chores.ts';
+import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
 import { until } from '../harness/world.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
@@ -9,6 +10,7 @@ import type { HrisLimits } from '../http-line.ts';
 import type {
   ChangedEmployees,
   DescribedField,
+  EmployeeFile,
   EmployeeRecord,
   FieldDef,
   HrisAdapter,
@@ -16,10 +18,11 @@ import type {
   ListEntry,
   Requisition,
   Requisitions,
+  WriteOptions,
 } from '../port.ts';
 import { probed } from '../probed.ts';
 import { sameAddress } from '../same-address.ts';
-import type { CallPlan, HttpDefinition } from './definition.ts';
+import type { CallPlan, FilesPlan, HttpDefinition } from './definition.ts';
 import {
   amendEmployee,
   askCreate,
@@ -32,7 +35,6 @@ import {
   terminateEmployee,
   updateEmployee,
 } from './employees.ts';
-import { deliverFile } from './files.ts';
 import { type LineOptions, openDefinedLine } from './line.ts';
 import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
@@ -390,4 +392,53 @@ function notWhole({ what, purpose }: CallPlan, whose: string): ConnectorError {
 
 function placeOf({ at, id }: Change): string {
   return `${at} ${id.padStart(40, '0')}`;
+}
+
+/** Into the employee's record, unless the same bytes are there under this name. */
+async function deliverFile(
+  defined: Defined,
+  plan: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  { signal, beforeSend }: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  if (await isThere(defined, plan, { id, file }, signal)) return 'there';
+  const values = {
+    id,
+    file: new File([new Uint8Array(file.bytes)], file.name, { type: file.mediaType }),
+    'file.name': file.name,
+    'file.mediaType': file.mediaType,
+    'file.base64': file.bytes.toString('base64'),
+  };
+  // What became of an upload does not matter: the next delivery looks first.
+  await defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true });
+  return 'delivered';
+}
+
+async function isThere(
+  defined: Defined,
+  { list, same, download }: FilesPlan,
+  { id, file }: { id: string; file: EmployeeFile },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pages = defined.line.pages({ plan: list, values: { id }, signal, idempotent: true }, (answer) =>
+    recordsIn(answer, list),
+  );
+  for await (const { items } of pages)
+    for (const item of items) {
+      if (asText((await list.name(item)) ?? '') !== file.name) continue;
+      for (const [digest, read] of Object.entries(same)) if ((await read(item)) === digestOf(file, digest)) return true;
+      const fileId = idOf(await list.id?.(item));
+      if (download === undefined || fileId === undefined) continue;
+      const call = { plan: download, values: { id, 'file.id': fileId }, signal, idempotent: true, isRaw: true };
+      const got = await defined.line.send(call).catch((error: unknown) => {
+        if (isConnectorError(error) && error.status === 404) return undefined;
+        throw error;
+      });
+      if (got?.at.body.equals(file.bytes) === true) return true;
+    }
+  return false;
+}
+
+function digestOf({ bytes }: EmployeeFile, digest: string): string {
+  return digest === 'base64' ? bytes.toString('base64') : createHash(digest).update(bytes).digest('hex');
 }

@@ -1,17 +1,36 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
-import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import type {
+  ChangedEmployees,
+  CreateResult,
+  DescribedField,
+  EmployeeFile,
+  EmployeeRecord,
+  Employees,
+  FieldDef,
+  HrisAdapter,
+  HrisConnection,
+  WriteOptions,
+} from '../port.ts';
 import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
-import { changedEmployees } from './changes.ts';
-import { describeColumns } from './describe.ts';
-import { deliverFile } from './files.ts';
-import { findEmployee, readEmployees } from './find.ts';
+import { type Cells, readCsv, unreadable } from './csv.ts';
+import { assertKnown, findEmployee, readEmployees } from './find.ts';
+import { handOverLast, handOverOnce } from './hand-over.ts';
+import { encrypt } from './open-pgp.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
-import { probe } from './probe.ts';
+import { listRosters, readRoster } from './people.ts';
 import { createReadyFiles } from './ready-files.ts';
-import { openSession } from './session.ts';
+import { encode, hireRequestId, referenceOf } from './request-id.ts';
+import { madeTwice, readResults, verdictOn } from './results.ts';
+import { openSession, type RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
-import { createEmployee, rehireEmployee, resolveRequest, terminateEmployee, updateEmployee } from './write-employee.ts';
+import { problemOf, refuseIncomplete, toCells } from './values.ts';
 
 /** CSV files over SFTP: requests go out, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {
@@ -59,4 +78,278 @@ function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
     rehire: (id, fields, write) => rehireEmployee(hris, { id, endColumn, fields }, write),
     terminate: (id, lastDay, write) => terminateEmployee(hris, { id, endColumn, lastDay }, write),
   };
+}
+
+/** What the customer says of its columns, if it does: column, type, required, options, max_length. */
+const COLUMNS = 'columns.csv';
+const MOST_BYTES = 1_000_000;
+const TYPES: readonly string[] = ['text', 'number', 'date', 'boolean', 'list'] satisfies FieldDef['type'][];
+
+/** The columns of a request as the customer describes them; nothing where there is no such file. */
+async function describeColumns({ session, options }: Sftp, signal: AbortSignal): Promise<DescribedField[]> {
+  const { requests } = options.folders;
+  if (!(await session.list(requests, signal)).some(({ name }) => name === COLUMNS)) return [];
+  const path = `${requests}/${COLUMNS}`;
+  const { rows } = readCsv(await session.read(path, MOST_BYTES, signal), { name: path, delimiter: options.delimiter });
+  const keys = new Map(Object.entries(options.columns).map(([key, { column }]) => [column, key]));
+  return rows.map((row, index) => {
+    const { column: label, type = 'text' } = row;
+    if (label === undefined || label === '') throw unreadable(path, `record ${index + 1} has no column`);
+    const key = keys.get(label);
+    return {
+      key: key ?? label,
+      label,
+      isField: key !== undefined,
+      type: TYPES.includes(type) ? (type as FieldDef['type']) : 'other',
+      required: /^(true|yes|1)$/i.test(row['required'] ?? ''),
+      ...(row['options'] ? { options: row['options'].split('|') } : {}),
+      ...(row['max_length'] ? { maxLength: Number(row['max_length']) } : {}),
+    };
+  });
+}
+
+/**
+ * Hands a document over beside a row that says whose it is. The note of it stays, so the same bytes under the same name
+ * go to an employee once, although the customer's job has taken them.
+ */
+async function deliverFile(
+  hris: Sftp,
+  id: string,
+  { name, mediaType, bytes }: EmployeeFile,
+  write: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  const { encryptTo, idColumn } = hris.options;
+  refuseName(name);
+  await assertKnown(hris, id, write.signal);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const key = createHash('sha256')
+    .update(JSON.stringify([name, sha256]))
+    .digest('hex')
+    .slice(0, 12);
+  const request = `file-${encode(id)}-${key}`;
+  const document = `${request}.document${encryptTo === undefined ? '' : '.pgp'}`;
+  const row = { action: 'file', [idColumn]: id, document, file_name: name, media_type: typeIn(mediaType), sha256 };
+  const isNew = await handOverOnce(hris, { id: request, cells: row, document: { name: document, bytes } }, write);
+  return isNew ? 'delivered' : 'there';
+}
+
+/** It is what some web server said: anything but a type (RFC 6838, section 4.2) may be a formula. */
+function typeIn(mediaType: string): string {
+  const name = String.raw`[a-z\d][\w!#$&^.+-]{0,126}`;
+  return new RegExp(`^${name}/${name}$`, 'i').test(mediaType) ? mediaType : 'application/octet-stream';
+}
+
+/** The customer's job may name a file after it. */
+const NO_NAME = /[\p{Cc}/\\]/u;
+
+function refuseName(name: string): void {
+  const problem = problemOf(name) ?? (NO_NAME.test(name) ? 'holds a line break or a path' : undefined);
+  if (problem === undefined) return;
+  throw new ConnectorError({
+    code: 'INVALID_VALUE',
+    action: 'reject',
+    message: `The name of a document ${problem}, so no row can name it. Rename it in the hiring platform.`,
+    details: { name: problem },
+  });
+}
+
+/** The login, the folders, the keys, every result so far, and how old the newest roster is. */
+async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
+  const { session, options } = hris;
+  const { requests, sent } = options.folders;
+  await session.list(requests, signal);
+  if (!(await session.exists(sent, signal))) throw noFolder(sent);
+  await readResults(hris, signal);
+  if (options.encryptTo !== undefined) await encrypt(new Uint8Array(), options.encryptTo, signal);
+  const newest = (await listRosters(hris, signal)).at(-1);
+  if (newest === undefined) throw noRoster(options);
+  const ageMs = Date.now() - newest.changedAt;
+  if (ageMs > options.rosterMaxAge) throw staleRoster(options, newest.name, ageMs);
+  const { columns } = await readRoster(hris, newest, signal);
+  if (options.endColumn !== undefined && !columns.includes(options.endColumn)) throw noEndColumn(options, newest.name);
+}
+
+function noFolder(folder: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_MISCONFIGURED',
+    action: 'reject',
+    message: `The SFTP server has no folder ${folder}. Make it for us alone, or name another in hris.folders.sent.`,
+  });
+}
+
+function noRoster({ folders }: SftpOptions): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_NO_ROSTER',
+    action: 'reject',
+    message:
+      `There is no finished roster in ${folders.rosters}. Without one nobody knows who is employed already. Let the ` +
+      'HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready after it.',
+  });
+}
+
+function noEndColumn({ folders, endColumn }: SftpOptions, name: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_MISCONFIGURED',
+    action: 'reject',
+    message:
+      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, as hris.endColumn names it. Let ` +
+      'the HR system write it, empty for who stays, or leave hris.endColumn out.',
+  });
+}
+
+const HOUR_MS = 3_600_000;
+
+function staleRoster({ folders, rosterMaxAge }: SftpOptions, name: string, ageMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_STALE_ROSTER',
+    action: 'reject',
+    message:
+      `The newest roster, ${folders.rosters}/${name}, is ${Math.floor(ageMs / HOUR_MS)} hours old, and ` +
+      `hris.rosterMaxAge allows ${Math.floor(rosterMaxAge / HOUR_MS)}. Let the HR system write a new one.`,
+  });
+}
+
+/** Employees a page. */
+const PAGE = 200;
+
+const rosterFile = z.strictObject({ name: z.string(), size: z.number(), changedAt: z.number() });
+
+/** The roster that was dealt with; within a comparison also the one that follows, and how far it came. */
+const cursor = z.strictObject({
+  dealtWith: rosterFile.optional(),
+  next: rosterFile.extend({ offset: z.int().min(0) }).optional(),
+});
+type Cursor = z.output<typeof cursor>;
+
+/**
+ * One page of the difference between the roster dealt with and the newest. Where one of the two was taken away since,
+ * the newest is given whole, and nobody is said to be gone.
+ */
+async function changedEmployees(hris: Sftp, given: string | undefined, signal: AbortSignal): Promise<ChangedEmployees> {
+  const before = readCursor(cursor, given);
+  const files = await listRosters(hris, signal);
+  const find = (wanted: RemoteFile | undefined) => files.find((file) => wanted !== undefined && isSame(file, wanted));
+  const begun = find(before.next);
+  const newest = begun ?? files.at(-1);
+  if (newest === undefined) return { employees: [], gone: [], next: JSON.stringify(before), more: false };
+  const earlier = find(before.dealtWith);
+  const olds = earlier === undefined ? [] : (await readRoster(hris, earlier, signal)).employees;
+  const news = (await readRoster(hris, newest, signal)).employees;
+  const changed = differing(olds, news);
+  const offset = begun === undefined ? 0 : (before.next?.offset ?? 0);
+  const reached = offset + PAGE;
+  const employees = changed.slice(offset, reached);
+  const { name, size, changedAt } = newest;
+  if (reached < changed.length) {
+    const next: Cursor = { ...before, next: { name, size, changedAt, offset: reached } };
+    return { employees, gone: [], next: JSON.stringify(next), more: true };
+  }
+  const dealtWith: Cursor = { dealtWith: { name, size, changedAt } };
+  return { employees, gone: missing(olds, news), next: JSON.stringify(dealtWith), more: false };
+}
+
+function differing(olds: readonly EmployeeRecord[], news: readonly EmployeeRecord[]): EmployeeRecord[] {
+  const known = byId(olds);
+  return news.filter((record) => !isDeepStrictEqual(known.get(record.ref.id), record));
+}
+
+function missing(olds: readonly EmployeeRecord[], news: readonly EmployeeRecord[]): string[] {
+  const known = byId(news);
+  return olds.map(({ ref }) => ref.id).filter((id) => !known.has(id));
+}
+
+function byId(records: readonly EmployeeRecord[]): Map<string, EmployeeRecord> {
+  return new Map(records.map((record) => [record.ref.id, record]));
+}
+
+/** One that was written over under its name is another. */
+function isSame(one: RemoteFile, other: RemoteFile): boolean {
+  return one.name === other.name && one.size === other.size && one.changedAt === other.changedAt;
+}
+
+/**
+ * Asks for a new employee; the answer is always `pending`. An attempt that was handed over before is found, and not
+ * made again. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken.
+ */
+async function createEmployee(
+  hris: Sftp,
+  fields: EmployeeFields,
+  reference: string,
+  write: WriteOptions,
+): Promise<CreateResult> {
+  const { options } = hris;
+  const values = toCells(options, fields);
+  refuseIncomplete(options, fields, true);
+  const found = await findEmployee(hris, { by: 'reference', value: reference }, write.signal);
+  if (found.kind === 'one')
+    throw new ConnectorError({
+      code: 'ALREADY_EXISTS',
+      action: 'ignore',
+      message: 'The results name an employee for this reference already.',
+      details: { ...found.ref },
+    });
+  if (found.kind === 'many') throw madeTwice(`reference ${reference}`, found.refs);
+  const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
+  // Every column stands in every file, so that all of them have one header.
+  const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
+  const keys = { action: 'create', [options.referenceColumn]: reference };
+  await handOverOnce(hris, { id, cells: { ...keys, ...empty, ...values } }, write);
+  return { kind: 'pending', ticket: id, nextCheckMs: options.checkEvery };
+}
+
+/** Only a rejection makes room for another. */
+async function nextAttempt(hris: Sftp, reference: string, signal: AbortSignal): Promise<number> {
+  const own = (await readResults(hris, signal)).filter(({ requestId }) => referenceOf(requestId) === reference);
+  return new Set(own.map(({ requestId }) => requestId)).size + 1;
+}
+
+/** What became of a request; a rejection is a refusal with the customer's own reason. */
+async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): Promise<CreateResult> {
+  const verdict = verdictOn(await readResults(hris, signal), ticket);
+  if (verdict === undefined) return { kind: 'pending', ticket, nextCheckMs: hris.options.checkEvery };
+  if (verdict.status === 'created') return { kind: 'created', ref: verdict.ref };
+  throw new ConnectorError({
+    code: 'HIRE_REJECTED',
+    action: 'reject',
+    message: `The HR system rejected request ${ticket}.${verdict.reason === '' ? '' : ` It said: ${verdict.reason}.`}`,
+  });
+}
+
+/** Asks for a change of the fields given. The same one is not handed over again while it is the last that waits. */
+async function updateEmployee(hris: Sftp, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
+  const { options } = hris;
+  const values = toCells(options, fields);
+  refuseIncomplete(options, fields, false);
+  if (Object.keys(values).length > 0) await askFor(hris, { action: 'update', id, cells: values }, write);
+}
+
+/** Asks for the end of an employment. */
+function terminateEmployee(
+  hris: Sftp,
+  { id, endColumn, lastDay }: { id: string; endColumn: string; lastDay: string },
+  write: WriteOptions,
+): Promise<void> {
+  return askFor(hris, { action: 'terminate', id, cells: { [endColumn]: lastDay } }, write);
+}
+
+/** Asks for a former employee to be an active one again, without a last day. */
+async function rehireEmployee(
+  hris: Sftp,
+  { id, endColumn, fields }: { id: string; endColumn: string; fields: EmployeeFields },
+  write: WriteOptions,
+): Promise<void> {
+  const values = toCells(hris.options, fields);
+  refuseIncomplete(hris.options, fields, false);
+  await askFor(hris, { action: 'rehire', id, cells: { [endColumn]: null, ...values } }, write);
+}
+
+/** What is asked for of an employee who is there. */
+async function askFor(
+  hris: Sftp,
+  { action, id, cells }: { action: string; id: string; cells: Cells },
+  write: WriteOptions,
+): Promise<void> {
+  await assertKnown(hris, id, write.signal);
+  const row = { action, [hris.options.idColumn]: id, ...cells };
+  await handOverLast(hris, { id: `change-${encode(id)}`, cells: row }, write);
 }

@@ -1,17 +1,22 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { stringify } from 'yaml';
 import { z } from 'zod';
+import { collectionEnvironments, requestCollection } from '../../partner/openapi/collection.ts';
+import { openApiDocument } from '../../partner/openapi/openapi.ts';
 import { ApiError, invalidRequest, issueSentence, notFound, refuse } from '../errors.ts';
+import { pageFile } from '../page-files.ts';
 import { contextOf } from '../prepare.ts';
 import { QUIRKS } from '../quirks.ts';
+import { verifiedNumbers } from '../records/campaigns.ts';
 import { type Company, companyById, listCompanies } from '../records/companies.ts';
 import { pendingDeliveries } from '../records/deliveries.ts';
 import { countLedger, type LedgerFilter, readLedger, record } from '../records/ledger.ts';
+import { BASE_PATH } from '../router.ts';
 import { listen, readBody } from '../server.ts';
 import type { SandboxState } from '../state.ts';
 import type { Action } from './action.ts';
 import { actions, describeActions, UNWRAPPED } from './actions.ts';
 import { browse } from './browse.ts';
-import { baseUrl, type Document, documentAt } from './documents.ts';
 
 const number = z.coerce.number().int().optional();
 const LedgerQuery = z.strictObject({
@@ -167,4 +172,55 @@ function deliveries(state: SandboxState, query: Record<string, string>): unknown
 function explain(error: Error): string {
   if (!(error instanceof z.ZodError)) return `The body is not valid JSON: ${error.message}`;
   return error.issues.map(issueSentence).join('; ');
+}
+
+interface Document {
+  type: string;
+  text: string;
+  headers?: Record<string, string>;
+}
+
+/** Section 9.4, as whole documents. */
+const DOCUMENTS: Record<string, (state: SandboxState) => Document> = {
+  '/openapi.json': (state) => json(openApiDocument({ sandbox: baseUrl(state) })),
+  '/openapi.yaml': (state) => ({
+    type: 'application/yaml',
+    text: stringify(openApiDocument({ sandbox: baseUrl(state) }), { aliasDuplicateObjects: false }),
+  }),
+  '/collection.json': () => json(requestCollection()),
+  '/environment.json': (state) => json(environment(state)),
+};
+
+/** Base URL of the API that this control plane belongs to. */
+function baseUrl(state: SandboxState): string {
+  return state.publicUrl + BASE_PATH;
+}
+
+/** The collection's environment with the key and a verified number of the first company in it, ready to run. */
+function environment(state: SandboxState): unknown {
+  const { sandbox } = collectionEnvironments({ sandbox: baseUrl(state) });
+  const [company] = listCompanies(state);
+  if (company === undefined) return sandbox;
+  const [verifiedPhone] = verifiedNumbers(contextOf(state, company));
+  const known = { apiKey: company.apiKey, verifiedPhone };
+  const values = (sandbox['values'] as { key: string }[]).filter(({ key }) => key !== 'apiKey');
+  const filled = Object.entries(known).filter(([, value]) => typeof value === 'string');
+  return { ...sandbox, values: [...values, ...filled.map(([key, value]) => ({ key, value, enabled: true }))] };
+}
+
+function json(value: unknown): Document {
+  return { type: 'application/json', text: JSON.stringify(value, null, 2) };
+}
+
+/** Only the page's own files run and are shown, should any text ever be taken for HTML. */
+const POLICY = [
+  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:",
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+].join('; ');
+
+/** The whole document at a path, or undefined. */
+function documentAt(state: SandboxState, path: string): Document | undefined {
+  const file = pageFile(path);
+  if (file !== undefined) return { ...file, headers: { 'content-security-policy': POLICY } };
+  return DOCUMENTS[path]?.(state);
 }

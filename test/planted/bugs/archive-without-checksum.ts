@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'the Temporal CLI is run whatever was downloaded',
   patches: [
     {
-      file: 'src/temporal/dev-server/download-cli.ts',
+      file: 'src/temporal/dev-server/resolve-cli.ts',
       find: '    if (found !== pinned) throw',
       replace: "    if (found === '') throw",
     },

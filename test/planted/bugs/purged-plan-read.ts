@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'purged plan read as what the hire was made of',
   patches: [
     {
-      file: 'activities/exchange/read-hired.ts',
+      file: 'activities/exchange/read-pairs.ts',
       find: "plan === undefined || plan.change === 'purged' ? {}",
       replace: 'plan === undefined ? {}',
     },
