@@ -179,7 +179,7 @@ function payloadPart(
   body: string | undefined,
   isRevealed: boolean,
 ): Html {
-  if (body === undefined) return html`<p class="empty">Its payload was purged; what it names is still known.</p>`;
+  if (body === undefined) return html`<p class="empty">Its payload is not kept; what it names is known.</p>`;
   const to = addressOf('deliveries', tenantId, delivery);
   if (isRevealed)
     return html`<pre class="code" tabindex="0">${body}</pre><p class="hint">That you looked is in the audit trail.</p>`;

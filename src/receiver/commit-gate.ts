@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Delivery } from '../store/inbox.ts';
+import { type Delivery, weightOf } from '../store/inbox.ts';
 import { type RefusalCode, refusal } from './refusals.ts';
 
 /** The part of the store a receiver needs. */
@@ -61,7 +61,7 @@ export function createCommitGate(options: GateOptions): CommitGate {
   );
   return {
     async commit(delivery) {
-      const leave = room.enter(delivery.body.length);
+      const leave = room.enter(weightOf(delivery));
       const deadline = startDeadline(options.maxWaitMs, closing.signal);
       try {
         const store = ready ?? (await abortable(opened, deadline.signal));

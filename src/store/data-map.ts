@@ -95,7 +95,9 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
       by: OPERATOR,
     },
     why: 'Every write with its old and new value: what was changed can be shown and put back.',
-    kept: 'values until `policies.retention.plans` after the write; ids for good',
+    kept:
+      'values until `policies.retention.plans` after the write; ids of hires without an employee ' +
+      '`policies.retention.writes`, those of employees for good',
     others:
       'batch_id tenant_id run_id target period verb attempt kind fields sensitive mapping_hash sent_at outcome ' +
       'verified_at purged_at',
@@ -151,7 +153,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   inbox: {
     people: { ids: IDS, body: RECORD, body_hash: IDS, last_error: IDS },
     why: 'Received webhooks, so that none is lost and none counts twice.',
-    kept: 'the body 7 days, the row 90 days',
+    kept: 'the body of an event of unknown name 7 days, of all others never; the row 90 days',
     others: 'tenant_id event state received_at failures due_at done_at',
   },
   installation: {
@@ -215,7 +217,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   purged_writes: {
     people: { records: IDS, by: OPERATOR },
     why: 'Which records were landed when, without their values.',
-    kept: 'for good',
+    kept: '`policies.retention.writes` after the write',
     others: 'page_id tenant_id run_id target mapping_hash sent_at purged_at',
   },
   quarantine: {

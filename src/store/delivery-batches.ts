@@ -1,5 +1,5 @@
 import { within } from '../within.ts';
-import { type Delivery, insertDeliveries, insertDelivery, nameOfDelivery } from './inbox.ts';
+import { type Delivery, insertDeliveries, insertDelivery, nameOfDelivery, weightOf } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
 /** Statements under way at once. */
@@ -54,7 +54,7 @@ function forget(waiting: Waiting[], one: Waiting, reason: unknown): void {
 function takeSome(waiting: Waiting[]): Waiting[] {
   let characters = 0;
   const end = waiting.findIndex(({ delivery }, place) => {
-    characters += delivery.body.length;
+    characters += weightOf(delivery);
     return place > 0 && (place === MOST.deliveries || characters > MOST.characters);
   });
   return waiting.splice(0, end === -1 ? waiting.length : end);

@@ -73,6 +73,11 @@ export function listenForDeliveries(storeUrl: string, onStored: () => void): Lis
   return listen(storeUrl, NEWS, onStored);
 }
 
+/** Characters of what a delivery holds. */
+export function weightOf({ body, ids }: Pick<Delivery, 'body' | 'ids'>): number {
+  return body.length + JSON.stringify(ids).length;
+}
+
 export function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId' | 'bodyHash'>): string {
   return `${tenantId} ${bodyHash}`;
 }

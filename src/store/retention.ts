@@ -171,6 +171,51 @@ function ago(store: Store, ms: number) {
   return sql<number>`${onceNow(store)} - ${sql.lit(ms)}`;
 }
 
+/**
+ * Forgets what was written longer ago about whoever became no employee: which records landed, and what was written of
+ * hires that ended without one. What a hire with an employee wrote stays: nobody is hired twice by it.
+ */
+export async function purgeWriteLog(
+  store: Store,
+  tenantId: string,
+  afterMs: number,
+  stop?: AbortSignal,
+): Promise<number> {
+  const { kysely } = store;
+  const pages = kysely
+    .selectFrom('purged_writes')
+    .select('page_id')
+    .where('tenant_id', '=', tenantId)
+    .where('sent_at', '<=', ago(store, afterMs))
+    .orderBy('sent_at')
+    .limit(BATCH);
+  const landed = await inBatches(stop, async () => {
+    const { numDeletedRows } = await kysely
+      .deleteFrom('purged_writes')
+      .where('page_id', 'in', pages)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  });
+  const { numDeletedRows } = await kysely
+    .deleteFrom('foreign_writes')
+    .where('tenant_id', '=', tenantId)
+    .where('purged_at', 'is not', null)
+    .where('sent_at', '<=', ago(store, afterMs))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('hires')
+          .select('hires.period')
+          .where('hires.tenant_id', '=', tenantId)
+          .whereRef('hires.job_candidate_id', '=', 'foreign_writes.record_id')
+          .whereRef('hires.period', '=', 'foreign_writes.period')
+          .where('hires.employee_id', 'is', null)
+          .where('hires.ended_at', '<=', ago(store, afterMs)),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return landed + Number(numDeletedRows);
+}
+
 /** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */
 export async function purgeWrites(
   store: Store,

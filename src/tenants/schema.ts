@@ -162,6 +162,8 @@ const onboarding = z.union(
 export const retention = z.strictObject({
   /** How long the store keeps what a hire was made of once the hire is over. */
   plans: duration.default(30 * 86_400_000),
+  /** How long it then knows, without values, what was written of people who are no employees, and when. */
+  writes: duration.default(180 * 86_400_000),
 });
 
 const policies = z.strictObject({

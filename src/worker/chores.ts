@@ -11,7 +11,14 @@ import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
-import { purgeBodies, purgeDeliveries, purgePlans, purgeRemoved, purgeWrites } from '../store/retention.ts';
+import {
+  purgeBodies,
+  purgeDeliveries,
+  purgePlans,
+  purgeRemoved,
+  purgeWriteLog,
+  purgeWrites,
+} from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import { lastRetention } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -127,9 +134,15 @@ function createRound(
 
 type Retention = Tenant['policies']['retention'];
 
-async function purgeTenant(store: Store, tenantId: string, { plans }: Retention, signal: AbortSignal): Promise<void> {
+async function purgeTenant(
+  store: Store,
+  tenantId: string,
+  { plans, writes }: Retention,
+  signal: AbortSignal,
+): Promise<void> {
   await purgePlans(store, tenantId, plans);
   await purgeWrites(store, tenantId, plans, signal);
+  await purgeWriteLog(store, tenantId, writes, signal);
   await purgeConflicts(store, tenantId, plans);
   await lapseCreating(store, tenantId);
 }

@@ -23,11 +23,9 @@ async function send(url: string, id: number): Promise<number> {
 
 async function storedIds(dataDir: string): Promise<Set<number>> {
   const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
-  const rows = await store.kysely.selectFrom('inbox').select('body').execute();
+  const rows = await store.kysely.selectFrom('inbox').select('ids').execute();
   await store.close();
-  return new Set(
-    rows.map((row) => (JSON.parse(row.body) as { data: { jobCandidateIds: [number] } }).data.jobCandidateIds[0]),
-  );
+  return new Set(rows.map((row) => Number((JSON.parse(row.ids) as { jobCandidateId: [string] }).jobCandidateId[0])));
 }
 
 test('every delivery that got a 200 is in the inbox after its receiver is killed in a burst', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { deliver, hired, KEY, OLD_KEY, startTestReceiver } from './receiver-fixture.ts';
 
-test('a verified delivery is in the inbox when its 200 arrives, byte for byte', async () => {
+test('a verified delivery is in the inbox when its 200 arrives, with its ids and without its payload', async () => {
   const { receiver, rows } = await startTestReceiver();
   const body = hired([1, 2]);
   expect(await deliver(receiver.url, body)).toEqual({ status: 200, code: 'STORED' });
@@ -13,10 +13,24 @@ test('a verified delivery is in the inbox when its 200 arrives, byte for byte', 
       body_hash: hash,
       event: 'candidate.hired',
       ids: '{"jobCandidateId":["1","2"]}',
-      body,
+      body: '',
       state: 'waiting',
     },
   ]);
+});
+
+test('no payload is kept but of an event that nobody knows, which a person is to look at', async () => {
+  const { receiver, rows } = await startTestReceiver();
+  const named = (event: string, companyId: string) =>
+    JSON.stringify({
+      event,
+      companyId,
+      data: { jobCandidateIds: [1], candidate: { email: `canary-${event}@x.example` } },
+    });
+  const bodies = [named('candidate.hired', '77'), named('candidate.hired', '4711'), named('interview.brand_new', '77')];
+  for (const body of bodies) expect((await deliver(receiver.url, body)).status).toBe(200);
+  const kept = (await rows()).filter((row) => JSON.stringify(row).includes('canary'));
+  expect(kept).toMatchObject([{ event: 'interview.brand_new', state: 'unknown', body: bodies[2] }]);
 });
 
 test('a repeated body is answered 200 and stored once', async () => {

@@ -13,6 +13,7 @@ import {
   purgeDeliveries,
   purgePlans,
   purgeRemoved,
+  purgeWriteLog,
   purgeWrites,
 } from '../../src/store/retention.ts';
 import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
@@ -173,6 +174,38 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       { record_id: 'old', fields: '["title"]', changes: '{}', purged_at: expect.any(Number) as number },
     ]);
     expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(0);
+  });
+
+  test('after its own time nobody is in the write log who became no employee', async () => {
+    const { store } = await freshStore(kind);
+    const origin = { tenantId: 'acme', runId: 'r1', mappingHash: 'm', by: 'hirebridge' };
+    const change = { kind: 'update', changes: { title: { old: 'Cook', new: 'Chef' } }, sensitive: [] } as const;
+    const landed = [{ target: 'candidates', recordId: 'applied', ...change }];
+    await settleWrites(store, await recordWrites(store, origin, landed), 'done');
+    for (const [jobCandidateId, employeeId] of [
+      ['refused', null],
+      ['employed', '31'],
+    ] as const) {
+      await insertHires(store, [{ tenantId: 'acme', jobCandidateId, period: 1, state: 'done' }]);
+      const written = { target: 'enrolment', recordId: jobCandidateId, period: 1, verb: 'enrol:1', attempt: 1 };
+      await recordWrites(store, { ...origin, runId: 'hire' }, [{ ...written, ...change }]);
+      await store.kysely
+        .updateTable('hires')
+        .set({ employee_id: employeeId, ended_at: 1 })
+        .where('job_candidate_id', '=', jobCandidateId)
+        .execute();
+    }
+    await store.kysely.updateTable('foreign_writes').set({ sent_at: 1 }).execute();
+    const ids = async () =>
+      (await listWrites(store, { tenantId: 'acme' })).map(({ record_id: recordId }) => recordId).toSorted();
+    // Not before their values are gone, and not of another tenant.
+    expect(await purgeWriteLog(store, 'acme', DAY_MS)).toBe(0);
+    expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(3);
+    expect(await purgeWriteLog(store, 'globex', DAY_MS)).toBe(0);
+    expect(await ids()).toEqual(['applied', 'employed', 'refused']);
+    expect(await purgeWriteLog(store, 'acme', DAY_MS)).toBe(2);
+    expect(await ids()).toEqual(['employed']);
+    expect(await purgeWriteLog(store, 'acme', 0)).toBe(0);
   });
 
   test('landed records whose values were purged take 60 bytes each, and are listed as before', async () => {

@@ -46,7 +46,7 @@ async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
 }
 
 function tenantOf(tenant: string, url?: string, allowPrivateAddress = true): Tenant {
-  const policies = { retention: { plans: 1_000 }, reconcile: { every: 60_000 } };
+  const policies = { retention: { plans: 1_000, writes: 1_000 }, reconcile: { every: 60_000 } };
   const notify = url === undefined ? undefined : { url, form: 'webhook', timezone: 'UTC' };
   const streams = everyStream(() => ({}));
   return { tenant, partner: { allowPrivateAddress }, policies, streams, notify, configHash: 'a' } as unknown as Tenant;
