@@ -31,10 +31,11 @@ import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import { landedNames } from '../../src/streams/streams.ts';
+import { landedNames, type PullName } from '../../src/streams/streams.ts';
 import { peopleNamedIn } from '../../src/streams/without-erased.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps, Forgetting } from '../deps.ts';
 import { settleEmployees } from './end-employments.ts';
@@ -188,7 +189,8 @@ async function removeTables(store: Store, row: ErasureRow): Promise<void> {
     const { landing } = hris;
     if (landing === undefined) return;
     for (const stream of landedNames)
-      if ((await loadStreamMapping(tenant, stream)) !== undefined) await removeTable(store, row, { landing, stream });
+      if ((await loadStreamMapping(tenant, stream)) !== undefined)
+        await removeTable(store, row, { landing, tenant, stream });
   } finally {
     await hris.close();
   }
@@ -197,11 +199,11 @@ async function removeTables(store: Store, row: ErasureRow): Promise<void> {
 async function removeTable(
   store: Store,
   row: ErasureRow,
-  { landing, stream }: { landing: Landing; stream: string },
+  { landing, tenant, stream }: { landing: Landing; tenant: Tenant; stream: string },
 ): Promise<void> {
   const limits = () => ({ tenant: row.tenant_id, signal: AbortSignal.timeout(HRIS_MS) });
   for (let after: string | undefined, all = 0; ; ) {
-    const ids = await idsThere(landing, stream, { ...limits(), after, most: PAGE });
+    const ids = await ifThere(tenant, stream, () => landing.ids(stream, { ...limits(), after, most: PAGE }));
     if (ids.length === 0) return;
     all += ids.length;
     await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
@@ -210,12 +212,13 @@ async function removeTable(
   }
 }
 
-/** A table that is not there, or is none of this user's, has no row of ours. */
-async function idsThere(landing: Landing, stream: string, which: Parameters<Landing['ids']>[1]): Promise<string[]> {
+/** A table that is not there holds nobody, unless the tenant has a stream for it: then something is wrong with it. */
+async function ifThere<T>({ streams }: Tenant, stream: string, read: () => Promise<T[]>): Promise<T[]> {
   try {
-    return await landing.ids(stream, which);
+    return await read();
   } catch (error) {
-    if (isConnectorError(error, 'LANDING_UNUSABLE')) return [];
+    const isNeeded = streams[stream as PullName].every !== undefined;
+    if (isConnectorError(error, 'LANDING_UNUSABLE') && !isNeeded) return [];
     throw error;
   }
 }
@@ -337,8 +340,9 @@ export async function readLanded(
   const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
   for (const [stream, ids] of all) {
     const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-    const rows = ids.length === 0 ? [] : await connection.hris.landing?.read(stream, ids, options);
-    if (rows !== undefined && rows.length > 0) found.push({ stream, rows });
+    const read = async () => (await connection.hris.landing?.read(stream, ids, options)) ?? [];
+    const rows = ids.length === 0 ? [] : await ifThere(connection.tenant, stream, read);
+    if (rows.length > 0) found.push({ stream, rows });
   }
   return found;
 }
@@ -361,9 +365,12 @@ async function landedOf(of: Subject, connection: Connection): Promise<Map<string
   for (const stream of Object.keys(connection.landings)) {
     const known = STREAM_IDS[stream]?.(of) ?? [];
     const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-    const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
-    const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];
-    found.set(stream, [...new Set([...rows.map(({ id }) => id), ...more])]);
+    const ids = await ifThere(connection.tenant, stream, async () => {
+      const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
+      const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];
+      return [...rows.map(({ id }) => id), ...more];
+    });
+    found.set(stream, [...new Set(ids)]);
   }
   return found;
 }

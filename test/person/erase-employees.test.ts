@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../activities/connections.ts';
-import { carryOutErasure } from '../../activities/erase/carry-out.ts';
+import { carryOutErasure, readLanded, withRecords } from '../../activities/erase/carry-out.ts';
 import { type OwnEmployees, ownHris } from '../../activities/own-hris.ts';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
@@ -133,4 +133,20 @@ test('while all writes are frozen no employment ends, and it ends once they go o
   await thaw(store, 'ann');
   expect((await carryOut())?.left).toEqual([]);
   expect(lastDays()).toEqual([{ id: 31, last_day: YESTERDAY }]);
+});
+
+test('of a landing table that is not there nobody is found, unless a stream of the tenant needs it', async () => {
+  const dir = await scratchFolder();
+  const url = `sqlite:${join(dir, 'hr.db')}`;
+  await ensureHrisSchema(url, {});
+  const options = sqlOptions(landings).parse({ url });
+  const hris = ownHris('hr', await sql.open(options, {} as Parameters<typeof sql.open>[1]));
+  onTestFinished(() => hris.close());
+  const streams = { candidates: {}, applications: {} };
+  const open = { tenant: { streams }, landings: streams, hris } as unknown as Connection;
+  const subject = { tenantId: 'acme', companies: ['acme'], ...NOBODY };
+  expect(await withRecords(subject, open)).toMatchObject({ records: {} });
+  expect(await readLanded(subject, open)).toEqual([]);
+  const needed = { ...open, tenant: { streams: { ...streams, candidates: { every: 1 } } } } as unknown as Connection;
+  await expect(withRecords(subject, needed)).rejects.toMatchObject({ code: 'LANDING_UNUSABLE' });
 });

@@ -186,7 +186,7 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       ['refused', null],
       ['employed', '31'],
     ] as const) {
-      await insertHires(store, [{ tenantId: 'acme', jobCandidateId, period: 1, state: 'done' }]);
+      await insertHires(store, [{ tenantId: 'acme', jobCandidateId, period: 1, state: 'open' }]);
       const written = { target: 'enrolment', recordId: jobCandidateId, period: 1, verb: 'enrol:1', attempt: 1 };
       await recordWrites(store, { ...origin, runId: 'hire' }, [{ ...written, ...change }]);
       await store.kysely
