@@ -36,7 +36,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: s
   'hirebridge person hold acme 501 --reason "case 12/26"': ['test/slow/person.test.ts', "'hold'"],
   'npm run demo': ['test/e2e/demo.test.ts', "'demo'"],
   'npm pack': ['test/slow/package.test.ts', "'pack'"],
-  'npm install ./hirebridge-0.1.0.tgz': ['test/slow/package.test.ts', "'install'"],
+  'npm install ./hirebridge-0.1.0.tgz': ['test/slow/package.test.ts', 'README leads from the package'],
   'npx hirebridge sandbox --jobs 3 --candidates 40': ['test/slow/package.test.ts', '`npx hirebridge sandbox` answers'],
   'npx hirebridge demo --once': ['test/slow/package.test.ts', '`npx hirebridge demo --once` ends with 0'],
   'npx hirebridge up --tenants ./tenants': ['test/slow/package.test.ts', 'README leads from the package'],

@@ -20,21 +20,19 @@ const REMEMBERED = ['426', '446', '500', '1477', '1649', '1868', '2020', '2371',
 /** No change of mind, nothing held: every end is compared with a day without faults. */
 const PLAIN = 16;
 
-test('200 seeds of the hire path, and those that once showed a bug, end without a violation', {
-  timeout: 300_000,
-}, async () => {
-  const plays = [...seedsFrom(1, 200), ...REMEMBERED];
+test('100 seeds of the hire path, and those that once showed a bug, end without a violation', async () => {
+  const plays = [...seedsFrom(1, 100), ...REMEMBERED];
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(
     failed && `seed ${failed.seed}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`,
   ).toBeUndefined();
   expect(lines.map((line) => line.seed)).toEqual(plays.map(Number));
-  expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(100);
+  expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(50);
 });
 
-test('seeds of a partner with quirks, several of each, end without a violation', { timeout: 300_000 }, async () => {
-  const plays = seedsFrom(1, 24, { quirks: true });
+test('seeds of a partner with quirks, several of each, end without a violation', async () => {
+  const plays = seedsFrom(1, 16, { quirks: true });
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(failed && `${failed.play}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`).toBeUndefined();
@@ -42,17 +40,17 @@ test('seeds of a partner with quirks, several of each, end without a violation',
   for (const quirk of quirkNames) expect(shown.filter((one) => one === quirk).length).toBeGreaterThan(3);
 });
 
-test('seeds of other worlds, some of their extras in each, end without a violation', { timeout: 300_000 }, async () => {
-  const plays = seedsFrom(1, 48, { extras });
+test('seeds of other worlds, some of their extras in each, end without a violation', async () => {
+  const plays = seedsFrom(1, 32, { extras });
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(failed && `${failed.play}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`).toBeUndefined();
   const drawn = lines.flatMap(({ seed }) => withExtras(drawScenario(seed), extras).extras);
-  for (const extra of extras) expect(drawn.filter((one) => one === extra).length).toBeGreaterThan(8);
+  for (const extra of extras) expect(drawn.filter((one) => one === extra).length).toBeGreaterThan(4);
 });
 
-test('seeds of a store that is restored from a backup end without a violation', { timeout: 300_000 }, async () => {
-  const lines = await play(seedsFrom(1, 24, { extras: ['restored-store'] }));
+test('seeds of a store that is restored from a backup end without a violation', async () => {
+  const lines = await play(seedsFrom(1, 12, { extras: ['restored-store'] }));
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(failed && `${failed.play}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`).toBeUndefined();
 });

@@ -8,6 +8,7 @@ import { commandsOf, readPage, variantsOf } from '../docs/documented.ts';
 import { CANNOT, ELSEWHERE, LISTS } from '../docs/played.ts';
 import { editTenant } from '../harness/fleet.ts';
 import { untilBaseline } from '../harness/hiring.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
 import { emptyFolder, openWalk, playLine } from './play-walk.ts';
@@ -153,6 +154,15 @@ async function prepare(world: World) {
     API: partner,
   };
   const place = { cwd, env: { ...process.env, ...env } as NodeJS.ProcessEnv };
+  /** In a process that is there already, where the line needs no shell. */
+  const playHere = async (line: string, codes: readonly number[]): Promise<string> => {
+    const [, rest] = /^(?:npm run -s hirebridge --|npx hirebridge|hirebridge) ([^|<>$&;]*)$/.exec(line) ?? [];
+    if (rest === undefined) return playLine(line, place, codes);
+    const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+    const { code, stdout, stderr } = await runCommand(words, env, cwd);
+    if (!codes.includes(code ?? 1)) throw new Error(`${line} ended with ${code}: ${stdout}${stderr}`);
+    return stdout + stderr;
+  };
   return {
     async play(line: string): Promise<void> {
       const own = standIn(line);
@@ -160,9 +170,9 @@ async function prepare(world: World) {
       const stays = / (console|sandbox --jobs 3 --candidates 40)$/.test(own);
       const ports = own.endsWith(' console') ? ' --port 0 &' : ' --port 0 --control-port 0 &';
       const codes = CODES.find(([pattern]) => pattern.test(own))?.[1] ?? [0];
-      said.push(await playLine(stays ? `${own}${ports}` : own, place, codes));
+      said.push(await (stays ? playLine(`${own}${ports}`, place, codes) : playHere(own, codes)));
       const [, verb, whose] = /hirebridge (?:-- )?(freeze|pause) ?(.*)$/.exec(own) ?? [];
-      if (verb !== undefined) await playLine(`hirebridge ${verb === 'freeze' ? 'thaw' : 'resume'} ${whose}`, place);
+      if (verb !== undefined) await playHere(`hirebridge ${verb === 'freeze' ? 'thaw' : 'resume'} ${whose}`, [0]);
     },
   };
 }

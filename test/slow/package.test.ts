@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** A project of somebody else's, empty but for the packed tarball that it installed. */
+/** A folder of somebody else's, empty but for the packed tarball. */
 let project: string;
 let packed: Packed;
 
@@ -33,6 +33,12 @@ async function succeed(command: string, args: readonly string[], cwd?: string): 
   return stdout;
 }
 
+async function folderWithin(name: string): Promise<string> {
+  const folder = path.join(project, name);
+  await mkdir(folder);
+  return folder;
+}
+
 /** The TypeScript that the documentation shows, in order. */
 async function documentedScripts(): Promise<string[]> {
   const page = await readFile(path.join(root, 'docs/library.md'), 'utf8');
@@ -43,12 +49,24 @@ beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), 'hirebridge-package-'));
   const listing = await succeed('npm', ['pack', '--json', '--pack-destination', project], root);
   [packed] = JSON.parse(listing.slice(listing.indexOf('[\n'))) as [Packed];
-  await writeFile(path.join(project, 'package.json'), '{ "type": "module", "private": true }');
-  const quick = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await succeed('npm', ['install', ...quick, `./${packed.filename}`]);
 });
 
 afterAll(() => rm(project, { recursive: true, force: true }));
+
+// First, because the others use what its first line installs.
+test('README leads from the package in an empty folder to a hire in the HR table', async () => {
+  const page = await readFile(path.join(root, 'README.md'), 'utf8');
+  const { commands, seconds, output } = await playWalk(page, '## From the package to the first hire', { cwd: project });
+  console.log(`README.md: ${commands} commands, ${seconds.toFixed(1)} s`);
+  await succeed('npm', ['pkg', 'set', 'type=module']);
+  expect(commands).toBeLessThanOrEqual(8);
+  expect(output).toMatch(/written\s+back\s+and\s+verified/);
+  expect(output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
+  expect(output).toMatch(/ok +webhooks +The last webhook was accepted/);
+  const hr = new DatabaseSync(path.join(project, 'acme.db'), { readOnly: true });
+  expect(hr.prepare('select family_name from employees').all()).toEqual([{ family_name: 'Reyes' }]);
+  hr.close();
+});
 
 test('the tarball is small, without tests, sources or paths of the machine that packed it', async () => {
   console.log(`${packed.filename}: ${(packed.size / 1e6).toFixed(2)} MB, ${packed.files.length} files`);
@@ -78,7 +96,7 @@ test('the package may be published, and every page that a page of it links to is
 });
 
 test('`npx hirebridge` in an empty folder names the three commands that come next', async () => {
-  const { code, stdout } = await run('npx', ['hirebridge']);
+  const { code, stdout } = await run('npx', ['hirebridge'], await folderWithin('empty'));
   expect([code, stdout.match(/^ {2}hirebridge \w+/gm)]).toEqual([0, expect.objectContaining({ length: 3 })]);
 });
 
@@ -177,25 +195,9 @@ test.each(['partner', 'sandbox', 'hris'])('hirebridge/%s says in one line that a
 });
 
 test('`npx hirebridge demo --once` ends with 0', async () => {
-  const { code, stdout, stderr } = await run('npx', ['hirebridge', 'demo', '--once']);
+  const { code, stdout, stderr } = await run('npx', ['hirebridge', 'demo', '--once'], await folderWithin('demo'));
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toContain('5 hires, 5 enrolments, 5 employees, 5 written back and verified');
-});
-
-test('README leads from the package in an empty folder to a hire in the HR table', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-walk-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await copyFile(path.join(project, packed.filename), path.join(folder, packed.filename));
-  const page = await readFile(path.join(root, 'README.md'), 'utf8');
-  const { commands, seconds, output } = await playWalk(page, '## From the package to the first hire', { cwd: folder });
-  console.log(`README.md: ${commands} commands, ${seconds.toFixed(1)} s`);
-  expect(commands).toBeLessThanOrEqual(8);
-  expect(output).toMatch(/written\s+back\s+and\s+verified/);
-  expect(output).toMatch(/planned +"Reyes"[^]*held there +"Reyes"/);
-  expect(output).toMatch(/ok +webhooks +The last webhook was accepted/);
-  const hr = new DatabaseSync(path.join(folder, 'acme.db'), { readOnly: true });
-  expect(hr.prepare('select family_name from employees').all()).toEqual([{ family_name: 'Reyes' }]);
-  hr.close();
 });
 
 /** A command that runs until the test ends, with all that npx started for it. */
