@@ -19,6 +19,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { settleForEnd } from './apply-plan.ts';
 import { findEnrolments, holderBeside } from './enrol.ts';
+import { tellWhyHeld } from './finish-hire.ts';
 import {
   CREATE_VERB,
   enrolmentReference,
@@ -54,6 +55,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       }
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
+      await tellWhyHeld(hire, 'over');
       await endCancelled(hire, plan.ends, lookedAt);
       deps.log.info(ref, 'hire cancelled');
       return { verdict: 'cancelled', state: (await reread(hire)).row.state } as const;

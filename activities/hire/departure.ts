@@ -19,7 +19,7 @@ import type { ActivityDeps } from '../deps.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isShared, isTakenOver } from './ask-person.ts';
-import { employeeIdOf, writeEmployeeId } from './finish-hire.ts';
+import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
 import { readEmployee } from './read-employee.ts';
 import { seePerson } from './read-sources.ts';
 import { END_VERB, formerHris, type HireContext, noteWrites, withHire, withHireOrHeld } from './with-hire.ts';
@@ -93,6 +93,7 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     // The HR system may have been away for hours since the person was seen to be gone.
     const { presence } = await seePerson(store, connection, ref.jobCandidateId);
     if (presence.verdict === 'in') return { verdict: 'back' };
+    await tellWhyHeld(hire, 'over');
     await endAsLeft(store, ref);
     return judged;
   });

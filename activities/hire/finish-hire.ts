@@ -3,7 +3,8 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type EmployeeFields, employeeIn } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
+import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
+import { urlOfEmployee } from '../../src/hris/employee-url.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { type BackValue, evaluateBack } from '../../src/mapping/evaluate-back.ts';
 import { foldLabel } from '../../src/mapping/read-source.ts';
@@ -21,7 +22,7 @@ import {
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
-import { closeHoldsOf } from '../../src/store/holds.ts';
+import { closeHoldsOf, holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson, inTransaction } from '../../src/store/persons.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -106,11 +107,42 @@ async function verifyAndEnd(hire: HireContext): Finished {
   const { deps, ref } = hire;
   const verified = await verify(hire);
   if (verified.verdict !== 'verified') return verified;
+  await tellWhyHeld(hire, 'over');
   await inTransaction(deps.store, async (store) => {
     if (await endHire(store, ref, 'done')) await closeHoldsOf(store, ref);
   });
   deps.log.info(ref, 'hire done');
   return verified;
+}
+
+/**
+ * Brings to the candidate why the hire is held, or empties that: by the same write as every other value, noted before,
+ * read back after. Looks first. What the partner refuses is logged and stops no hire.
+ */
+export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over'): Promise<void> {
+  const { deps, store, connection, ref, row } = hire;
+  const { holdReason: customFieldId } = connection.tenant.writeBack;
+  if (customFieldId === undefined || row.candidate_id === null) return;
+  const holds = await holdsOfHire(store, ref);
+  if (holds.length === 0) return;
+  const standing = now === 'over' ? undefined : holds.findLast(({ closed_at: closedAt }) => closedAt === null);
+  const value =
+    standing === undefined
+      ? ''
+      : reasonOf({ ...standing, details: JSON.parse(standing.details) as Record<string, unknown> });
+  const isThere = async (): Promise<boolean> => {
+    const shown = (await readShown(hire, [{ customFieldId, value }])).get(customFieldId);
+    return String(shown ?? '') === value;
+  };
+  try {
+    if (await isThere()) return;
+    const batchId = await upsertValues(hire, [{ customFieldId, value }]);
+    if (await isThere()) await settleWrites(store, batchId, 'done');
+    else deps.log.warn({ ...ref, customFieldId }, 'reason of the hold not shown');
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    deps.log.warn({ ...ref, customFieldId, code: error.code, reason: error.message }, 'reason of the hold refused');
+  }
 }
 
 type WrittenBack = { verdict: 'written' } | Held;
@@ -165,16 +197,17 @@ export async function writeEmployeeId(
   }
 }
 
-/** Upserts these custom field values of the candidate, each in the form of its field. */
-export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
+/** Upserts these custom field values of the candidate, each in the form of its field. Returns the batch of the note. */
+export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<string> {
   const { partner } = hire.connection;
   const entityId = hire.row.candidate_id ?? '';
   const encoded = await encodeTargets(hire, values);
-  await noteWrites(hire, [customFieldWrite(hire, values)]);
+  const batchId = await noteWrites(hire, [customFieldWrite(hire, values)]);
   const body = encoded.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
   const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
   const failed = outcomes.find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok) throw failed.error;
+  return batchId;
 }
 
 /** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */
@@ -192,6 +225,20 @@ export function customFieldWrite(hire: HireContext, values: readonly TargetValue
  * where they were read a moment ago.
  */
 export async function readMappedValues(hire: HireContext, shown?: EmployeeRecord): Promise<TargetValue[]> {
+  return [...(await readFieldValues(hire, shown)), ...urlToWrite(hire)];
+}
+
+/** Where people see the employee, where a custom field takes that. It is known without a call. */
+function urlToWrite(hire: HireContext): TargetValue[] {
+  const { connection, row } = hire;
+  const { employeeUrl: customFieldId } = connection.tenant.writeBack;
+  if (customFieldId === undefined || row.employee_id === null || formerHris(hire) !== undefined) return [];
+  const { employee_id: id, employee_number: number } = row;
+  const value = urlOfEmployee(connection.hris.capabilities.employeeUrl, { id, ...(number !== null && { number }) });
+  return value === undefined ? [] : [{ customFieldId, value }];
+}
+
+async function readFieldValues(hire: HireContext, shown?: EmployeeRecord): Promise<TargetValue[]> {
   const { connection, ref, row } = hire;
   const { tenant, hris, mapping } = connection;
   const { values } = tenant.writeBack;

@@ -8,18 +8,37 @@ import { closeHold, openHold as insertHold, readHold } from '../../src/store/hol
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { tellWhyHeld } from './finish-hire.ts';
+import { withHire } from './with-hire.ts';
 
 /** Parks the hire with its reason. The notification is sent by the worker's own loop, at least once. */
 export async function openHold(
-  { store, log }: ActivityDeps,
+  deps: ActivityDeps,
   { hold, ...ref }: HireRef & { hold: HoldRequest },
 ): ReturnType<HireActivities['openHold']> {
+  const { store, log } = deps;
   const { tenantId, jobCandidateId, period } = ref;
   const { holdId, fresh } = await unlessOver(store, ref, (open) =>
     insertHold(open, { tenantId, jobCandidateId, period, ...hold }),
   );
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');
+  await tell(deps, ref);
   return { holdId };
+}
+
+/** Of a tenant that has a place for it: why the hire is held goes to the partner, or away from there. */
+async function tell(deps: ActivityDeps, ref: HireRef): Promise<void> {
+  if (!(await hasPlaceForReason(deps, ref.tenantId))) return;
+  await withHire(deps, ref, (hire) => tellWhyHeld(hire, 'as it stands'));
+}
+
+/** Without a connection nothing can be told, and a hold is opened all the same. */
+async function hasPlaceForReason({ connections }: ActivityDeps, tenantId: string): Promise<boolean> {
+  try {
+    return (await connections.of(tenantId)).tenant.writeBack.holdReason !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Of a hire that is over nobody would take the answer; only a worker that stood still asks then. */
@@ -45,13 +64,17 @@ async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
  * follows.
  */
 export async function takeAnswer(
-  { store, log }: ActivityDeps,
+  deps: ActivityDeps,
   { holdId, ...ref }: HireRef & { holdId: string },
 ): ReturnType<HireActivities['takeAnswer']> {
+  const { store, log } = deps;
   const hold = await readHold(store, holdId);
   if (hold === undefined) throw hireBehind(ref);
   // The question answered itself, and whoever closed it was killed before they said so: the step asks anew if it must.
-  if (hold.closed_at !== null && hold.answered_at === null) return { verdict: 'answered', next: 'same' };
+  if (hold.closed_at !== null && hold.answered_at === null) {
+    await tell(deps, ref);
+    return { verdict: 'answered', next: 'same' };
+  }
   if (hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
   await store.kysely.transaction().execute(async (kysely) => {
@@ -65,5 +88,6 @@ export async function takeAnswer(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',
   );
+  await tell(deps, ref);
   return { verdict: 'answered', next, ...(ends === undefined ? {} : { ends }) };
 }

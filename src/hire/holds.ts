@@ -24,6 +24,15 @@ export function holdOf<C extends HoldCode>(code: C, about: HoldAbout<C>): HoldRe
   return { code, message: `${what(about as never)} ${asks}`, answers, details: { ...about } };
 }
 
+/** Why a hire waits, for people at the hiring platform: ids, codes and field names alone, as in its message. */
+export function reasonOf({ code, message, details }: Pick<HoldRequest, 'code' | 'message' | 'details'>): string {
+  const entry = (holdCatalogue as Readonly<Record<string, HoldEntry>>)[code];
+  const what = entry === undefined ? message : entry.what((details ?? {}) as never);
+  return `On hold: ${what} [${code}]`.slice(0, MOST_OF_REASON);
+}
+
+const MOST_OF_REASON = 500;
+
 export function held<C extends HoldCode>(code: C, about: HoldAbout<C>): Held {
   return { verdict: 'hold', hold: holdOf(code, about) };
 }

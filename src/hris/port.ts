@@ -50,6 +50,8 @@ export interface HrisCapabilities {
   readLagMs: number;
   /** How long an employee may be shown as before a change that was taken; `readLagMs` where absent. */
   shownWithinMs?: number;
+  /** Where people see an employee there: an https address with {id} or {number}. */
+  employeeUrl?: string;
 }
 
 export interface WriteOptions {
@@ -303,6 +305,8 @@ export interface HrisAdapter<Options = unknown> {
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */
   requisitionFields?(options: Options): readonly FieldDef[];
+  /** As `capabilities.employeeUrl`; absent where no address is known of the kind. */
+  employeeUrl?(options: Options): string | undefined;
   /** The lists that it tells, by name, or any of its own; absent where it tells none. */
   listNames?(options: Options): readonly string[] | 'any';
   /** What a stream's mapping may write; absent where nothing lands. */

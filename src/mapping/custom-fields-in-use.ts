@@ -37,12 +37,18 @@ function usesIn(mappings: readonly Mapping[], rulesOf: (mapping: Mapping) => Map
 /** Those that the tenant file writes back to; ids by the schema. */
 export function customFieldsWritten({
   customField,
+  employeeUrl,
+  holdReason,
   values,
 }: {
   customField?: string | undefined;
+  employeeUrl?: string | undefined;
+  holdReason?: string | undefined;
   values: ReadonlyArray<{ customFieldId: string }>;
 }): CustomFieldUse[] {
-  const named = customField === undefined ? [] : [{ path: 'writeBack.customField', wanted: customField }];
+  const named = Object.entries({ customField, employeeUrl, holdReason }).flatMap(([key, wanted]) =>
+    wanted === undefined ? [] : [{ path: `writeBack.${key}`, wanted }],
+  );
   const mapped = values.map(({ customFieldId }) => ({
     path: `writeBack.values[${customFieldId}]`,
     wanted: customFieldId,

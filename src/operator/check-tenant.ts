@@ -340,8 +340,9 @@ const stateByType: Record<string, Found['state']> = { text: 'ok', textarea: 'ok'
 
 /** The custom fields that the tenant writes back to exist for candidates, and the one of the Employee ID takes text. */
 export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClient): Promise<Found> {
-  const { customField, values } = writeBack;
-  const wanted = [...(customField === undefined ? [] : [customField]), ...values.map((one) => one.customFieldId)];
+  const { customField, employeeUrl, holdReason, values } = writeBack;
+  const named = [customField, employeeUrl, holdReason].filter((id) => id !== undefined);
+  const wanted = [...named, ...values.map((one) => one.customFieldId)];
   if (wanted.length === 0) return { state: 'ok', message: 'No custom field is written back to.' };
   const query = { entityType: 'candidate' } as const;
   const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
@@ -352,7 +353,7 @@ export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClie
       state: 'fail',
       message:
         `The partner has no candidate custom field ${missing.join(', ')}. ` +
-        'Correct writeBack.customField or writeBack.values, or define the field there.',
+        'Correct its id under writeBack, or define the field there.',
     };
   return judgeType(customField, String(fields.get(customField ?? '')?.fieldType));
 }

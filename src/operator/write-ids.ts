@@ -95,6 +95,8 @@ const PLACES: readonly (readonly [ThingKind, Pattern])[] = [
   ['stage', ['policies', 'enrolAt', EACH]],
   ['stage', ['policies', 'createAt', EACH]],
   ['candidateField', ['writeBack', 'customField']],
+  ['candidateField', ['writeBack', 'employeeUrl']],
+  ['candidateField', ['writeBack', 'holdReason']],
   ['candidateField', ['writeBack', 'values', EACH, 'customFieldId']],
   ['jobField', ['scope', 'customField', 'name']],
   ['team', ['scope', 'teams', EACH]],

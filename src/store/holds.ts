@@ -114,6 +114,16 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
     .executeTakeFirst();
 }
 
+/** Every question of a hire, open or not, oldest first. */
+export function holdsOfHire({ kysely }: Store, key: HireRef): Promise<HoldRow[]> {
+  return kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where((eb) => eb.and(hireColumns(key)))
+    .orderBy('opened_at')
+    .execute();
+}
+
 export async function readHold(store: Store, holdId: string): Promise<HoldRow | undefined> {
   return store.kysely.selectFrom('holds').selectAll().where('hold_id', '=', holdId).executeTakeFirst();
 }

@@ -36,6 +36,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...cannotFile(tenant),
     ...lacksRules(tenant),
     ...cannotEqualize(tenant),
+    ...cannotPoint(tenant),
     ...setTwice(tenant),
     ...mistold(tenant),
   ];
@@ -149,6 +150,17 @@ function cannotEqualize({ options, streams, hris: { kind, options: own } }: Tena
         : `there is no list "${list}". It has: ${names.join(', ')}.`;
     return [{ path: ['options', index, 'list'], text }];
   });
+}
+
+function cannotPoint({ writeBack, hris: { kind, options } }: Tenant): Impossible[] {
+  const adapter = findHrisAdapter(kind, options);
+  if (writeBack.employeeUrl === undefined || adapter === undefined) return [];
+  if (adapter.employeeUrl?.(adapter.optionsSchema(landings).parse(options)) !== undefined) return [];
+  const where = kind === 'sql' ? 'Set hris.employeeUrl' : kind === 'http' ? 'Say it in the definition' : 'Remove it';
+  const text =
+    `nothing says where people see an employee of kind ${kind}. ${where}: "https://hr.example/people/{id}". ` +
+    'These kinds take such an address: sql, http.';
+  return [{ path: ['writeBack', 'employeeUrl'], text }];
 }
 
 function setTwice({ hris, landing }: Tenant): Impossible[] {

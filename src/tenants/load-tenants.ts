@@ -364,8 +364,21 @@ function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Pro
 function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping): Problem[] {
   const wanted: [Path, string | undefined][] = [
     [['writeBack', 'customField'], writeBack.customField],
+    [['writeBack', 'employeeUrl'], writeBack.employeeUrl],
+    [['writeBack', 'holdReason'], writeBack.holdReason],
     ...writeBack.values.map(({ customFieldId }, at): [Path, string] => [['writeBack', 'values', at], customFieldId]),
   ];
+  const own = new Set(['employeeUrl', 'holdReason']);
+  const twice = wanted.filter(
+    ([path, id], at) =>
+      id !== undefined &&
+      own.has(String(path[1])) &&
+      wanted.some(([, other], otherAt) => other === id && otherAt !== at),
+  );
+  if (twice.length > 0)
+    return twice.map(([path, id]) =>
+      problemAt(source, path, `writeBack names ${id} elsewhere as well, and each would overwrite the other.`),
+    );
   return wanted.flatMap(([path, id]) => {
     const rule = back.find(({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id);
     if (rule === undefined) return [];

@@ -200,6 +200,10 @@ const writeBack = z
     /** The status of somebody who left. */
     leftStatus: text.default('left'),
     customField: text.optional(),
+    /** Id of a candidate custom field that takes the address of the employee in the HR system. */
+    employeeUrl: text.optional(),
+    /** Id of one that says why the hire is held, and is emptied when it goes on. */
+    holdReason: text.optional(),
     values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
   })
   .prefault({});

@@ -59,6 +59,7 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', 'documents: [resume]\n', /takes no documents .*These kinds take them: bamboohr/],
   ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
   ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
+  ['tryton', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind tryton.*: sql, http/],
   ['sql', 'streams: { options: { every: 1h } }\n', /does not say which\. Add "options/],
   ['bamboohr', 'landing: { kind: csv, url: sqlite:./lake.sqlite }\n', /expected sql/],
   ['bamboohr', 'landing: { kind: sql, url: "postgres://me:hunter2@db.example/lake" }\n', /holds a password/],

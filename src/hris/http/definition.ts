@@ -92,6 +92,8 @@ export interface HttpDefinition
         >)
     | undefined;
   steps: readonly StepPlan[];
+  /** Where people see an employee, with {id} or {number}. */
+  employeeUrl: string | undefined;
   /** By name. */
   lists: ReadonlyMap<string, ListPlan>;
   /** Open positions are read and written as employees are. */

@@ -117,6 +117,7 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     supports: () => ({ files: definition.filing !== undefined, amend: true }),
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],
+    employeeUrl: () => definition.employeeUrl,
     open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };
 }
@@ -192,6 +193,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     capabilities: {
       storesReference: definition.record.reference !== undefined,
       readLagMs: options.readLag ?? definition.readLag,
+      ...(definition.employeeUrl !== undefined && { employeeUrl: definition.employeeUrl }),
     },
     employees: {
       find: (key, signal) => findEmployee(defined, key, signal),

@@ -78,8 +78,8 @@ class Compiler {
     this.#checkReference();
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
     const of = [...RECORD, ...this.#fields, ...steps];
-    const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag } = raw;
-    const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag };
+    const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl } = raw;
+    const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl };
     const definition: HttpDefinition = {
       ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),

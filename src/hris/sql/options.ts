@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultColumns, field, columnName as name } from '../columns.ts';
 import { duration } from '../duration.ts';
+import { employeeUrl } from '../employee-url.ts';
 import type { FieldsInUse, Landings } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { requisitionOptions } from './requisition-options.ts';
@@ -53,6 +54,8 @@ function makeSchema(landings: Landings) {
         })
         .optional(),
       requisitions: requisitionOptions.optional(),
+      /** Where people see an employee: https://hr.example/people/{id}. */
+      employeeUrl: employeeUrl.optional(),
       /** Tables or views of entries that a select field of the partner takes: departments, cost centres, sites. */
       lists: z
         .record(

@@ -62,6 +62,7 @@ export const sql: HrisAdapter<SqlOptions> = {
   employeeFields: fieldDefs,
   supports: () => ({ files: false, amend: true }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
+  employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: ({ lists = {} }) => Object.keys(lists),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
   open: async (options, _limits, inUse) => openConnection(narrowed(options, inUse)),
@@ -76,7 +77,11 @@ function openConnection(options: SqlOptions): HrisConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
   const reach = reaching(database, options, createHrisTables);
   return {
-    capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
+    capabilities: {
+      storesReference: options.referenceColumn !== undefined,
+      readLagMs: options.readLag,
+      ...(options.employeeUrl !== undefined && { employeeUrl: options.employeeUrl }),
+    },
     employees: employeesOf(options, reach),
     ...changesOf(options, reach),
     landing: landingOf(options, reach),

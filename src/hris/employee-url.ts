@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { EmployeeRef } from '../hire/employee.ts';
+
+const URL_OF = 'expected an https address with {id} or {number}, such as https://hr.example/people/{id}';
+
+/** Where people see an employee in the HR system's own pages. */
+export const employeeUrl = z
+  .string(URL_OF)
+  .regex(/^https:\/\/[^\s]+$/, URL_OF)
+  .refine((text) => /\{(id|number)\}/.test(text), URL_OF)
+  .refine((text) => /^https:\/\/[^/?#@{]+([/?#]|$)/.test(text), 'expected no user and no placeholder in the host');
+
+/** The address of one of them; undefined where it needs a number and there is none yet. */
+export function urlOfEmployee(template: string | undefined, { id, number }: EmployeeRef): string | undefined {
+  if (template === undefined || (number === undefined && template.includes('{number}'))) return undefined;
+  return template.replaceAll('{id}', encodeURIComponent(id)).replaceAll('{number}', encodeURIComponent(number ?? ''));
+}

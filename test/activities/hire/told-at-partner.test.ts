@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { holdOf } from '../../../src/hire/holds.ts';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { stepsIn } from './employed-person.ts';
+import { fleetAtSandbox } from './fleet-at-sandbox.ts';
+
+const URL_OF = 'https://hr.example/people/{id}';
+const SQL = 'kind: sql, connection: hr, url: sqlite:./hr.sqlite, createTable: true';
+const MISSING = (jobCandidateId: string) =>
+  holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: 'title is empty.', fields: { title: 'MISSING' } });
+
+async function defineText(partner: PartnerClient, fieldLabel: string): Promise<string> {
+  const body = { entityType: 'candidate', fieldLabel, fieldType: 'text', parentSection: 'Miscellaneous' } as const;
+  return String((await partner.customFields.create({ body })).data.id);
+}
+
+/** A tenant, and one hire that is onboarded; `told`: the candidate has places for address and reason. */
+async function begun({ told }: { told: boolean }) {
+  const fleet = await fleetAtSandbox({ hris: told ? `${SQL}, employeeUrl: "${URL_OF}"` : SQL });
+  const { sandbox, deps, store } = fleet;
+  const [url, reason] = [await defineText(sandbox.partner, 'In HR'), await defineText(sandbox.partner, 'Why it waits')];
+  await fleet.apply('acme', told ? `writeBack: { employeeUrl: "${url}", holdReason: "${reason}" }\n` : '');
+  await fleet.reconcile('acme');
+  const steps = stepsIn(fleet);
+  const id = await steps.begin();
+  const ref = await steps.refOf(id);
+  const entityId = (await steps.row(id))?.candidate_id ?? '';
+  const kinds = async (kind: 'effect' | 'request') => (await sandbox.control.ledger({ kind })).length;
+  return {
+    steps,
+    id,
+    ref,
+    deps,
+    store,
+    kinds,
+    hold: async () => (await openHold(deps, { ...ref, hold: MISSING(id) })).holdId,
+    goOn: async (holdId: string) => {
+      await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ada' });
+      return takeAnswer(deps, { ...ref, holdId });
+    },
+    /** What the candidate shows in the two fields. */
+    async shown() {
+      const query = { entityType: 'candidate', entityId } as const;
+      const { items } = await sandbox.partner.readAll(contract.customFieldValues.list, { query });
+      const at = (field: string) => items.find(({ customFieldId }) => customFieldId === field)?.value ?? null;
+      return { url: at(url), reason: at(reason) };
+    },
+    deleteReason: () => sandbox.control.act('deleteCustomField', { customFieldId: reason }),
+  };
+}
+
+test('why a hire is held stands at the candidate until it goes on, and then the address of the employee', async () => {
+  const { steps, id, hold, goOn, shown, kinds, store } = await begun({ told: true });
+  const holdId = await hold();
+  const { reason } = await shown();
+  expect(reason).toMatch(/^On hold: .*title is empty\..* \[MAPPING_INCOMPLETE\]$/);
+  expect(reason).not.toMatch(/hirebridge|answer retry/);
+  // The activity's answer was lost, and it runs again.
+  const before = await kinds('effect');
+  expect(await hold()).toBe(holdId);
+  expect(await kinds('effect')).toBe(before);
+  expect(await goOn(holdId)).toMatchObject({ verdict: 'answered' });
+  expect(await shown()).toEqual({ url: null, reason: '' });
+  await steps.employOnce(id);
+  await steps.finish(id);
+  const employeeId = (await steps.row(id))?.employee_id ?? '';
+  expect(await shown()).toEqual({ url: `https://hr.example/people/${employeeId}`, reason: '' });
+  const writes = await store.kysely
+    .selectFrom('foreign_writes')
+    .selectAll()
+    .where('target', '=', 'custom-fields')
+    .execute();
+  expect(writes.map(({ outcome }) => outcome)).not.toContain('refused');
+  expect(writes.length).toBe(3);
+});
+
+test('a hold that ends by itself leaves no reason behind', async () => {
+  const { steps, id, hold, shown } = await begun({ told: true });
+  await hold();
+  await steps.employOnce(id);
+  await steps.finish(id);
+  expect((await shown()).reason).toBe('');
+});
+
+test('a field that is gone keeps no hire from being held, nor from going on', async () => {
+  const { hold, goOn, deleteReason, store } = await begun({ told: true });
+  await deleteReason();
+  const holdId = await hold();
+  expect(await listHolds(store, {})).toMatchObject([{ hold_id: holdId }]);
+  expect(await goOn(holdId)).toMatchObject({ verdict: 'answered' });
+});
+
+test('a tenant that names no place for them costs no call, no write and no row', async () => {
+  const { hold, goOn, shown, kinds, store } = await begun({ told: false });
+  const rows = () => store.kysely.selectFrom('foreign_writes').selectAll().execute();
+  const [asked, written, before] = [await kinds('request'), await kinds('effect'), await rows()];
+  await goOn(await hold());
+  expect([await kinds('request'), await kinds('effect'), await rows()]).toEqual([asked, written, before]);
+  expect(await shown()).toEqual({ url: null, reason: null });
+});
