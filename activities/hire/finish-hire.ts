@@ -132,7 +132,7 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
       : reasonOf({ ...standing, details: JSON.parse(standing.details) as Record<string, unknown> });
   const isThere = async (): Promise<boolean> => {
     const shown = (await readShown(hire, [{ customFieldId, value }])).get(customFieldId);
-    return String(shown ?? '') === value;
+    return (shown ?? '') === value;
   };
   try {
     if (await isThere()) return;

@@ -84,8 +84,7 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
 async function checkAddresses(tenant: Tenant): Promise<CheckLine[]> {
   const lines = (['notify', 'events'] as const).map(async (check): Promise<CheckLine[]> => {
     if (tenant[check] === undefined) return [];
-    const found = await attempted(async () => ({ state: 'ok', message: await checkTold(tenant, check) }));
-    return [{ check, ...found }];
+    return [{ check, ...(await attempted(async () => ({ state: 'ok', message: await checkTold(tenant, check) }))) }];
   });
   return (await Promise.all(lines)).flat();
 }
