@@ -101,7 +101,7 @@ function fieldsOfJob({ mapping, fields, job }: Pick<Sources, 'mapping' | 'fields
   for (const field of mapping.fields) {
     const { target, fallback } = field;
     const readsJob = readsSource([field], 'job');
-    const isOfJob = readsJob || readsSource([field], 'jobCandidate');
+    const isOfJob = readsJob || ['jobCandidate', 'application'].some((source) => readsSource([field], source));
     const value = fields[target];
     if (value !== undefined && (isOfJob || target === 'startDate')) ofJob[target] = value;
     if (value === undefined && isOfJob && fallback === undefined && (job !== undefined || !readsJob))

@@ -6,6 +6,7 @@ import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type MappingSources, readSource } from '../../src/mapping/read-source.ts';
+import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { type JobScope, takesJob } from '../../src/plan/job-scope.ts';
@@ -112,8 +113,28 @@ async function readRecords(
     ),
     job: job ?? {},
     jobCandidate,
+    application: await readApplication(hire.connection.partner, jobCandidate.id, [mapping]),
     onboarding: await readOnboardingRecord(hire, mapping),
   };
+}
+
+/**
+ * What somebody filled in on the hosted page; whoever did not apply there filled in nothing (NO_APPLICATION). Only a
+ * mapping that reads it costs the call.
+ */
+export async function readApplication(
+  partner: PartnerClient,
+  jobCandidateId: string,
+  mappings: readonly Mapping[],
+): Promise<Record<string, unknown> | undefined> {
+  if (!mappings.some(({ fields }) => readsSource(fields, 'application'))) return undefined;
+  try {
+    const { data } = await partner.jobCandidates.getApplication({ params: { jobCandidateId } }, { priority: 'live' });
+    return data;
+  } catch (error) {
+    if (isConnectorError(error, 'NO_APPLICATION')) return undefined;
+    throw error;
+  }
 }
 
 /** Only a mapping that reads the onboarding costs the call. */

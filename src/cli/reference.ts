@@ -236,10 +236,11 @@ function sourcePaths(): string[] {
   ];
 }
 
-function pathsOf({ fields, hasCustomFields, lists = [] }: SourceRecord): string {
+function pathsOf({ fields, hasCustomFields, hasAnswers, lists = [] }: SourceRecord): string {
   return [
     ...fields.map((field) => `\`${field}\``),
     ...(hasCustomFields === true ? ['`customFields[LABEL]`'] : []),
+    ...(hasAnswers === true ? ['`answers[QUESTION]`'] : []),
     ...lists.map((list) => `\`${list}[first|last|current].customFields[LABEL]\``),
   ].join(', ');
 }

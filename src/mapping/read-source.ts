@@ -18,6 +18,7 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
   if ('customField' in path && path.of !== undefined) return readNested(path, path.of, record);
   if ('customField' in path) return readCustomField(path.customField, customFieldsOf(path, sources), path.text);
   const value = record[path.field];
+  if (path.question !== undefined) return readAnswer(path.question, value, path.text);
   if (path.key !== undefined) return { value: isRecord(value) ? plain(value[path.key]) : undefined };
   return { value: /^id$|Id$/.test(path.field) ? idValue(value) : plain(value) };
 }
@@ -70,6 +71,19 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
     };
   const [hit] = hits;
   return isRecord(hit) ? readValue(hit['value'], text) : { value: undefined };
+}
+
+/** A question is known by its words alone; one that was not asked, or not answered, reads as empty. */
+function readAnswer(question: string, answers: unknown, text: string): Read {
+  const wanted = foldLabel(question);
+  const hits = (Array.isArray(answers) ? answers : []).filter(
+    (one) => isRecord(one) && typeof one['question'] === 'string' && foldLabel(one['question']) === wanted,
+  ) as Record<string, unknown>[];
+  if (hits.length <= 1) return readValue(hits[0]?.['answer'], text);
+  return {
+    code: 'AMBIGUOUS_LABEL',
+    text: `${text} was asked ${hits.length} times in this application. Ask it once in the job's form.`,
+  };
 }
 
 /** Something that is no value is not empty: it must not empty the other side. */

@@ -5,6 +5,8 @@ export interface SourceRecord {
   hasCustomFields?: boolean;
   /** Its lists whose entries have custom fields of their own (section 2.5). */
   lists?: readonly string[];
+  /** It has answers to questions, by their words. */
+  hasAnswers?: boolean;
 }
 
 /** Records by the first word of a path. */
@@ -49,6 +51,11 @@ export const sourceRecords = {
     ),
   },
   lead: { fields: words('leadId campaignId status statusLabel firstName lastName email phone consentAt') },
+  /** What somebody filled in on the hosted page (section 2.4); what they earn now is left where it is. */
+  application: {
+    fields: words('appliedAt noticePeriod isWillingToRelocate expectedCTC currencyExpectedCTC expectedCTCPeriod'),
+    hasAnswers: true,
+  },
   onboarding: { fields: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata') },
 } as const satisfies SourceRecords;
 
@@ -67,16 +74,19 @@ export const partnerTargets = {
 /** The one field with keys of its own: what was sent with the enrolment. */
 const WITH_KEYS = 'metadata';
 
+/** Where an application has the answers to its questions (section 2.4). */
+const ANSWERS = 'screeningQuestionAnswer';
+
 /** Which entry of a list; `current` is the one that says so itself. */
 const PICKS = ['first', 'last', 'current'] as const;
 export type Pick = (typeof PICKS)[number];
 
 /**
- * A parsed `from`: a field, a key of the onboarding's metadata, or a custom field by its label or id, of the record or
- * of one entry of a list.
+ * A parsed `from`: a field, a key of the onboarding's metadata, the answer to a question by its words, or a custom
+ * field by its label or id, of the record or of one entry of a list.
  */
 export type SourcePath = { source: string; text: string } & (
-  | { field: string; key?: string }
+  | { field: string; key?: string; question?: string }
   | { customField: string; of?: { list: string; pick: Pick } }
 );
 
@@ -111,6 +121,9 @@ function parseNested(text: string, records: SourceRecords): SourcePath | WrongPa
 export function parseSourcePath(text: string, records: SourceRecords = sourceRecords): SourcePath | WrongPath {
   const nested = parseNested(text, records);
   if (nested !== undefined) return nested;
+  const [, asked = '', question = ''] = /^(\w+)\.answers\[(.+)\]$/s.exec(text) ?? [];
+  if (Object.hasOwn(records, asked) && records[asked]?.hasAnswers === true)
+    return { source: asked, text, field: ANSWERS, question: question.trim() };
   const custom = /^(\w+)\.customFields\[(.+)\]$/s.exec(text);
   const [head = '', ...path] = custom ? [custom[1] ?? ''] : text.split('.');
   const record = Object.hasOwn(records, head) ? records[head] : undefined;
@@ -125,14 +138,18 @@ export function parseSourcePath(text: string, records: SourceRecords = sourceRec
 function parseField(
   text: string,
   head: string,
-  { fields, hasCustomFields }: SourceRecord,
+  { fields, hasCustomFields, hasAnswers }: SourceRecord,
   [field = '', key, ...rest]: string[],
 ): SourcePath | WrongPath {
   if (!fields.includes(field))
     return {
       wrong: `"${field}" is not a field of ${head}`,
       word: field,
-      known: [...fields, ...(hasCustomFields ? ['customFields[LABEL]'] : [])],
+      known: [
+        ...fields,
+        ...(hasCustomFields ? ['customFields[LABEL]'] : []),
+        ...(hasAnswers ? ['answers[QUESTION]'] : []),
+      ],
     };
   const isObject = field === WITH_KEYS;
   if (rest.length > 0 || isObject !== (key !== undefined)) {

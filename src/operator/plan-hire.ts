@@ -9,7 +9,7 @@ import {
   readShown,
 } from '../../activities/hire/finish-hire.ts';
 import { knownPerson, observe } from '../../activities/hire/plan-employee.ts';
-import { pinnedMapping } from '../../activities/hire/read-sources.ts';
+import { pinnedMapping, readApplication } from '../../activities/hire/read-sources.ts';
 import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { readJobNow } from '../../activities/presence/read-job.ts';
@@ -273,6 +273,7 @@ export async function readHireSources(
     ),
     job: now ?? known?.record,
     jobCandidate: record,
+    application: await patiently(() => readApplication(connection.partner, String(record['id']), mappings)),
     onboarding: await readOnboarding(connection.partner, onboardingCandidateId),
   };
   return { sources, jobSeenAt: known?.seenAt };

@@ -121,7 +121,7 @@ const OWN_MEANINGS: Readonly<Record<string, string>> = {
 const NEVER = [
   /^candidate\.(current\w+|resume|updatedAt|createdAt|majors|summary|coverLetter)$/,
   /^job\.(description|pipelineId)$/,
-  /^onboarding\./,
+  /^(onboarding|application)\./,
   /^jobCandidate\.(jobId|candidateId|aiSummary|profileMatchScore|evaluationStatus|recommend\w+)$/,
 ];
 
@@ -195,6 +195,7 @@ export async function readLatest(partner: PartnerClient, most: number): Promise<
               candidate: jobCandidate.candidate_details ?? undefined,
               job: jobs.find(({ id }) => id === jobCandidate.jobId),
               jobCandidate,
+              application: undefined,
               onboarding: undefined,
             },
           ],

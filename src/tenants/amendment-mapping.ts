@@ -57,6 +57,8 @@ function whyNot({ target, from, rule }: CompiledField, elsewhere: readonly strin
   if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system’s.`;
   if (from.some((path) => 'customField' in path && path.of !== undefined))
     return `"${target}" is read from an entry of a list, whose later edits nobody tells. Remove it here.`;
+  if (from.some((path) => path.source === 'application'))
+    return `"${target}" is read from the application, which is sent once. Remove it here.`;
   const onboarding = from.some((path) => path.source === 'onboarding');
   return onboarding ? `"${target}" is read from the onboarding, which is over by then. Remove it here.` : undefined;
 }

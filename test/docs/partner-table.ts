@@ -36,7 +36,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'no stream does it yet': [
     ...words('candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
-    ...words('jobCandidates.getApplication jobCandidates.getConsentDocument'),
+    ...words('jobCandidates.getConsentDocument'),
     'assessmentFlows.assign',
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),

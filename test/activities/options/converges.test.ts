@@ -34,35 +34,32 @@ function dyingHere({ run, points }: World, random: () => number): Attempt {
 function dyingThere({ storeUrl, hrUrl, fieldId, sandbox }: World, random: () => number): Attempt {
   const facts = JSON.stringify({ storeUrl, hrUrl, fieldId, url: sandbox.url, key: sandbox.key });
   let child: ChildProcess | undefined;
+  let answer: (ended: boolean) => void = () => undefined;
   onTestFinished(() => void child?.kill('SIGKILL'));
   const start = async (): Promise<ChildProcess> => {
     const started = fork(fileURLToPath(new URL('./options-process.ts', import.meta.url)), [facts], { stdio: 'ignore' });
     await once(started, 'message');
+    started.on('message', (ended) => answer(ended === true));
+    // What is sent to one that died a moment ago.
+    started.on('error', () => undefined);
+    started.on('exit', () => {
+      child = undefined;
+      answer(false);
+    });
     return started;
   };
   return async (runId) => {
     child ??= await start();
     const own = child;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    answer = resolve;
     const timer = random() < 0.25 ? setTimeout(() => own.kill('SIGKILL'), random() * 120) : undefined;
     own.send(runId);
-    const answered = new AbortController();
-    const { signal } = answered;
-    const died = once(own, 'exit', { signal }).then(
-      () => [false],
-      () => [false],
-    );
-    const [answer] = await Promise.race([once(own, 'message', { signal }), died]).catch(() => [false]);
-    answered.abort();
+    const ended = await promise;
     clearTimeout(timer);
-    if (answer !== true) {
-      if (own.exitCode === null && own.signalCode === null) {
-        const ended = once(own, 'exit');
-        own.kill('SIGKILL');
-        await ended;
-      }
-      child = undefined;
-    }
-    return answer === true;
+    if (!ended) own.kill('SIGKILL');
+    while (!ended && child === own) await once(own, 'exit');
+    return ended;
   };
 }
 
