@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/plan-employee.ts',
-      find: "const isOfJob = readsJob || readsSource([field], 'jobCandidate');",
+      find: "const isOfJob = readsJob || ['jobCandidate', 'application'].some((source) => readsSource([field], source));",
       replace:
         "const isOfJob = ['jobTitle', 'department', 'team', 'location', 'manager', 'startDate'].includes(target);",
     },
