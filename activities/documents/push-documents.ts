@@ -5,6 +5,7 @@ import type { HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import type { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import type { HireDocumentRow } from '../../src/store/document-tables.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
@@ -297,23 +298,18 @@ interface ListedDocument {
   url: string;
 }
 
-type List = (connection: Connection, hire: HireRow) => Promise<ListedDocument[]>;
-
-const lists: Readonly<Record<DocumentKind, List>> = {
-  resume: listResume,
-  onboarding: listOnboarding,
-  offers: listOffers,
-};
-
 /** The documents of the kinds that the tenant sends, with URLs of this moment. */
 async function listDocuments(
   connection: Connection,
   hire: HireRow,
   kinds: readonly DocumentKind[],
 ): Promise<ListedDocument[]> {
-  const listed: ListedDocument[] = [];
-  for (const kind of new Set(kinds)) listed.push(...(await lists[kind](connection, hire)));
-  return listed;
+  const asked = new Set(kinds);
+  return [
+    ...(asked.has('resume') ? await listResume(connection, hire) : []),
+    ...(asked.has('onboarding') || asked.has('medical') ? await listOnboarding(connection, hire, asked) : []),
+    ...(asked.has('offers') ? await listOffers(connection, hire) : []),
+  ];
 }
 
 async function listResume({ partner }: Connection, { candidate_id: candidateId }: HireRow): Promise<ListedDocument[]> {
@@ -323,15 +319,30 @@ async function listResume({ partner }: Connection, { candidate_id: candidateId }
 }
 
 /** What the partner rejected is none of the employee's; whether it says so is not specified. */
-async function listOnboarding({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
+async function listOnboarding(
+  { partner }: Connection,
+  hire: HireRow,
+  asked: ReadonlySet<DocumentKind>,
+): Promise<ListedDocument[]> {
   const { onboarding_candidate_id: onboardingCandidateId } = hire;
   if (onboardingCandidateId === null) return [];
   const { items } = await partner.readAll(contract.onboarding.listDocuments, { params: { onboardingCandidateId } });
   return items.flatMap(({ documentId, name, pdfUrl, ...more }) => {
-    if (!pdfUrl || more['status'] === 'rejected') return [];
+    if (!pdfUrl || more['status'] === 'rejected' || !asked.has(kindOf({ name, ...more }))) return [];
     const id = String(documentId);
     return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl }];
   });
+}
+
+const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
+
+/**
+ * What comes of the medical test goes nowhere unless the tenant lists it. Which step a document comes of is not shown
+ * by the specification (DOCUMENTS): where the partner does not say it, a report may be one of these.
+ */
+function kindOf({ name, type, stepKey }: { name?: unknown; type?: unknown; stepKey?: unknown }): DocumentKind {
+  if (typeof stepKey === 'string') return stepKey === MEDICAL_STEP ? 'medical' : 'onboarding';
+  return type === 'report' || /medic|health/i.test(String(name)) ? 'medical' : 'onboarding';
 }
 
 async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {

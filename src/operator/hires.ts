@@ -100,7 +100,7 @@ export function viewHire(row: HireRow): HireView {
 export interface StoryLine {
   /** UTC. */
   at: string;
-  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link';
+  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link' | 'document';
   /** Ids, names and codes; no personal data. */
   text: string;
 }
@@ -115,6 +115,7 @@ function tellHire(records: HireRecords): StoryLine[] {
     ...tellCalls(records),
     ...tellPlans(records),
     ...tellHolds(records),
+    ...tellDocuments(records),
   ];
   return told
     .filter((line): line is Told & { at: number } => line.at !== null)
@@ -294,6 +295,14 @@ function tellPlans({ plans }: HireRecords): Told[] {
       { at: appliedAt, kind: 'plan', text: `${id} applied` },
     ],
   );
+}
+
+/** A receipt a document: which, what became of it, and the bytes by their hash. */
+function tellDocuments({ documents }: HireRecords): Told[] {
+  return documents.map(({ document, state, attempt, sha256, sent_at: at }) => {
+    const bytes = sha256 === null ? '' : `, sha256 ${sha256}`;
+    return { at, kind: 'document', text: `${document}, attempt ${attempt}: ${state}${bytes}` };
+  });
 }
 
 function tellHolds({ holds }: HireRecords): Told[] {

@@ -1,3 +1,4 @@
+import type { HireDocumentRow } from './document-tables.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireRow, HoldRow, IntentRow, PlanRow } from './schema.ts';
@@ -9,6 +10,7 @@ export interface HireRecords {
   intents: IntentRow[];
   plans: Pick<PlanRow, 'plan_id' | 'mapping_hash' | 'planned_at' | 'applied_at'>[];
   holds: HoldRow[];
+  documents: Pick<HireDocumentRow, 'document' | 'state' | 'attempt' | 'sha256' | 'sent_at'>[];
   links: { employee_id: string; employee_number: string | null; linked_at: number }[];
 }
 
@@ -25,7 +27,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
   const key = { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
   const { kysely } = store;
-  const [deliveries, intents, plans, holds, links] = await Promise.all([
+  const [deliveries, intents, plans, holds, documents, links] = await Promise.all([
     deliveriesOf(store, hire),
     kysely
       .selectFrom('intents')
@@ -43,12 +45,17 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
       .where((eb) => eb.and(key))
       .execute(),
     kysely
+      .selectFrom('hire_documents')
+      .select(['document', 'state', 'attempt', 'sha256', 'sent_at'])
+      .where((eb) => eb.and(key))
+      .execute(),
+    kysely
       .selectFrom(employedRows(store).as('employed'))
       .select(['employee_id', 'employee_number', 'linked_at'])
       .where((eb) => eb.and(key))
       .execute(),
   ]);
-  return { hire, deliveries, intents, plans, holds, links };
+  return { hire, deliveries, intents, plans, holds, documents, links };
 }
 
 /** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */

@@ -19,7 +19,7 @@ const READY_STATUSES = [
   'completed',
 ] as const;
 
-const DOCUMENT_KINDS = ['resume', 'onboarding', 'offers'] as const;
+const DOCUMENT_KINDS = ['resume', 'onboarding', 'offers', 'medical'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 const SHARE = 'expected a share above 0 and at most 1, such as 0.5';

@@ -30,11 +30,19 @@ export interface ServedFile {
  * One person hired from the hiring stage to the verified write-back, by the activities themselves, into the HRIS of
  * `hris`. `served` is what stands at the address of the resume.
  */
-export async function documentedHire(hris: string, documents = 'resume, onboarding') {
+export async function documentedHire(
+  hris: string,
+  documents = 'resume, onboarding',
+  steps?: NonNullable<Parameters<typeof fleetAtSandbox>[0]>['steps'],
+) {
   const clock = { ahead: 0 };
   const points = killPoints();
   const plugins = [writeFailpoints(points.pass)];
-  const fleet = await fleetAtSandbox({ hris, store: { now: () => Date.now() + clock.ahead, plugins } });
+  const fleet = await fleetAtSandbox({
+    hris,
+    ...(steps && { steps }),
+    store: { now: () => Date.now() + clock.ahead, plugins },
+  });
   const served: ServedFile = { status: 200, type: 'application/pdf', bytes: resumeOf(200_000) };
   const resume = await serveFile(served);
   await fleet.apply('acme', `documents: [${documents}]\n`);
@@ -57,9 +65,11 @@ export async function documentedHire(hris: string, documents = 'resume, onboardi
     run: (runId: string, how: PassOptions = {}) => runToEnd(fleet.deps, clock, { runId, ...how }),
     /** What the partner shows of the enrolment. */
     shown: async () => (await fleet.sandbox.partner.onboarding.getCandidate({ params: enrolment })).data.externalStatus,
-    /** SHA-256 of each document of the onboarding, read as anybody else would. */
-    async onboardingHashes(): Promise<string[]> {
-      const { items } = await fleet.sandbox.partner.readAll(contract.onboarding.listDocuments, { params: enrolment });
+    /** SHA-256 of each document of the onboarding, read as anybody else would; of the medical test, or without it. */
+    async onboardingHashes(medical?: boolean): Promise<string[]> {
+      const read = await fleet.sandbox.partner.readAll(contract.onboarding.listDocuments, { params: enrolment });
+      const isMedical = (one: object) => 'stepKey' in one && one.stepKey === 'pre_employment_medical_test';
+      const items = read.items.filter((one) => medical === undefined || isMedical(one) === medical);
       const files = await Promise.all(items.map(async ({ pdfUrl }) => (await fetch(pdfUrl ?? '')).arrayBuffer()));
       return files.map((bytes) => hashOf(Buffer.from(bytes))).toSorted();
     },

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
 import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
+import { readHire } from '../../../src/operator/hires.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { readHints } from '../../../src/store/hints.ts';
 import type { LeasedDelivery } from '../../../src/store/inbox.ts';
@@ -26,6 +27,27 @@ test('a hire ends in BambooHR, its number stands with the partner, and its docum
   expect(stored()).toHaveLength(created);
   const noted = await listWrites(store, { tenantId: 'acme', target: 'documents' });
   expect(noted.map(({ outcome }) => outcome)).toEqual(Array(created).fill('done'));
+});
+
+test('what comes of the medical test stays with the partner, unless the tenant lists it', async () => {
+  for (const [listed, medical] of [
+    ['onboarding', false],
+    ['medical', true],
+  ] as const) {
+    const { run, stored, onboardingHashes } = await hiredIntoBamboo(listed, undefined, true);
+    expect((await onboardingHashes(true)).length).toBe(1);
+    expect((await onboardingHashes(false)).length).toBeGreaterThan(1);
+    await run('one');
+    expect(stored().map(hashOf).toSorted(), listed).toEqual(await onboardingHashes(medical));
+  }
+});
+
+test('each document is a receipt in the story of its hire, by the hash of its bytes', async () => {
+  const { run, store, hire, served } = await hiredIntoBamboo('resume');
+  await run('one');
+  const { story } = await readHire(store, 'acme', hire.job_candidate_id);
+  const receipts = story.filter(({ kind }) => kind === 'document').map(({ text }) => text);
+  expect(receipts).toEqual([`resume, attempt 1: delivered, sha256 ${hashOf(served.bytes)}`]);
 });
 
 test.each(['cut', 'answer-lost', 'reset-before', 'executed-late'] as const)(
@@ -141,7 +163,11 @@ test('documents for an HR system that has no section for them are refused when t
 });
 
 /** One hire into a company with a section for files, and faults that an upload may meet. */
-async function hiredIntoBamboo(documents?: string, section: object = { fileCategory: FILE_CATEGORY }) {
+async function hiredIntoBamboo(
+  documents?: string,
+  section: object = { fileCategory: FILE_CATEGORY },
+  isExamined = false,
+) {
   const double = await startBambooDouble();
   onTestFinished(() => double.close());
   const proxy = await startHttpProxy(double.url);
@@ -157,7 +183,9 @@ async function hiredIntoBamboo(documents?: string, section: object = { fileCateg
     allowPrivateAddress: true,
     ...section,
   };
-  const hired = await documentedHire(JSON.stringify(hris).slice(1, -1), documents);
+  const steps = ['doc_collection', 'pre_employment_medical_test', 'background_verification'] as const;
+  const given = JSON.stringify(hris).slice(1, -1);
+  const hired = await documentedHire(given, documents, isExamined ? [...steps] : undefined);
   const on = ({ method, path }: { method: string; path: string }) => method === 'POST' && path.endsWith('/files');
   return {
     ...hired,

@@ -31,6 +31,8 @@ interface FleetOptions {
   policies?: string;
   /** Nobody is enrolled. */
   skip?: boolean;
+  /** Of an onboarding flow of their own. */
+  steps?: ('doc_collection' | 'pre_employment_medical_test' | 'background_verification')[];
   store?: OpenStoreOptions;
   /** Where the store is; SQLite where absent. */
   database?: (typeof kinds)[number];
@@ -56,7 +58,11 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const signalled: Signalled[] = [];
   const deps = depsOf({ store, log, connections }, signalled);
   if (options.startDates !== false) await defineStartDate(sandbox.partner, true);
-  const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+  const own = options.steps?.map((stepKey) => ({ stepKey }));
+  if (own !== undefined)
+    await sandbox.control.act('createOnboardingFlow', { name: 'Own', status: 'ACTIVE', steps: own });
+  const { items: flows } = await sandbox.partner.readAll(contract.onboarding.listFlows);
+  const flow = own === undefined ? flows[0] : flows.find(({ name }) => name === 'Own');
 
   const apply = async (tenant: string, settings = '', other: { hris?: string; way?: HrisWay } = {}): Promise<void> => {
     const hris = other.hris ?? options.hris;
