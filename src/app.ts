@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import type { Worker } from '@temporalio/worker';
 import type { Registry } from 'prom-client';
@@ -17,8 +18,10 @@ import { type Answering, answerSync } from './operator/answer-sync.ts';
 import { installationMark } from './operator/ask-worker.ts';
 import { followStream } from './operator/follow-stream.ts';
 import { assertKnownStream } from './operator/streams.ts';
+import type { Observation } from './partner/client/types.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
+import { noteEvidence } from './store/evidence.ts';
 import { listenForDeliveries } from './store/inbox.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store, storeTrouble } from './store/open-store.ts';
@@ -28,9 +31,9 @@ import { startTelemetry } from './telemetry/start-telemetry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
-import { followedHires } from './temporal/followed-hires.ts';
 import { forgettingIn } from './temporal/forget-hire.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
+import { hireWorkflowId } from './temporal/ids.ts';
 import { askLastReconcile } from './temporal/last-reconcile.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
 import { paceStarts, signalHire } from './temporal/signal-hire.ts';
@@ -42,9 +45,8 @@ import { loadTenants } from './tenants/load-tenants.ts';
 import { startWithFolder } from './tenants/start-with-folder.ts';
 import { watchTenants } from './tenants/watch-tenants.ts';
 import { tracedForHire } from './trace.ts';
+import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
-import { endWorker, SHUTDOWN } from './worker/end-worker.ts';
-import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
 import { createMetrics } from './worker/metrics.ts';
 import { type RunningRelay, startRelay } from './worker/relay.ts';
@@ -295,5 +297,69 @@ function wireActivities(
       partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,
       pausedMs: config.HIREBRIDGE_PAUSED_MS,
     },
+  };
+}
+
+/**
+ * The job candidates of a tenant whose hire has a running workflow, by Temporal's visibility, which may not show one
+ * that began a moment ago. One call for each thousand of them.
+ */
+async function followedHires({ client, installationId }: HireClient, tenantId: string): Promise<Set<string>> {
+  const prefix = hireWorkflowId(installationId, tenantId, '');
+  const query = `TenantId = '${tenantId}' AND Flow = 'hire' AND ExecutionStatus = 'Running'`;
+  const followed = new Set<string>();
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: 1_000 }))
+    if (workflowId.startsWith(prefix)) followed.add(workflowId.slice(prefix.length));
+  return followed;
+}
+
+/** Whatever ends, begun when its turn comes. */
+type Ends = () => readonly Promise<unknown>[];
+
+/** What a worker ends, in this order. */
+export interface WorkerEnds {
+  /** Relay, chores and activities. */
+  work: Ends;
+  /** What the work needed of others. */
+  connections: Ends;
+  /** What all of them needed. */
+  stores: Ends;
+}
+
+/**
+ * When activities under way are cancelled, which gives up their reads, and when nobody waits any longer for a write
+ * that has left, ms. Its outcome is then looked for like that of a process that was killed.
+ */
+export const SHUTDOWN = { graceMs: 2_000, forceMs: 3_000 } as const;
+const WORK_MS = SHUTDOWN.forceMs + 300;
+const REST_MS = 500;
+
+/** Ends a worker in less than five seconds, whatever hangs. What fails to end keeps nothing else from ending. */
+export async function endWorker({ work, connections, stores }: WorkerEnds): Promise<void> {
+  await within(WORK_MS, Promise.allSettled(work()));
+  await within(REST_MS, Promise.allSettled(connections()));
+  await within(REST_MS, Promise.allSettled(stores()));
+}
+
+/**
+ * Keeps what answers show of the assumptions, for `doctor`. A process writes each tenant's first confirmation and
+ * first contradiction of an assumption and nothing after that, so a busy tenant costs no writes.
+ */
+function createEvidenceKeeper(
+  store: Store,
+  log: Logger,
+): (tenantId: string, observations: readonly Observation[]) => void {
+  const written = new Set<string>();
+  // No part of the activity whose call showed it: when it is written there would be chance.
+  const outside = AsyncLocalStorage.snapshot();
+  return (tenantId, observations) => {
+    for (const { assumption, holds } of observations) {
+      const verdict = holds ? 'confirmed' : 'contradicted';
+      const key = `${tenantId} ${assumption} ${verdict}`;
+      if (written.has(key)) continue;
+      written.add(key);
+      if (!holds) log.warn({ tenantId, assumption }, 'assumption contradicted, see hirebridge doctor');
+      outside(() => noteEvidence(store, { tenantId, assumption, verdict })).catch(() => written.delete(key));
+    }
   };
 }

@@ -1,18 +1,21 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { amendedFrom, amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
-import { type FieldIdentities, fieldIdentities, knownOf } from '../../src/exchange/field-identities.ts';
 import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
 import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
-import { seeFields } from '../../src/exchange/see-fields.ts';
+import { customFieldOf } from '../../src/exchange/say-to-partner.ts';
+import { exchangedFields, seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
-import { readsSource } from '../../src/mapping/compile-rule.ts';
+import { type CompiledField, readsSource } from '../../src/mapping/compile-rule.ts';
 import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import type { SourcePath } from '../../src/mapping/source-fields.ts';
 import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/exchange-pairs.ts';
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
+import type { FieldDefinition } from '../../src/store/fields.ts';
 import { readJobs } from '../../src/store/jobs.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
@@ -199,4 +202,57 @@ async function readHired(
   if (!amendsOnly(mapping) || state.version > 0 || pair.hire === undefined) return {};
   const plan = await latestPlan(deps.store, { tenantId: key.tenantId, ...pair.hire });
   return plan === undefined || plan.change === 'purged' ? {} : hiredForms(mapping, pair.pairId, plan.change);
+}
+
+/** Which field of either side each field of a mapping is, by target. */
+type FieldIdentities = Readonly<Record<string, string>>;
+
+/**
+ * What each field of the mapping is on both sides: the partner's definition by its id and type, and the HR system's
+ * column. A label that another definition has by now, or a rule that names another field, is another field: what both
+ * sides agreed on before says nothing about it.
+ */
+function fieldIdentities(
+  mapping: Pick<Mapping, 'fields' | 'back'>,
+  connection: string,
+  defined: readonly FieldDefinition[],
+): FieldIdentities {
+  return Object.fromEntries(
+    exchangedFields(mapping).map((field) => [field.target, identityOf(field, connection, defined)]),
+  );
+}
+
+function identityOf({ from, def }: CompiledField, connection: string, defined: readonly FieldDefinition[]): string {
+  const partner = from.map((path) => partnerField(path, defined));
+  return createHash('sha256')
+    .update(JSON.stringify([partner, connection, def.place ?? def.key, def.type]))
+    .digest('base64url')
+    .slice(0, 10);
+}
+
+function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): readonly (string | undefined)[] {
+  if (!('customField' in path)) return [path.source, path.field, path.key];
+  const definition = customFieldOf(path, defined);
+  return [path.source, 'customFields', definition?.id, definition?.type];
+}
+
+/** What is still known of a pair: of a field that is another one by now, nothing is. */
+function knownOf(
+  { bases, sent, echoes, identities }: Pick<PairState, 'bases' | 'sent' | 'echoes' | 'identities'>,
+  now: FieldIdentities,
+) {
+  const renewed = new Set(
+    Object.keys(now).filter((field) => identities[field] !== undefined && identities[field] !== now[field]),
+  );
+  const isKept = ([field]: [string, unknown]): boolean => !renewed.has(field);
+  return {
+    bases: Object.fromEntries(Object.entries(bases).filter(isKept)),
+    sent: Object.fromEntries(Object.entries(sent).filter(isKept)),
+    echoes: Object.fromEntries(Object.entries(echoes).filter(isKept)),
+    renewed,
+    /** As they are to be saved; absent where they are known. */
+    ...(Object.keys(now).some((field) => identities[field] !== now[field])
+      ? { identities: { ...identities, ...now } }
+      : {}),
+  };
 }

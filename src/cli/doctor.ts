@@ -1,8 +1,11 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { type AfterRestore, examineRestore } from '../operator/after-restore.ts';
-import type { AssumptionRow, Finding } from '../operator/examine.ts';
-import { assumptionRows, examine, isOpen } from '../operator/examine.ts';
+import { type Places, storeUrl } from '../config.ts';
+import { type AssumptionRow, assumptionRows, examine, type Finding, isOpen } from '../operator/examine.ts';
+import { type Restore, type RestoredTenant, readRestore } from '../store/backups.ts';
+import { openStore } from '../store/open-store.ts';
+import { loadTenants } from '../tenants/load-tenants.ts';
+import type { Tenant } from '../tenants/schema.ts';
 import { EXIT } from './exit.ts';
 import { example, placesOf } from './options.ts';
 
@@ -94,4 +97,39 @@ function renderAssumption({ key, section, choice, override, setBy, evidence, con
   const overridden = override === null ? '' : ` [${override}${set.join('')}]`;
   const shown = contradictedBy.length === 0 ? evidence : `contradicted by ${contradictedBy.join(', ')}`;
   return `${key.padEnd(6)} ${section.padEnd(5)} ${shown.padEnd(18)}  ${choice}${overridden}`;
+}
+
+interface AfterRestore extends Omit<Restore, 'tenants'> {
+  tenants: (RestoredTenant & {
+    /** What nothing here can tell of, and HR can see. */
+    look: string;
+  })[];
+}
+
+/** What came of the last restore: taken up again, asked about, and what HR should look at itself. */
+async function examineRestore({ tenantsDir, dataDir }: Places): Promise<AfterRestore | undefined> {
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  try {
+    const restored = await readRestore(store);
+    if (restored === undefined) return undefined;
+    const files = await loadTenants(tenantsDir, { secrets: 'skip' }).catch(() => []);
+    const named = new Map(files.map((tenant) => [tenant.tenant, tenant]));
+    return {
+      ...restored,
+      tenants: restored.tenants.map((one) => ({ ...one, look: lookAt(named.get(one.tenantId), restored) })),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+/** An employee is found by our reference or by an enrolment that carries it; where there is neither, by HR alone. */
+function lookAt(tenant: Tenant | undefined, { knownUntil, at }: Restore): string {
+  const since = knownUntil === 0 ? 'the backup' : new Date(knownUntil).toISOString();
+  const where = tenant === undefined ? 'the HR system' : `the HR system (${tenant.hris.connection})`;
+  const whom =
+    tenant?.policies.onboarding === 'skip'
+      ? 'employees made'
+      : 'employees made for people who left again before the restore';
+  return `${whom} in ${where} between ${since} and ${new Date(at).toISOString()}, whom no hire here names`;
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { duration } from '../hris/duration.ts';
-import { eventViews, replayOf } from '../operator/events.ts';
+import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
+import type { Store } from '../store/open-store.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
 import { printJson, renderListed, say } from './print.ts';
@@ -70,4 +71,44 @@ async function runReplay(tenantId: string, event: string | undefined, options: W
   const replay = (store: Parameters<typeof replayOf>[0]) => replayOf(store, request, byOf(options));
   const count = await withStore(await placesOf(command), replay, { mustExist: true, tenantId });
   say(options, { replayed: count }, `${count} told once more. Follow with: hirebridge events list ${tenantId}\n`);
+}
+
+interface EventView {
+  event: string;
+  at: string;
+  type: string;
+  jobCandidateId: string | undefined;
+  takenAt: string | undefined;
+  /** Where it stands while nobody took it. */
+  waits: string;
+}
+
+const SHOWN = 50;
+
+async function eventViews(
+  store: Store,
+  which: WhichEvents,
+  { waiting, isWhole }: { waiting: boolean; isWhole: boolean },
+): Promise<EventView[]> {
+  const rows = await listEvents(store, which, { waiting, limit: isWhole ? undefined : SHOWN });
+  return rows.map(({ event_id: event, at, type, job_candidate_id: hire, taken_at: taken, tries, last_error }) => ({
+    event,
+    at: new Date(Number(at)).toISOString(),
+    type,
+    jobCandidateId: hire === '' ? undefined : hire,
+    takenAt: taken === null ? undefined : new Date(Number(taken)).toISOString(),
+    waits: last_error === null ? 'waits' : `waits: ${last_error}, ${tries} tries`,
+  }));
+}
+
+/** Says how many are told once more. @throws ConnectorError EVENT_UNKNOWN */
+export async function replayOf(store: Store, which: WhichEvents, by: string): Promise<number> {
+  const count = await replayEvents(store, which, by);
+  if (count > 0 || which.eventId === undefined) return count;
+  throw new ConnectorError({
+    code: 'EVENT_UNKNOWN',
+    action: 'reject',
+    message:
+      `${which.tenantId} has no event ${which.eventId}. ` + `List them with: hirebridge events list ${which.tenantId}`,
+  });
 }

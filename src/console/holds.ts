@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
+import { employeeIn } from '../hire/employee.ts';
 import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
-import { type ComparedRecords, compareIdentity, employeesAsked } from '../operator/compare-identity.ts';
+import { explainRecord } from '../operator/explain.ts';
 import {
   answerDoes,
   answerHold,
@@ -13,9 +15,11 @@ import {
   takesOf,
 } from '../operator/holds.ts';
 import { pageOfHolds } from '../operator/listings.ts';
-import { withTenant } from '../operator/open-tenant.ts';
+import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.ts';
+import { MASK } from '../operator/plan-view.ts';
 import { noteReveal } from '../operator/reveal.ts';
 import { age } from '../operator/status.ts';
+import { employeeOf, latestHire } from '../store/hires.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, allow, askedScope, type ConsoleApp, mayDo } from './acts.ts';
 import {
@@ -431,4 +435,65 @@ function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): 
   })}
 <a href="/holds/${holdId}">Back without an answer</a></div>
 </section>`;
+}
+
+/** A field as the mapping gives it for the person who is hired, and as each employee who may be them has it. */
+interface ComparedField {
+  field: string;
+  sensitive: boolean;
+  /** Personal data; what the mapping calls sensitive is masked unless revealed. */
+  hired: unknown;
+  /** In the order of the employees; `same` also where the values are masked. */
+  held: { value: unknown; same: boolean }[];
+}
+
+interface ComparedRecords {
+  employees: { id: string; found: boolean }[];
+  fields: ComparedField[];
+}
+
+const READ_MS = 30_000;
+/** More than these are told apart by a search in the HR system, not by a table. */
+const MOST_EMPLOYEES = 5;
+
+/** The employees that a question about a hire names. */
+function employeesAsked({ details }: Pick<HoldView, 'details'>): string[] {
+  const named = [details['employeeIds'], details['employeeId']].flat();
+  return [...new Set(named.filter((id) => typeof id === 'string'))].slice(0, MOST_EMPLOYEES);
+}
+
+/** Reads the person and the employees anew, and puts them beside each other. Writes nothing. */
+async function compareIdentity(
+  open: OpenTenant,
+  { jobCandidateId, employeeIds }: { jobCandidateId: string; employeeIds: readonly string[] },
+  reveal: boolean,
+): Promise<ComparedRecords> {
+  const explained = await explainRecord(open, jobCandidateId, true);
+  const { employees } = open.connection.hris;
+  const row = await latestHire(open.store, open.tenant.tenant, jobCandidateId);
+  const own = row && employeeOf(row);
+  const { connection } = open.tenant.hris;
+  // In a former HR system the hire's employee cannot be read, and the id is somebody else's in the present one.
+  const isShown = (id: string): boolean => own?.id !== id || own.connection === connection;
+  const read = await Promise.all(
+    employeeIds.map(async (id) =>
+      isShown(id)
+        ? patiently(() => employees.read(employeeIn(connection, id), AbortSignal.timeout(READ_MS)))
+        : undefined,
+    ),
+  );
+  const masked = (value: unknown, sensitive: boolean): unknown =>
+    sensitive && !reveal && value !== undefined && value !== null ? MASK : value;
+  return {
+    employees: employeeIds.map((id, at) => ({ id, found: read[at] !== undefined })),
+    fields: explained.fields.map(({ field, sensitive, value }) => ({
+      field,
+      sensitive,
+      hired: masked(value ?? null, sensitive),
+      held: read.map((one) => {
+        const held = one?.fields[field] ?? null;
+        return { value: masked(held, sensitive), same: isDeepStrictEqual(held, value ?? null) };
+      }),
+    })),
+  };
 }

@@ -1,16 +1,18 @@
 import { html } from 'hono/html';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type ConflictView, pageOfConflicts } from '../operator/conflicts.ts';
 import { type Failed, readFailed, retryFailed } from '../operator/failed.ts';
 import { beginStream } from '../operator/follow-stream.ts';
 import { answerHold } from '../operator/holds.ts';
-import { ownStreams } from '../operator/own-streams.ts';
 import { noteReveal } from '../operator/reveal.ts';
 import { age, readStreams, type StreamStatus } from '../operator/status.ts';
 import { assertKnownStream, steerStream } from '../operator/streams.ts';
+import { readAppliedTenant } from '../operator/tenants.ts';
 import { listQuarantine } from '../store/listings.ts';
+import type { Store } from '../store/open-store.ts';
 import { listPasses, type StreamPass } from '../store/stream-states.ts';
-import { readClock } from '../store/tenant-states.ts';
+import { readClock, readTenantState } from '../store/tenant-states.ts';
+import { type StreamName, streamNames } from '../streams/streams.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, allow, askedScope, assertShown, type ConsoleApp, mayDo } from './acts.ts';
 import { lineChart } from './chart.ts';
@@ -438,4 +440,22 @@ function readable(json: string): string {
   } catch {
     return json;
   }
+}
+
+const read = new Map<string, { version: number | null; streams: StreamName[] }>();
+
+/** The streams that a tenant's applied file runs by itself: none where this version cannot read it. */
+async function ownStreams(store: Store, tenantId: string): Promise<readonly StreamName[]> {
+  const { version } = await readTenantState(store, tenantId);
+  const name = `${store.installationId} ${tenantId}`;
+  const known = read.get(name);
+  if (known !== undefined && known.version === version) return known.streams;
+  const tenant = version === null ? undefined : await readAppliedTenant(store, tenantId).catch(ignoreUnreadable);
+  const own = tenant === undefined ? [] : streamNames.filter((one) => tenant.streams[one].every !== undefined);
+  read.set(name, { version, streams: own });
+  return own;
+}
+
+function ignoreUnreadable(error: unknown): undefined {
+  if (!isConnectorError(error)) throw error;
 }

@@ -3,9 +3,9 @@ import type { FieldDef, FieldsInUse, HrisConnection, LandingConnection, SetupSta
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { landingFieldsOf, landingSetup, openLanding, positionFieldsOf } from '../hris/sql/landing-destination.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
-import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
+import { contractTypes, degreeLevels, jobRoles, workModes } from '../partner/contract/jobs.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
 import {
   entityOf,
@@ -201,3 +201,30 @@ export function resolveOptions(options: Record<string, unknown>): Record<string,
     Object.entries(needed).map(([key, value]) => [key, typeof value === 'string' ? resolveText(value) : value]),
   );
 }
+
+const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
+  key,
+  label: key,
+  type: 'text',
+  required: false,
+  writable: true,
+  ...more,
+});
+
+/** What a requisition's mapping may say of the partner's job (section 2.2); nothing of it can be edited later. */
+const jobFields: readonly FieldDef[] = [
+  text('title', { required: true, maxLength: 120 }),
+  text('city', { required: true, maxLength: 200 }),
+  text('state', { required: true, maxLength: 200 }),
+  text('country', { required: true, maxLength: 200 }),
+  text('description', { maxLength: 10_000 }),
+  text('status', { options: ['DRAFT', 'ACTIVE'] }),
+  text('workMode', { options: [...workModes] }),
+  text('teamId'),
+  text('contractType', { options: [...contractTypes] }),
+  text('degreeLevel', { options: [...degreeLevels] }),
+  text('jobRole', { options: [...jobRoles] }),
+  text('salaryRangeFrom', { type: 'number', decimals: 0 }),
+  text('salaryRangeTo', { type: 'number', decimals: 0 }),
+  text('salaryCurrency', { maxLength: 3 }),
+];

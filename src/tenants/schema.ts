@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
 import { landingSection } from '../hris/sql/landing-destination.ts';
+import { allEndpoints } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
-import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream, landedNames, landings, pullStreams } from '../streams/streams.ts';
 import { events, notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
@@ -365,4 +365,13 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
   files: Readonly<Record<string, string>>;
   /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
   configHash: string;
+}
+
+/**
+ * Names of an operation's query parameters, page names included; undefined where no operation is called so or it takes
+ * none.
+ */
+function queryNamesOf(operation: string): string[] | undefined {
+  const query = allEndpoints().find(({ id }) => id === operation)?.query;
+  return query instanceof z.ZodObject ? Object.keys(query.shape) : undefined;
 }

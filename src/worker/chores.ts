@@ -1,14 +1,20 @@
+import { createHash } from 'node:crypto';
+import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import { hashOfSecrets } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { continueErasures } from '../../activities/erase/carry-out.ts';
-import { followPausedHris } from '../../activities/guarded.ts';
+import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
+import { isConnectorError } from '../errors.ts';
+import { contract } from '../partner/contract/index.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
+import { clearHints, readHints } from '../store/hints.ts';
 import { createLease, type Lease } from '../store/leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
-import { tenantsToStart } from '../store/observed-hires.ts';
+import { STARTS, tenantsToStart } from '../store/observed-hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
 import {
@@ -19,19 +25,22 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../store/retention.ts';
-import { listTenantStates } from '../store/tenant-states.ts';
+import {
+  listTenantStates,
+  PAUSED_BY_PERSON,
+  readTenantState,
+  recordVerifiedKey,
+  resumeTenant,
+} from '../store/tenant-states.ts';
 import { lastRetention } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import { isSecretRef, resolveSecret } from '../tenants/secrets.ts';
 import { within } from '../within.ts';
-import { createHrisCheck } from './check-hris.ts';
 import { dueDigest } from './digest-times.ts';
-import { fingerprintOf } from './fingerprint-of.ts';
 import { createNotifier } from './notify-tenant.ts';
 import { createAlarmRound, KEPT } from './raise-alarms.ts';
-import { resumePaused } from './resume-paused.ts';
-import { type Chore, type ChoreRunner, createChoreRunner } from './run-chores.ts';
+import { type Chore, type ChoreResult, type ChoreRunner, createChoreRunner } from './run-chores.ts';
 import { createEventSender } from './send-events.ts';
-import { startRequested } from './start-requested.ts';
 
 /** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
 const DAY_MS = 86_400_000;
@@ -168,4 +177,105 @@ function createLeftPurge(
       if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
     }
   };
+}
+
+const PROBE_MS = 10_000;
+/** A single answer that is late proves nothing, nor does a single good one after trouble. */
+const BAD_IN_A_ROW = 2;
+const GOOD_IN_A_ROW = 3;
+
+/**
+ * Checks that a tenant's HRIS answers and fits. Trouble is one hold of the tenant and stops its HRIS calls alone; it
+ * begins and ends with several probes in a row, so that an HRIS that comes and goes does not flap. The first probe of a
+ * start or of a changed definition decides by itself.
+ */
+export function createHrisCheck(deps: ActivityDeps): Chore {
+  /** Probes of one kind in a row, by tenant; good ones above zero, bad ones below. */
+  const rows = new Map<string, { inARow: number; configHash: string }>();
+  const before = ({ tenant, configHash }: Tenant): number | undefined => {
+    const known = rows.get(tenant);
+    if (known?.configHash !== configHash) return undefined;
+    // A call was refused since the last probe: what that one found no longer counts.
+    return deps.pausedHris.has(tenant) ? Math.min(known.inARow, GOOD_IN_A_ROW - 1) : known.inARow;
+  };
+  return async (tenant, stop) => {
+    const { tenant: tenantId, configHash } = tenant;
+    const trouble = await probe(deps.connections, tenantId, stop);
+    if (stop.aborted) return 'failed';
+    const inARow = nextInARow(before(tenant), trouble === undefined);
+    rows.set(tenantId, { inARow, configHash });
+    if (inARow === GOOD_IN_A_ROW) await resumeHris(deps, tenantId);
+    if (trouble !== undefined && inARow <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, sayRestart(trouble, tenant));
+    if (trouble !== undefined) return 'failed';
+    return inARow >= GOOD_IN_A_ROW ? 'done' : 'soon';
+  };
+}
+
+function nextInARow(before: number | undefined, isGood: boolean): number {
+  if (isGood) return before === undefined ? GOOD_IN_A_ROW : Math.max(0, before) + 1;
+  return before === undefined ? -BAD_IN_A_ROW : Math.min(0, before) - 1;
+}
+
+async function probe(connections: ActivityDeps['connections'], tenantId: string, stop: AbortSignal) {
+  try {
+    const { hris } = await connections.of(tenantId);
+    const result = await hris.probe(AbortSignal.any([stop, AbortSignal.timeout(PROBE_MS)]));
+    return result.ok ? undefined : result.error;
+  } catch (error) {
+    // Trouble on the partner's side pauses the tenant, which says why.
+    return isConnectorError(error) && error.code.startsWith('HRIS_') ? error : undefined;
+  }
+}
+
+/** Of everything that a person may correct when a tenant's chore fails: its definition and its secrets. */
+function fingerprintOf(tenant: Tenant): string {
+  const { configHash, notify, events } = tenant;
+  const told = [notify?.url, notify?.secret, events?.url, events?.secret].filter((one) => one !== undefined);
+  const parts = [configHash, hashOfSecrets(tenant), ...told.map((one) => (isSecretRef(one) ? hashOf(one) : one))];
+  return JSON.stringify(parts);
+}
+
+function hashOf(reference: string): string {
+  try {
+    return createHash('sha256').update(resolveSecret(reference)).digest('hex');
+  } catch {
+    return 'missing';
+  }
+}
+
+/** Tries a paused tenant's key, read again from its reference; the tenant resumes once the known-good read passes. */
+export async function resumePaused(deps: ActivityDeps, tenantId: string): Promise<boolean> {
+  const { store, connections, log } = deps;
+  const { state, paused_code: code } = await readTenantState(store, tenantId);
+  if (state !== 'paused' || code === PAUSED_BY_PERSON) return false;
+  await connections.reopen(tenantId);
+  try {
+    const connection = await connections.of(tenantId);
+    await connection.partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
+    await assertKnownCompany(store, connection);
+    await recordVerifiedKey(store, tenantId, connection.keyFingerprint);
+  } catch (error) {
+    const reason = isConnectorError(error) ? error.code : 'UNEXPECTED';
+    log.debug({ tenantId, code: reason }, 'tenant stays paused');
+    return false;
+  }
+  const resumed = await resumeTenant(store, tenantId);
+  if (resumed) log.info({ tenantId }, 'tenant resumed');
+  return resumed;
+}
+
+/** Starts the hires of before go-live that a person asked for. Starting one twice is harmless. */
+export async function startRequested(
+  { store, signalHire, log }: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>,
+  { tenant: tenantId }: Pick<Tenant, 'tenant'>,
+  stop: AbortSignal,
+): Promise<ChoreResult> {
+  const requested = await readHints(store, tenantId, STARTS);
+  for (const hint of requested) {
+    if (stop.aborted) return 'failed';
+    await signalHire({ tenantId, jobCandidateId: hint.recordId }, 'person', { start: true, adopt: true });
+    await clearHints(store, tenantId, STARTS, [hint]);
+  }
+  if (requested.length > 0) log.info({ tenantId, count: requested.length }, 'requested hires started');
+  return 'done';
 }

@@ -1,17 +1,18 @@
 import type { HoldCode } from '../hire/holds.ts';
 import type { Logger } from '../log.ts';
 import type { Trouble } from '../store/alarms.ts';
-import { alignAlarms, countStuck } from '../store/derived-alarms.ts';
+import { alignAlarms, countStuck, type StuckDeliveries } from '../store/derived-alarms.ts';
 import { oldestUntaken } from '../store/events-out.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 import { listOverdue, type Overdue } from '../store/retention.ts';
-import { listStreamStates } from '../store/stream-states.ts';
+import type { StreamRow } from '../store/schema.ts';
+import { listStreamStates, type StreamState } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
-import { readClock, type TenantState } from '../store/tenant-states.ts';
+import { PAUSED_BY_PERSON, readClock, type TenantState } from '../store/tenant-states.ts';
+import { streams as kinds, type StreamName, streamNames } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { judgeTenant } from './judge-tenants.ts';
 
 const DAY_MS = 86_400_000;
 /** How long deliveries are kept, and events that were taken. */
@@ -79,4 +80,152 @@ function lateTrouble({ tenantId, what, receivedAt }: Overdue): Trouble {
     `${what === 'bodies' ? 'The body of a webhook' : 'A webhook'} that came on ${came} should have been cleared by ` +
     'now. Check that a worker runs, and whether the database keeps up: hirebridge status';
   return { tenantId, kind: 'retention-late', subject: `retention of ${what}`, reason: 'RETENTION_LATE', message };
+}
+
+/** So many periods without a result are an alarm. */
+const STALE_PERIODS = 3;
+/** Unknown events of one tenant that are told apart: whoever has its webhook key may invent more. */
+const MOST_EVENTS = 20;
+const HOUR_MS = 3_600_000;
+
+/** What a tenant's tables hold; times are milliseconds on the database's clock. */
+export interface TenantFacts {
+  now: number;
+  state: TenantState;
+  /** Its definition, where it can be read. */
+  tenant?: Tenant | undefined;
+  /** Since when this process has known it as active, with this definition. */
+  activeSince: number;
+  streams: readonly Pick<StreamRow, 'stream' | 'state' | 'refused_code' | 'refused_message' | 'updated_at'>[];
+  /** What stands of its streams beyond their runs. */
+  standing: readonly StreamState[];
+  /** Since when hints have waited, by stream. */
+  hintedSince: ReadonlyMap<string, number>;
+  stuck: readonly StuckDeliveries[];
+  /** When each open hold about somebody who left was opened. */
+  departedAt: readonly number[];
+  /** Its oldest event that nobody took, and what the last try came to. */
+  untaken?: { at: number; error: string | null } | undefined;
+}
+
+/** What a person should know of a tenant, by what its tables hold. */
+export function judgeTenant(facts: TenantFacts): Trouble[] {
+  const { state, stuck } = facts;
+  if (state.state === 'removed') return [];
+  const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
+  if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
+  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...departureTroubles(facts), ...deliveries];
+}
+
+/** A pause by a person is no surprise to anybody. */
+function pauseTroubles({ tenant_id: tenantId, paused_code: code, paused_message: why }: TenantState): Trouble[] {
+  if (code === PAUSED_BY_PERSON) return [];
+  return [{ tenantId, kind: 'tenant-paused', subject: 'tenant', reason: code ?? 'PAUSED', message: why ?? '' }];
+}
+
+function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Trouble[] {
+  const every = tenant?.policies.reconcile.every;
+  // A baseline takes as long as the company is large; one that fails has an alarm of its own.
+  const isBaseline = state.baseline_started_at !== null && state.baseline_done_at === null;
+  if (every === undefined || isBaseline || !isStale(now, activeSince, every, state.reconciled_at)) return [];
+  const message =
+    'The last reconcile ended more than three periods ago, so hires without a webhook are not found. ' +
+    'Check that a worker runs and that Temporal and the partner answer: hirebridge status';
+  return [{ tenantId: state.tenant_id, kind: 'reconcile-stale', subject: 'reconcile', reason: 'STALE', message }];
+}
+
+function streamTroubles(facts: TenantFacts): Trouble[] {
+  const { now, state, tenant, activeSince, streams, standing } = facts;
+  return streamNames.flatMap((name): Trouble[] => {
+    const every = tenant?.streams[name].every;
+    const stands = standing.find(({ stream }) => stream === name);
+    // A pause by a person is no surprise to anybody.
+    if (every === undefined || stands?.paused_at) return [];
+    const run = streams.find(({ stream }) => stream === name);
+    const trouble = { tenantId: state.tenant_id, kind: 'stream-stale', subject: `stream ${name}` } as const;
+    if (stands?.held_code) return [{ ...trouble, reason: stands.held_code, message: stands.held_message ?? '' }];
+    if (run?.state === 'refused')
+      return [{ ...trouble, reason: run.refused_code ?? 'REFUSED', message: run.refused_message ?? '' }];
+    if (!isStale(now, activeSince, every, run?.updated_at ?? null)) return lateTroubles(facts, name, every);
+    const message =
+      `The stream ${name} moved nothing for more than three periods. ` +
+      `Run it by hand to see why: hirebridge sync ${state.tenant_id} ${name}`;
+    return [{ ...trouble, reason: 'STALE', message }];
+  });
+}
+
+/** It runs, and yet something of it stays behind. */
+function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts, name: StreamName, every: number) {
+  const { standing, hintedSince } = facts;
+  const wholeWithin = tenant?.streams[name].wholeWithin ?? Number.POSITIVE_INFINITY;
+  const wholeAt = Number(standing.find(({ stream }) => stream === name)?.whole_at ?? activeSince);
+  const trouble = { tenantId: state.tenant_id, kind: 'stream-stale' } as const;
+  const troubles: Trouble[] = [];
+  if (kinds[name].kind === 'pull' && now - wholeAt > wholeWithin + every && now - activeSince > every)
+    troubles.push({
+      ...trouble,
+      subject: `stream ${name}, whole list`,
+      reason: 'WHOLE_LIST_LATE',
+      message:
+        `The whole list of ${name} was not read within streams.${name}.wholeWithin, so edits that no webhook told of ` +
+        `are missing. Read it now: hirebridge sync ${state.tenant_id} ${name} --full`,
+    });
+  if (now - (hintedSince.get(name) ?? now) > STALE_PERIODS * every)
+    troubles.push({
+      ...trouble,
+      subject: `stream ${name}, hints`,
+      reason: 'HINTS_WAIT',
+      message:
+        `Webhooks named records of ${name} that nobody has read since. ` +
+        `Read them now: hirebridge sync ${state.tenant_id} ${name}`,
+    });
+  return troubles;
+}
+
+/** After a start, a pause or a change of the definition, a period may pass before old times count. */
+function isStale(now: number, activeSince: number, every: number, last: number | null): boolean {
+  if (last === null) return now - activeSince > STALE_PERIODS * every;
+  return now - Number(last) > STALE_PERIODS * every && now - activeSince > every;
+}
+
+/** Many who leave within an hour are a wrong filter or a mass move, and not as many questions. */
+function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[] {
+  if (departedAt.length === 0) return [];
+  const most = tenant?.policies.changeLimits.cancellationsPerHour;
+  const together = departedAt.filter((at) => at > Math.max(...departedAt) - HOUR_MS).length;
+  if (most === undefined || together <= most) return [];
+  const message =
+    `${together} people left their hiring stages within an hour, and each is asked about. If that was one mistake at ` +
+    'the hiring platform, move them back there and answer retry; otherwise answer them together: ' +
+    `hirebridge hold list --tenant ${state.tenant_id}`;
+  const tenantId = state.tenant_id;
+  return [{ tenantId, kind: 'many-departures', subject: 'departures', reason: 'MANY_DEPARTURES', message }];
+}
+
+/** Whoever they are for learns of nothing meanwhile. */
+function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
+  if (untaken === undefined || now - untaken.at <= HOUR_MS) return [];
+  const tenantId = state.tenant_id;
+  const message =
+    `Its events address has not taken what happened an hour ago (${untaken.error ?? 'not tried'}). All is kept and ` +
+    `tried again by itself. See what waits: hirebridge events list ${tenantId} --waiting; ask the address: ` +
+    `hirebridge check ${tenantId}`;
+  return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
+}
+
+function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {
+  const unknown = stuck.filter(({ state }) => state === 'unknown').slice(0, MOST_EVENTS);
+  const events = unknown.map(({ event }): Trouble => {
+    // Anything may stand in a name; what does not look like one is not shown.
+    const shown = /^[\w.-]{1,60}$/.test(event) ? event : '(not a name)';
+    const message =
+      `The partner sent the event ${shown}, which hirebridge does not know; it is stored and nothing acts upon it. ` +
+      `See: hirebridge inbox list --tenant ${tenantId} --state unknown`;
+    return { tenantId, kind: 'unknown-event', subject: `event ${shown}`, reason: 'EVENT_UNKNOWN', message };
+  });
+  if (!stuck.some(({ state }) => state === 'undeliverable')) return events;
+  const message =
+    'Webhooks could not be relayed after ten tries. ' +
+    `See: hirebridge inbox list --tenant ${tenantId}; relay again: hirebridge inbox retry --all --tenant ${tenantId}`;
+  return [...events, { tenantId, kind: 'undeliverable', subject: 'inbox', reason: 'UNDELIVERABLE', message }];
 }

@@ -14,7 +14,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['src/cli/demo/', undefined],
   ['src/streams/index.ts', undefined],
   ['src/operator/', 'commands'],
-  ['src/worker/resume-paused.ts', 'check of the key'],
+  ['src/worker/chores.ts', 'check of the key'],
   ['activities/assert-known-company.ts', 'check of the key'],
   ['activities/hire/', 'hires'],
   ['activities/presence/', 'hires'],

@@ -3,9 +3,9 @@
  * with 1 where it is more than three times as much.
  */
 import { sql } from '../../src/hris/sql/sql.ts';
-import { compareMappings, type SourceRecord } from '../../src/mapping/compare-mappings.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
+import { compareMappings, type SourceRecord } from '../../src/operator/diff-mapping.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { parseYaml } from '../../src/yaml/yaml-file.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { replayOf } from '../../src/cli/events.ts';
 import { replayDeliveries, retryDeliveries } from '../../src/operator/deliveries.ts';
-import { replayOf } from '../../src/operator/events.ts';
 import { retryFailed } from '../../src/operator/failed.ts';
 import { beginStream } from '../../src/operator/follow-stream.ts';
 import { startHire } from '../../src/operator/hires.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { endWorker, SHUTDOWN, type WorkerEnds } from '../../src/worker/end-worker.ts';
+import { endWorker, SHUTDOWN, type WorkerEnds } from '../../src/app.ts';
 
 /** Each end as `ends` has it, and when each was begun, ms. */
 function timed(ends: () => Promise<unknown>): { begun: Record<string, number>; parts: WorkerEnds } {

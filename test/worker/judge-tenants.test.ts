@@ -3,7 +3,7 @@ import type { StreamState } from '../../src/store/stream-states.ts';
 import { PAUSED_BY_PERSON, type TenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { judgeTenant, type TenantFacts } from '../../src/worker/judge-tenants.ts';
+import { judgeTenant, type TenantFacts } from '../../src/worker/raise-alarms.ts';
 
 const MINUTE = 60_000;
 const NOW = 10_000 * MINUTE;

@@ -5,7 +5,7 @@ import type { TenantState } from '../../src/store/tenant-states.ts';
 import type { LimitCode } from '../../src/streams/change-limits.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { judgeTenant, type TenantFacts } from '../../src/worker/judge-tenants.ts';
+import { judgeTenant, type TenantFacts } from '../../src/worker/raise-alarms.ts';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;

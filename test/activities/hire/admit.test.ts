@@ -8,7 +8,7 @@ import { answerHold } from '../../../src/store/holds.ts';
 import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
 import { employedRows } from '../../../src/store/people.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
-import { startRequested } from '../../../src/worker/start-requested.ts';
+import { startRequested } from '../../../src/worker/chores.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readMappings } from '../../../src/cli/mapping.ts';
 import { diffMapping } from '../../../src/operator/diff-mapping.ts';
 import { withTenant } from '../../../src/operator/open-tenant.ts';
-import { readMappings } from '../../../src/operator/read-mappings.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openPullWorld } from '../../activities/streams/pull-world.ts';
 import { linkPerson, who } from '../../store/known-people.ts';

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'deletion from one pass',
   patches: [
     {
-      file: 'activities/exchange/exchange-page.ts',
+      file: 'activities/exchange/exchange-pairs.ts',
       find: 'const isGone = state.missing_side === side;',
       replace: 'const isGone = side !== undefined;',
     },

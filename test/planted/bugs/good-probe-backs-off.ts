@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'good probe of an HR system moves the next one away',
   patches: [
     {
-      file: 'src/worker/check-hris.ts',
+      file: 'src/worker/chores.ts',
       find: "inARow >= GOOD_IN_A_ROW ? 'done' : 'soon'",
       replace: "inARow >= GOOD_IN_A_ROW ? 'done' : 'failed'",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'field created again',
   patches: [
     {
-      file: 'src/exchange/field-identities.ts',
+      file: 'activities/exchange/read-pairs.ts',
       find: "'customFields', definition?.id, definition?.type",
       replace: "'customFields', definition?.label, definition?.type",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'null refused',
   patches: [
     {
-      file: 'activities/exchange/send-to-partner.ts',
+      file: 'activities/exchange/write-pairs.ts',
       find: 'const deleted = await attempt(() => deleteValue(context, only));',
       replace: 'const deleted = sent;',
     },

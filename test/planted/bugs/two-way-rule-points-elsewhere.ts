@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'rule points elsewhere',
   patches: [
     {
-      file: 'src/exchange/field-identities.ts',
+      file: 'activities/exchange/read-pairs.ts',
       find: 'JSON.stringify([partner, connection, def.place ?? def.key, def.type])',
       replace: 'JSON.stringify([connection, def.key])',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a worker does not end while a connection hangs',
   patches: [
     {
-      file: 'src/worker/end-worker.ts',
+      file: 'src/app.ts',
       find: 'await within(REST_MS, Promise.allSettled(connections()));',
       replace: 'await Promise.allSettled(connections());',
     },
