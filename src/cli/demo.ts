@@ -6,7 +6,7 @@ import { storeUrl } from '../config.ts';
 import { readStatus } from '../operator/status.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import type { StreamCounts } from '../streams/stream-activities.ts';
-import { DEMO_KINDS, type DemoKind } from './demo/hris.ts';
+import { DEMO_KINDS, type DemoKind, type HrisTables } from './demo/hris.ts';
 import {
   countStreams,
   isPulled,
@@ -19,6 +19,7 @@ import {
   untilPulled,
 } from './demo/play.ts';
 import { type Cast, castHires } from './demo/recruiter.ts';
+import { describeStory, playStory, type StoryFacts } from './demo/recruiting.ts';
 import { countReport, createScreen, type DemoReport, isAsPlayed } from './demo/report.ts';
 import { buildStage, type Stage, type StageOptions } from './demo/stage.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -32,6 +33,7 @@ interface DemoFlags {
   report?: string;
   seed: number;
   hris: DemoKind;
+  story?: 'recruiting';
 }
 
 export function defineDemo(command: Command): void {
@@ -49,8 +51,17 @@ export function defineDemo(command: Command): void {
         .choices(DEMO_KINDS)
         .default('sql'),
     )
+    .addOption(
+      new Option(
+        '--story <name>',
+        'play one person from application to employment instead of the five hires; in sql, postgresql or mariadb',
+      ).choices(['recruiting']),
+    )
     .option('--seed <n>', 'seed of the made-up people', integer(0, 2 ** 31), 7)
-    .addHelpText('after', example('hirebridge demo', 'hirebridge demo --once --hris tryton'))
+    .addHelpText(
+      'after',
+      example('hirebridge demo', 'hirebridge demo --once --hris tryton', 'hirebridge demo --once --story recruiting'),
+    )
     .action(runDemoCommand);
 }
 
@@ -116,6 +127,8 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     const { cliSeconds } = up.temporal;
     const ready = round(secondsSince(started) - cliSeconds);
     say('Temporal, receiver and worker are ready. The ten people hired long ago are recorded and stay untouched.');
+    const { story, hris } = stage;
+    if (story !== undefined) return await tellStory(options, { stage, story, tables: hris.tables, up, stop });
     const hiring = performance.now();
     const seen = await show({ ...places, stage, cast, store, stop, supervisor: up.supervisor });
     const seconds = { temporalCli: cliSeconds, ready, hires: secondsSince(hiring) };
@@ -126,6 +139,30 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     await tellFailure(stage);
     throw error;
   }
+}
+
+interface Told extends Pick<Play, 'stage' | 'stop'> {
+  story: StoryFacts;
+  tables: HrisTables | undefined;
+  up: Up;
+}
+
+/** The exit code says whether both sides' own records agree. */
+async function tellStory(options: DemoOptions, { stage, story, tables, up, stop }: Told): Promise<ExitCode> {
+  if (tables === undefined)
+    throw new Error('The story needs an HR system with tables: --hris sql, postgresql or mariadb.');
+  const playing = playStory({ stage, facts: story, tables, stop, say });
+  const judged = await Promise.race([playing, up.supervisor.failed]);
+  say(`\n${describeStory(judged)}\n`);
+  if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(judged, null, 2)}\n`);
+  const good = judged.every(({ agrees }) => agrees);
+  if (!good) await tellFailure(stage);
+  if (options.once !== true) {
+    say(describePlaces(stage, up));
+    await up.untilStopped;
+  }
+  if (good) stage.forget();
+  return good ? EXIT.done : EXIT.error;
 }
 
 /** What the streams did, and how far both sides are equal. */

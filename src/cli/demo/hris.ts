@@ -101,6 +101,7 @@ export type EmployeeRow = Omit<OwnEmployee, 'email'>;
 export interface HrisTables {
   employees(): Promise<EmployeeRow[]>;
   count(table: string): Promise<number>;
+  rows(table: string): Promise<Record<string, unknown>[]>;
   readCity(id: string): Promise<unknown>;
   /** HR corrects a number, and the city with it. */
   edit(id: string, values: { number: string; city: string }): Promise<void>;
@@ -131,6 +132,9 @@ function openTables(url: string): HrisTables {
       if (!(await isMade(table))) return 0;
       const count = database.kysely.fn.countAll().as('n');
       return Number((await database.kysely.selectFrom(table).select(count).executeTakeFirst())?.['n']);
+    },
+    async rows(table) {
+      return (await isMade(table)) ? database.kysely.selectFrom(table).selectAll().execute() : [];
     },
     async readCity(id) {
       const query = database.kysely.selectFrom('employees').select('city').where('id', '=', id);

@@ -11,6 +11,7 @@ import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
 import { type DemoHris, type DemoKind, openDemoHris } from './hris.ts';
 import { openPartner } from './recruiter.ts';
+import { prepareStory, type StoryFacts, storySettings } from './recruiting.ts';
 
 /** Where the demo plays: a fresh directory, a sandbox with people in it, and a tenant file that fits. */
 export interface Stage {
@@ -27,6 +28,8 @@ export interface Stage {
   /** Another company at the same partner, with an HR system of its own. */
   second: SecondTenant;
   sandbox: Supervisor;
+  /** Of the story that was asked for. */
+  story: StoryFacts | undefined;
   /** Children's lines go here, not between the bars. */
   print: (line: string) => void;
   /** The end of what the children wrote, for a failure. */
@@ -40,10 +43,12 @@ export interface StageOptions {
   dataDir: string;
   seed: number;
   hris: DemoKind;
+  /** Another play than the five hires. */
+  story?: 'recruiting' | undefined;
 }
 
 /** Builds the stage under the data directory; nothing of an earlier run is used. */
-export async function buildStage({ dataDir, seed, hris: kind }: StageOptions): Promise<Stage> {
+export async function buildStage({ dataDir, seed, hris: kind, story: name }: StageOptions): Promise<Stage> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(dataDir, 'demo-'));
   const [tenantsDir, logFile] = [join(dir, 'tenants'), join(dir, 'demo.log')];
@@ -64,7 +69,9 @@ export async function buildStage({ dataDir, seed, hris: kind }: StageOptions): P
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const second = await buildSecond(partnerUrl, otherKey, join(dir, 'second-hris.db'));
   const flowId = flows[0]?.flowId ?? '';
-  const first = { partnerUrl, apiKey, webhookKey, companyId: company, flowId, hris };
+  const control = createControlClient(controlUrl);
+  const story = name === undefined ? undefined : await prepareStory(partner, control);
+  const first = { partnerUrl, apiKey, webhookKey, companyId: company, flowId, hris, story };
   await writeDemoFiles(tenantsDir, first, { ...second, partnerUrl, apiKey: otherKey });
   let forgotten = false;
   return {
@@ -78,7 +85,8 @@ export async function buildStage({ dataDir, seed, hris: kind }: StageOptions): P
     second,
     sandbox,
     print,
-    control: createControlClient(controlUrl),
+    control,
+    story,
     lastLines: async () => (await readFile(logFile, 'utf8')).split('\n').slice(-25).join('\n'),
     forget() {
       forgotten = true;
@@ -145,6 +153,7 @@ interface DemoFacts {
   companyId: string;
   flowId: string;
   hris: DemoHris;
+  story?: StoryFacts | undefined;
 }
 
 /** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
@@ -163,7 +172,9 @@ export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, secon
   ]);
 }
 
-function tenantFile({ partnerUrl, companyId, flowId, hris }: DemoFacts): string {
+function tenantFile({ partnerUrl, companyId, flowId, hris, story }: DemoFacts): string {
+  const told = story === undefined ? { streams: '', section: '' } : storySettings(story);
+  const streams = hris.tables === undefined ? '' : STREAMS + told.streams + told.section;
   return `# One customer: its key for the hiring platform, its HR system, and what happens when.
 # Secrets are in files of their own.
 tenant: demo
@@ -179,7 +190,7 @@ hris:
 ${hris.settings}${hris.tables === undefined ? '' : 'mapping: demo-mapping.yaml\n'}policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
-${hris.tables === undefined ? '' : STREAMS}writeBack: { employeeId: ${hris.employeeId}, status: hired }
+${streams}writeBack: { employeeId: ${hris.employeeId}, status: hired }
 `;
 }
 

@@ -1,0 +1,270 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
+import { contract } from '../../partner/contract/index.ts';
+import type { ControlClient } from '../../sandbox/control/client.ts';
+import { renderTable } from '../print.ts';
+import type { HrisTables } from './hris.ts';
+import { hire, playOnboarding, setStartDate } from './recruiter.ts';
+import { observeHires } from './report.ts';
+
+/** What the story needs before the connector starts: its tenant file names the assessment. */
+export interface StoryFacts {
+  jobId: number;
+  /** A stage of the job in which nobody stands, so that everybody invited is the story's. */
+  stageType: 'SHORTLISTED' | 'SCREEN' | 'ASSESSMENT';
+  assessmentId: string;
+  bookingScheduleId: string;
+}
+
+const STAGES = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const;
+
+/** Somebody at the hiring platform sets up an AI interview and a calendar. */
+export async function prepareStory(partner: PartnerClient, control: ControlClient): Promise<StoryFacts> {
+  const { items: jobs } = await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } });
+  const made = (await control.act('createAssessment', { title: 'First interview' })) as { assessmentId: string };
+  const calendar = await control.act('createBookingSchedule', { name: 'Second interview', timezone: 'Europe/Berlin' });
+  const facts = { assessmentId: made.assessmentId, bookingScheduleId: String(calendar.id) };
+  for (const stageType of STAGES) {
+    const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType } });
+    const taken = new Set(items.map(({ jobCandidateDetails }) => String(jobCandidateDetails.jobId)));
+    const free = jobs.find(({ id }) => !taken.has(String(id)));
+    if (free !== undefined) return { ...facts, stageType, jobId: Number(free.id) };
+  }
+  throw new Error('Each job has somebody in every stage; the story needs an empty one. Choose another --seed.');
+}
+
+/** What the tenant file has for the story: beside its streams, and of its own. */
+export function storySettings({ jobId, stageType, assessmentId }: StoryFacts): { streams: string; section: string } {
+  return {
+    streams: `  applications: { every: 1h }
+  interviews: { every: 1h } # by webhook
+  bookings: { every: 5s } # no webhook tells of them
+  invitations: { every: 1h } # by webhook
+`,
+    section: `invitations: # whoever comes into the stage is invited, once
+  rules: [{ on: { stage: ${stageType}, jobs: ["${jobId}"] }, assessment: "${assessmentId}" }]
+`,
+  };
+}
+
+/** One thing that both sides have a record of. */
+export interface Judged {
+  what: string;
+  /** As the partner's own records show it. */
+  partner: string;
+  /** As the HR system's tables show it; of what is the partner's alone, what is expected. */
+  hris: string;
+  agrees: boolean;
+}
+
+/** The hiring platform, as the story's people use it. */
+interface Platform {
+  control: ControlClient;
+  partner: PartnerClient;
+  company: string;
+}
+
+export interface StoryPlay {
+  stage: Platform;
+  facts: StoryFacts;
+  tables: HrisTables;
+  stop: AbortSignal;
+  say: (line: string) => void;
+}
+
+const PATIENCE_MS = 90_000;
+const SCORE = 86;
+const EMAIL = 'story@example.com';
+
+/**
+ * Plays one person from their application to their employment. Each step waits until what it causes stands on the other
+ * side; one that never comes is left to the judges. Returns what they found.
+ */
+export async function playStory({ stage, facts, tables, stop, say }: StoryPlay): Promise<Judged[]> {
+  const { control, partner } = stage;
+  const { jobId, stageType, assessmentId, bookingScheduleId } = facts;
+  const began = performance.now();
+  const tell = (line: string): void => {
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    say(`${seconds.padStart(6)} s  ${line}`);
+  };
+  const landed = async (what: string, look: () => Promise<boolean>): Promise<void> => {
+    const since = performance.now();
+    while (!(await look())) {
+      if (stop.aborted || performance.now() > since + PATIENCE_MS) return tell(`          ${what}: nothing came`);
+      await pause(100);
+    }
+    tell(`          ${what}`);
+  };
+  const rowOf = async (table: string, column: string, value: string) => {
+    const rows = await tables.rows(`partner_${table}`);
+    return rows.find((row) => String(row[column]) === value);
+  };
+
+  tell(`Somebody applies for job ${jobId} on the hosted page and consents.`);
+  const candidate = { email: EMAIL, firstName: 'Story', lastName: 'Teller', city: 'Berlin', country: 'Germany' };
+  const applied = await control.act('apply', { jobId, candidate: { ...candidate, phone: '+4930901820' } });
+  const { jobCandidateId, candidateId } = applied as { jobCandidateId: number; candidateId: number };
+  const id = String(jobCandidateId);
+  await setStartDate(partner, { jobCandidateId, candidateId, story: '' });
+  await landed('partner_candidates and partner_applications have them', async () => {
+    const isThere = (await rowOf('applications', 'partner_id', id)) !== undefined;
+    return isThere && (await rowOf('candidates', 'partner_id', String(candidateId))) !== undefined;
+  });
+
+  tell(`The recruiter moves them into ${stageType}. A rule of the tenant file invites whoever comes there.`);
+  await control.act('move', { jobCandidateIds: [jobCandidateId], stageType });
+  await landed('the hiring platform has invited them', async () => (await invitedTo(stage, facts)) > 0);
+
+  tell('They take the interview.');
+  const isInvited = (await invitedTo(stage, facts)) > 0;
+  if (isInvited) await control.act('takeInterview', { assessmentId, jobCandidateId, score: SCORE });
+  await landed('partner_interviews has their score', async () => {
+    return Number((await rowOf('interviews', 'job_candidate_id', id))?.['score']) === SCORE;
+  });
+
+  tell('They are sent a link, and book a slot for the second interview.');
+  const link = await control.act('sendBookingLink', { bookingScheduleId, jobCandidateId });
+  const [from, to] = [dayIn(1), dayIn(15)];
+  const slots = await partner.readAll(contract.bookingSchedules.listSlots, {
+    params: { bookingScheduleId },
+    query: { from, to },
+  });
+  const scheduledStartAt = String(slots.items[0]?.startAt);
+  await control.act('bookThroughLink', { bookingLinkId: String(link['id']), scheduledStartAt });
+  await landed('partner_bookings has the slot', async () => (await rowOf('bookings', 'entity_id', id)) !== undefined);
+
+  tell('They get an offer, and everybody signs it.');
+  const { offerId } = await control.act('createOffer', { jobCandidateId });
+  await control.act('completeOffer', { offerId });
+
+  tell('They are hired.');
+  await hire(control, [{ jobCandidateId, candidateId, story: '' }]);
+  await landed('onboarded, employed, written back and verified', async () => {
+    const view = await viewOf(stage, tables, { id, candidateId });
+    if (view !== undefined && !view.verified) await playOnboarding(control, partner, [view]);
+    return view?.verified === true;
+  });
+  return judge(await readRecords({ stage, facts, tables }, { jobCandidateId, candidateId, scheduledStartAt }));
+}
+
+function dayIn(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Invitations to the story's assessment, by the partner's ledger. */
+async function invitedTo({ control }: Platform, { assessmentId }: StoryFacts): Promise<number> {
+  const invites = await control.ledger({ kind: 'effect', name: 'invite' });
+  return invites.filter(({ detail }) => detail['assessmentId'] === assessmentId).length;
+}
+
+async function viewOf(
+  { control, company }: Platform,
+  tables: HrisTables,
+  { id, candidateId }: { id: string; candidateId: number },
+) {
+  const people = new Map([[id, String(candidateId)]]);
+  const views = observeHires(await control.ledger({}), await tables.employees(), people, company);
+  return views.find((view) => view.jobCandidateId === id);
+}
+
+interface Person {
+  jobCandidateId: number;
+  candidateId: number;
+  scheduledStartAt: string;
+}
+
+/** What both sides' own records show of the person; nothing is read from the connector's store. */
+export interface Records {
+  candidateId: number;
+  consent: boolean;
+  /** Rows of partner_applications, invitations in the partner's ledger, enrolments there. */
+  counts: { applications: number; invitations: number; enrolments: number };
+  /** Of the partner's interviews. */
+  reference: string;
+  scores: { partner: string; hris: string };
+  /** The slot that was chosen, and what each side has booked. */
+  slots: { chosen: string; partner: string; hris: string };
+  offers: string;
+  employeeNumbers: { partner: string; hris: string };
+  readBack: boolean;
+}
+
+async function readRecords(
+  { stage, facts, tables }: Pick<StoryPlay, 'stage' | 'facts' | 'tables'>,
+  { jobCandidateId, candidateId, scheduledStartAt }: Person,
+): Promise<Records> {
+  const { partner } = stage;
+  const id = String(jobCandidateId);
+  const rows = async (table: string, column: string) =>
+    (await tables.rows(`partner_${table}`)).filter((row) => String(row[column]) === id);
+  const { data: application } = await partner.jobCandidates.getApplication({ params: { jobCandidateId } });
+  const { assessmentId } = facts;
+  const taken = await partner.readAll(contract.assessments.listCandidates, { params: { assessmentId } });
+  const bookings = await partner.readAll(contract.bookings.list, {});
+  const booked = bookings.items.filter(({ entityId }) => String(entityId) === id);
+  const offers = await partner.readAll(contract.onboarding.listOffers, { query: { jobCandidateId } });
+  const view = await viewOf(stage, tables, { id, candidateId });
+  return {
+    candidateId,
+    consent: (application.consent ?? null) !== null,
+    counts: {
+      applications: (await rows('applications', 'partner_id')).length,
+      invitations: await invitedTo(stage, facts),
+      enrolments: view?.enrolmentIds.length ?? 0,
+    },
+    reference: taken.items.map(({ externalRef }) => externalRef ?? 'none').join(),
+    scores: { partner: scores(taken.items), hris: scores(await rows('interviews', 'job_candidate_id')) },
+    slots: {
+      chosen: instant(scheduledStartAt),
+      partner: booked.map((one) => instant(one.scheduledStartAt)).join(),
+      hris: (await rows('bookings', 'entity_id')).map((row) => instant(row['starts_at'])).join(),
+    },
+    offers: offers.items.map(({ status }) => String(status)).join(),
+    employeeNumbers: {
+      partner: view?.writtenBack ?? 'none',
+      hris: view?.employees.map(({ number }) => number).join() ?? 'none',
+    },
+    readBack: view?.verified === true,
+  };
+}
+
+/** Whether both sides agree, record by record. */
+export function judge({ counts, scores: score, slots, employeeNumbers, ...records }: Records): Judged[] {
+  return [
+    same('consent given', yes(records.consent), 'yes'),
+    same('applications', '1', String(counts.applications)),
+    same('invitations', String(counts.invitations), '1'),
+    same('reference of the invitation', records.reference, `hirebridge-invite:${records.candidateId}`),
+    same('score', score.partner, score.hris),
+    same('booked slot', slots.partner, slots.chosen),
+    same('slot landed', slots.partner, slots.hris),
+    same('offer', records.offers, 'completed'),
+    same('enrolments', String(counts.enrolments), '1'),
+    same('employee number', employeeNumbers.partner, employeeNumbers.hris),
+    same('read back after it was written', yes(records.readBack), 'yes'),
+  ];
+}
+
+function yes(isSo: boolean): string {
+  return isSo ? 'yes' : 'no';
+}
+
+function same(what: string, partner: string, hris: string): Judged {
+  return { what, partner, hris, agrees: partner === hris };
+}
+
+function scores(records: readonly Readonly<Record<string, unknown>>[]): string {
+  return records.map((record) => String(Number(record['score']))).join() || 'none';
+}
+
+function instant(value: unknown): string {
+  const at = value instanceof Date ? value : new Date(String(value));
+  return Number.isNaN(at.getTime()) ? 'none' : at.toISOString();
+}
+
+/** What the judges found, as a table. */
+export function describeStory(judged: readonly Judged[]): string {
+  const lines = judged.map(({ what, partner, hris, agrees }) => [what, partner, hris, agrees ? 'yes' : 'NO']);
+  return renderTable(['judged', 'hiring platform', 'HR system, or expected', 'agrees'], lines);
+}
