@@ -4,9 +4,11 @@ import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { isEventName } from './partner/contract/events.ts';
 import type { Admission } from './receiver/admit.ts';
+import { createCalendarPages } from './receiver/calendar-pages.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type RefusalNotes } from './receiver/refusal-notes.ts';
+import type { Store } from './store/open-store.ts';
 import { startTelemetry } from './telemetry/start-telemetry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { traceReceived } from './trace.ts';
@@ -47,6 +49,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   failed.catch(() => undefined);
   let telemetry: Promise<Telemetry | undefined> | undefined;
   let installationId = '';
+  let store: Store | undefined;
   const receiver = await startReceiver({
     port: options.port ?? config.HIREBRIDGE_PORT,
     host: options.host ?? config.HIREBRIDGE_HOST,
@@ -61,6 +64,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
         await telemetry;
         const opened = await openDeliveryStore(url, options.tenantsDir, log, { known: tenants.resolve, refusals });
         installationId = opened.installationId;
+        store = opened.store;
         return opened;
       } catch (error) {
         // A store that is down is tried again; invalid tenant files end the process.
@@ -70,6 +74,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
         firstTry.resolve();
       }
     },
+    otherwise: createCalendarPages(() => store),
     metrics: createReceiverMetrics(registry),
     onStored: ({ tenantId, bodyHash, event, ids }, ms) =>
       traceReceived(
@@ -139,6 +144,7 @@ async function openDeliveryStore(
     };
     return {
       installationId: store.installationId,
+      store,
       commit: createDeliveryBatches(store),
       trouble: () => storeTrouble(store, presence.unwritten()),
       close,

@@ -44,6 +44,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./migrate.ts')).defineMigrate,
     ],
     ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
+    [
+      'calendar',
+      'make and revoke addresses where calendars read bookings',
+      async () => (await import('./calendar.ts')).defineCalendar,
+    ],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],
   'Run:': [

@@ -22,6 +22,8 @@ export interface ReceiverOptions {
   openStore: GateOptions['openStore'];
   log: Logger;
   metrics: ReceiverMetrics;
+  /** Takes a request that is no webhook's, and says whether it did. */
+  otherwise?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Told of every delivery that was stored for the first time, and of the time since its headers came, ms. */
   onStored?: (delivery: Delivery, ms: number) => void;
   /** Told of every refused delivery of a known tenant. */
@@ -72,7 +74,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const refusals = createRefusalLog(log);
   const { onStored, onRefused } = options;
   const parts = { admission: admissionNow, gate, log, metrics, refusals, onStored, onRefused };
-  server.on('request', (request, response) => void answer({ request, response, ...parts }));
+  server.on('request', (request, response) => {
+    if (options.otherwise?.(request, response) !== true) void answer({ request, response, ...parts });
+  });
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,

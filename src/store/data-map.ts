@@ -39,6 +39,20 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'at tenant_id act',
   },
+  calendar_events: {
+    people: { booking_id: IDS, entity_id: IDS },
+    why: 'Booked slots, as calendar addresses show them.',
+    kept: '90 days after the slot',
+    others:
+      'tenant_id schedule_id title timezone entity_type starts_at ends_at attendance sequence changed_at missed ' +
+      'cancelled_at',
+  },
+  calendar_feeds: {
+    people: { made_by: OPERATOR, token_hash: ['secret'] },
+    why: 'Addresses where calendars read, by a hash of what is in them.',
+    kept: 'for good; a revoked one answers nothing',
+    others: 'feed_id tenant_id schedules made_at revoked_at',
+  },
   change_cursors: { others: 'tenant_id connection cursor began_at' },
   document_looks: {
     people: { job_candidate_id: IDS },

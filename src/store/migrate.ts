@@ -264,6 +264,8 @@ const RECEIVER_GRANTS = {
   webhook_refusals: 'select, insert, update',
   processes: 'select, insert, update, delete',
   answers: 'select, insert, update',
+  calendar_events: 'select',
+  calendar_feeds: 'select',
 } as const;
 
 /** After each migration: what is new belongs to its maker alone. */

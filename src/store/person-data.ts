@@ -80,7 +80,9 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   employment: employeeIds,
   documents: (of) => of.jobCandidates,
   invitations: (of) => of.jobCandidates,
+  leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
+  calendar: ({ records }) => records?.['bookings'] ?? [],
   starts: (of) => of.jobCandidates,
   absent: (of) => of.jobCandidates,
 };
@@ -92,7 +94,7 @@ function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)
   return within(of, either(...each));
 }
 
-const LANDED = ['candidates', 'applications', 'onboarding', 'interviews', 'screenings', 'bookings'];
+const LANDED = ['candidates', 'applications', 'onboarding', 'interviews', 'screenings', 'bookings', 'leads'];
 const PAIRED = ['employees', 'amendments'];
 
 function ofHire(of: Subject): RawBuilder<boolean> {
@@ -153,6 +155,7 @@ const PLACES: readonly PersonPlace[] = [
       );
     },
   },
+  { table: 'calendar_events', where: (of) => within(of, isIn('entity_id', of.jobCandidates)) },
   { table: 'employments', where: (of) => within(of, isIn('employee_id', employeeIds(of))) },
   { table: 'exchange_pairs', where: (of) => pairs(of) },
   { table: 'field_conflicts', where: (of) => pairs(of) },

@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
+import type { CalendarEventTable, CalendarFeedTable } from './calendar-tables.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
 import type { ErasureTable, PersonMarkKeyTable, PersonMarkTable } from './erasure-tables.ts';
 import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
@@ -89,6 +90,8 @@ export interface Tables {
   requisitions: RequisitionTable;
   invitations: InvitationTable;
   sourced_leads: SourcedLeadTable;
+  calendar_events: CalendarEventTable;
+  calendar_feeds: CalendarFeedTable;
   option_labels: OptionLabelTable;
   employments: EmploymentTable;
   change_cursors: ChangeCursorTable;

@@ -97,6 +97,8 @@ export const auditActs = [
   'legal-hold-released',
   'person-found',
   'person-exported',
+  'calendar-made',
+  'calendar-revoked',
 ] as const;
 
 /** What people did to tenants and to the fleet. */

@@ -222,6 +222,9 @@ export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
 /** Options of the partner's select fields are those of the HRIS' own lists. */
 export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 
+/** Booked slots are kept for the addresses where calendars read them. */
+export const calendar: PushStream = { kind: 'push', workflow: 'pushStream' };
+
 /** Employees that change in the HRIS: their number and whether they left reach the partner. */
 export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
 

@@ -6,6 +6,7 @@ const KINDS: Readonly<Record<string, IdKind>> = {
   candidates: 'candidate',
   applications: 'job-candidate',
   onboarding: 'enrolment',
+  leads: 'lead',
 };
 
 /** People whom a record names beside its own id. */

@@ -26,6 +26,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
+  ['activities/calendar/', '`calendar`'],
   ['activities/options/', '`options`'],
 ];
 

@@ -1,0 +1,107 @@
+import { contract } from '../../src/partner/contract/index.ts';
+import type { CalendarEvent } from '../../src/store/calendar-tables.ts';
+import { readCalendar, saveCalendar } from '../../src/store/calendars.ts';
+import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
+import { erasedRecords } from '../../src/streams/without-erased.ts';
+import { transforms } from '../../src/values/transforms.ts';
+import { assertFew } from '../push/by-rule.ts';
+import type { PushContext, Verdict } from '../push/push-context.ts';
+
+/**
+ * Booked slots, with their schedule's name and time zone, are kept for the tenant's calendar addresses. No event tells
+ * of bookings (section 6), so both lists are read. What changed counts up, as calendars want it; a booking that two
+ * passes in a row did not show is cancelled.
+ */
+export async function pushCalendar(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, connection, key } = context;
+  const { partner } = connection;
+  const schedules = await partner.readAll(contract.bookingSchedules.list, {});
+  beat();
+  const bookings = await partner.readAll(contract.bookings.list, {});
+  beat();
+  const names = new Map(schedules.items.map(({ id, name, timezone }) => [String(id), { name, timezone }]));
+  const known = await readCalendar(deps.store, key.tenantId);
+  const now = await readClock(deps.store);
+  const verdicts: Verdict[] = bookings.unreadable.map(({ id, index, reason }) => {
+    return { id: id ?? `booking ${index + 1}`, kind: 'quarantined', reason };
+  });
+  const shown = new Set<string>();
+  const changed: Event[] = [];
+  // The specification shows no id of a booking (section 2.8); a link is good for one.
+  const items = bookings.items.map(
+    (item): Booking => ({ ...item, id: String(item['id'] ?? item['bookingLinkId'] ?? '') }),
+  );
+  const erased = await erasedRecords(deps.store, key, items);
+  for (const { id, ...booking } of items) {
+    if (erased.has(id)) continue;
+    const startsAt = instantOf(booking['scheduledStartAt']);
+    if (id === '' || startsAt === undefined) {
+      verdicts.push({ id: id || 'a booking', kind: 'quarantined', reason: 'scheduledStartAt: is no time' });
+      continue;
+    }
+    shown.add(id);
+    const scheduleId = textOf(booking['bookingScheduleId']) ?? '';
+    const { name, timezone } = names.get(scheduleId) ?? {};
+    const event = {
+      title: name ?? null,
+      timezone: timezone ?? null,
+      schedule_id: scheduleId,
+      entity_type: textOf(booking['entityType']),
+      entity_id: textOf(booking['entityId']),
+      starts_at: startsAt,
+      ends_at: instantOf(booking['scheduledEndAt']) ?? null,
+      attendance: textOf(booking['attendance']),
+    };
+    const before = known.get(id);
+    const kind = before === undefined ? 'created' : isAsBefore(event, before) ? 'unchanged' : 'updated';
+    verdicts.push({ id, kind });
+    const sequence = (before?.sequence ?? -1) + (kind === 'unchanged' ? 0 : 1);
+    if (kind !== 'unchanged' || before?.missed !== 0)
+      changed.push({ tenant_id: key.tenantId, booking_id: id, ...event, sequence, missed: 0, cancelled_at: null });
+  }
+  const gone = missed([...known.values()], shown, now);
+  const cancelled = gone.filter((event) => event.cancelled_at !== null);
+  const isSure = bookings.unreadable.length === 0;
+  const most = Math.max(20, Math.floor(known.size / 2));
+  const message = `${cancelled.length} booked slots would be cancelled in calendars in one run, more than ${most}.`;
+  if (isSure) await assertFew(context, { fresh: cancelled.length, most, code: 'MASS_CANCELLED', message });
+  const events = [...changed, ...(isSure ? gone : [])];
+  await saveCalendar(deps.store, key.tenantId, { events, endedBefore: new Date(now - KEPT_MS).toISOString() });
+  if (isSure) for (const { booking_id: id } of cancelled) verdicts.push({ id, kind: 'updated' });
+  await forgetAllowed(deps.store, key);
+  return verdicts;
+}
+
+type Event = Omit<CalendarEvent, 'changed_at'>;
+type Booking = Readonly<Record<string, unknown>> & { id: string };
+
+/** How long a calendar shows what is over. */
+const KEPT_MS = 90 * 86_400_000;
+
+/** Events that this pass did not show: once noted, twice cancelled. What is over stays as it was. */
+function missed(known: readonly CalendarEvent[], shown: ReadonlySet<string>, now: number): Event[] {
+  const left = known.filter((event) => !shown.has(event.booking_id) && event.cancelled_at === null);
+  return left
+    .filter(({ starts_at: startsAt }) => Date.parse(startsAt) > now)
+    .map(({ changed_at: _changed, ...event }) =>
+      event.missed === 0
+        ? { ...event, missed: 1 }
+        : { ...event, missed: event.missed + 1, sequence: event.sequence + 1, cancelled_at: now },
+    );
+}
+
+function isAsBefore(event: Partial<Event>, before: CalendarEvent): boolean {
+  if (before.cancelled_at !== null) return false;
+  return Object.entries(event).every(([name, value]) => before[name as keyof CalendarEvent] === value);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+function instantOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  const read = text === null ? undefined : transforms.instant(text, undefined);
+  return read !== undefined && 'value' in read && typeof read.value === 'string' ? read.value : undefined;
+}

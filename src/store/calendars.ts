@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { audit } from './audit.ts';
+import { batchesOf } from './batches.ts';
+import type { CalendarEvent, CalendarFeed } from './calendar-tables.ts';
+import type { Store } from './open-store.ts';
+
+// Booked slots as calendars show them, and the addresses where they do.
+
+/** Every event of a tenant, by booking. */
+export async function readCalendar({ kysely }: Store, tenantId: string): Promise<Map<string, CalendarEvent>> {
+  const rows = await kysely.selectFrom('calendar_events').selectAll().where('tenant_id', '=', tenantId).execute();
+  return new Map(rows.map((row) => [row.booking_id, row]));
+}
+
+/** Writes some events as they are now, and takes away those that ended before `endedBefore` (UTC, ISO text). */
+export async function saveCalendar(
+  { kysely, now }: Store,
+  tenantId: string,
+  { events, endedBefore }: { events: readonly Omit<CalendarEvent, 'changed_at'>[]; endedBefore: string },
+): Promise<void> {
+  await kysely.transaction().execute(async (trx) => {
+    for (const some of batchesOf(events, 100))
+      await trx
+        .insertInto('calendar_events')
+        .values(some.map((event) => ({ ...event, changed_at: now })))
+        .onConflict((c) =>
+          c.columns(['tenant_id', 'booking_id']).doUpdateSet((eb) => ({
+            schedule_id: eb.ref('excluded.schedule_id'),
+            title: eb.ref('excluded.title'),
+            timezone: eb.ref('excluded.timezone'),
+            entity_type: eb.ref('excluded.entity_type'),
+            entity_id: eb.ref('excluded.entity_id'),
+            starts_at: eb.ref('excluded.starts_at'),
+            ends_at: eb.ref('excluded.ends_at'),
+            attendance: eb.ref('excluded.attendance'),
+            sequence: eb.ref('excluded.sequence'),
+            changed_at: eb.ref('excluded.changed_at'),
+            missed: eb.ref('excluded.missed'),
+            cancelled_at: eb.ref('excluded.cancelled_at'),
+          })),
+        )
+        .execute();
+    await trx
+      .deleteFrom('calendar_events')
+      .where('tenant_id', '=', tenantId)
+      .where('starts_at', '<', endedBefore)
+      .execute();
+  });
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+/** 256 bits: nobody guesses an address. */
+const TOKEN_BYTES = 32;
+
+/** Makes an address and gives the secret part of it, which is kept nowhere. Without schedules it shows all of them. */
+export async function makeFeed(
+  store: Store,
+  { tenantId, schedules, by }: { tenantId: string; schedules: readonly string[]; by: string },
+): Promise<{ feedId: string; token: string }> {
+  const [feedId, token] = [randomBytes(6).toString('hex'), randomBytes(TOKEN_BYTES).toString('base64url')];
+  const shown = schedules.length === 0 ? null : JSON.stringify(schedules);
+  const feed = { feed_id: feedId, tenant_id: tenantId, token_hash: hashOf(token), schedules: shown };
+  await store.kysely.transaction().execute(async (kysely) => {
+    const made = { ...feed, made_at: store.now, made_by: by, revoked_at: null };
+    await kysely.insertInto('calendar_feeds').values(made).execute();
+    await audit({ ...store, kysely }, { by, tenantId, act: 'calendar-made', details: feedId });
+  });
+  return { feedId, token };
+}
+
+/** A tenant's addresses, newest first, revoked ones too. */
+export function listFeeds({ kysely }: Store, tenantId: string): Promise<CalendarFeed[]> {
+  const own = kysely.selectFrom('calendar_feeds').selectAll().where('tenant_id', '=', tenantId);
+  return own.orderBy('made_at', 'desc').execute();
+}
+
+/** False where the tenant has no such address, or none that is still good. */
+export async function revokeFeed(
+  store: Store,
+  { tenantId, feedId, by }: { tenantId: string; feedId: string; by: string },
+): Promise<boolean> {
+  return store.kysely.transaction().execute(async (kysely) => {
+    const { numUpdatedRows } = await kysely
+      .updateTable('calendar_feeds')
+      .set({ revoked_at: store.now })
+      .where((eb) => eb.and({ tenant_id: tenantId, feed_id: feedId }))
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return false;
+    await audit({ ...store, kysely }, { by, tenantId, act: 'calendar-revoked', details: feedId });
+    return true;
+  });
+}
+
+/** What an address shows; undefined where there is none like it, or where it was revoked or its tenant removed. */
+export async function readFeed(
+  { kysely }: Store,
+  token: string,
+): Promise<{ feed: CalendarFeed; events: CalendarEvent[] } | undefined> {
+  const feed = await kysely
+    .selectFrom('calendar_feeds')
+    .selectAll('calendar_feeds')
+    .innerJoin('tenants', 'tenants.tenant_id', 'calendar_feeds.tenant_id')
+    .where('token_hash', '=', hashOf(token))
+    .where('revoked_at', 'is', null)
+    .where('tenants.removed_at', 'is', null)
+    .executeTakeFirst();
+  if (feed === undefined) return undefined;
+  const own = kysely.selectFrom('calendar_events').selectAll().where('tenant_id', '=', feed.tenant_id);
+  const schedules = feed.schedules === null ? undefined : (JSON.parse(feed.schedules) as string[]);
+  const shown = schedules === undefined ? own : own.where('schedule_id', 'in', schedules);
+  return { feed, events: await shown.orderBy('starts_at').orderBy('booking_id').execute() };
+}

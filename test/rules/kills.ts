@@ -1,0 +1,254 @@
+/**
+ * Streams that act by rule, killed: a process of its own runs one stream over a real partner and a real store, and dies
+ * by SIGKILL at each point around each call and store write, one after the other. The partner's ledger then says
+ * whether each person was invited, and each lead became a candidate, exactly once.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection } from '../../activities/connections.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { pushRecords } from '../../activities/push/push-records.ts';
+import { renderTable } from '../../src/cli/print.ts';
+import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { startPostgres } from '../../src/counterparts/start-postgres.ts';
+import { isConnectorError } from '../../src/errors.ts';
+import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
+import { createLogger } from '../../src/log.ts';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import { addHints } from '../../src/store/hints.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { openPartner } from '../sandbox/open-partner.ts';
+
+const STREAMS = ['invitations', 'sourcing'] as const;
+type Stream = (typeof STREAMS)[number];
+
+/** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
+interface Task {
+  stream: Stream;
+  storeUrl: string;
+  url: string;
+  key: string;
+  settings: object;
+  round: number;
+  /** The application that is hinted at. */
+  hint?: string;
+  /** The lead that is added. */
+  lead?: { campaignId: number; lead: LeadInput };
+  killAt?: string;
+  listFile?: string;
+}
+
+const GIVE_UP_MS = 1_000;
+
+async function work({
+  stream,
+  storeUrl,
+  url,
+  key,
+  settings,
+  round,
+  hint,
+  lead,
+  killAt,
+  listFile,
+}: Task): Promise<void> {
+  const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
+  const partner = createPartnerClient({
+    baseUrl: url,
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    around: withFailpoints,
+  });
+  const policies = { credits: { canaryEvery: 900_000 }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
+  const tenant = { tenant: 'acme', hris: { kind: 'sql', options: {} }, streams: { [stream]: {} }, policies, files: {} };
+  const connection = {
+    tenant: { ...tenant, ...settings },
+    partner,
+    overrides: defaultOverrides,
+    hris: {},
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store,
+    log: createLogger('test'),
+    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
+    connections: { of: async () => connection },
+  } as unknown as ActivityDeps;
+  const run = async (runId: string): Promise<void> => {
+    for (;;) {
+      try {
+        const hinted = stream === 'invitations';
+        await pushRecords(deps, { tenantId: 'acme', stream, runId, full: false, hinted, begun: false });
+        return;
+      } catch (error) {
+        if (!isConnectorError(error) || error.action === 'reject') throw error;
+        await pause(error.retryAfterMs ?? 200);
+      }
+    }
+  };
+  await run(`run-${round - 1}`);
+  if (lead !== undefined)
+    await partner.campaigns.addLeads({ params: { campaignId: lead.campaignId }, body: { leads: [lead.lead] } });
+  if (hint !== undefined) await addHints(store, 'acme', stream, [hint]);
+  armFailpoints({ killAt, listFile });
+  await run(`run-${round}`);
+  armFailpoints({});
+  await store.close();
+  await partner.close();
+}
+
+/** Runs a process to its end; true where it was killed. */
+async function start(task: Task): Promise<boolean> {
+  const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(task)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HIREBRIDGE_LOG_LEVEL: 'fatal' },
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+    child.once('exit', (...ended) => resolve(ended)),
+  );
+  if (code !== 0 && signal !== 'SIGKILL') throw new Error(`A run ended with ${String(code ?? signal)}: ${said}`);
+  return signal === 'SIGKILL';
+}
+
+interface Row {
+  stream: Stream;
+  store: string;
+  kills: number;
+  people: number;
+  done: number;
+  twice: number;
+}
+
+async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: string): Promise<Row> {
+  await using sandbox = await openPartner({ jobs: 1, candidates: 400, clock: 'real' });
+  const scene = await (stream === 'invitations' ? invitationScene(sandbox) : sourcingScene(sandbox));
+  const { url, key } = sandbox;
+  const task = { stream, storeUrl, url, key, settings: scene.settings };
+  const listFile = join(dir, `${stream}-${kind}.points`);
+  await start({ ...task, round: 1, ...scene.next(0), listFile });
+  const counted = new Map<string, number>();
+  const points = (await readFile(listFile, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((point) => {
+      counted.set(point, (counted.get(point) ?? 0) + 1);
+      return `${point}#${counted.get(point) ?? 1}`;
+    });
+  let kills = 0;
+  for (const [index, killAt] of points.entries())
+    if (await start({ ...task, round: index + 2, ...scene.next(index + 1), killAt })) kills += 1;
+  await start({ ...task, round: points.length + 2 });
+  const times = await scene.times();
+  const people = points.length + 1;
+  return {
+    stream,
+    store: kind,
+    kills,
+    people,
+    done: times.size,
+    twice: [...times.values()].filter((n) => n > 1).length,
+  };
+}
+
+type Sandbox = Awaited<ReturnType<typeof openPartner>>;
+
+interface Scene {
+  settings: object;
+  /** Who comes under the rule next. */
+  next(index: number): Pick<Task, 'hint' | 'lead'>;
+  /** By person, how often the partner's ledger has what the rule is for. */
+  times(): Promise<Map<string, number>>;
+}
+
+async function invitationScene({ control, partner }: Sandbox): Promise<Scene> {
+  const made = (await control.act('createAssessment', { title: 'Interview' })) as { assessmentId: string };
+  const query = { stageType: 'APPLIED' } as const;
+  const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query });
+  const rules = [{ on: { stage: 'APPLIED' }, assessment: made.assessmentId }];
+  return {
+    settings: { invitations: { rules, atOnce: 100 } },
+    next: (index) => ({ hint: String(items[index]?.jobCandidateDetails.id) }),
+    async times() {
+      const effects = await control.ledger({ kind: 'effect', name: 'invite' });
+      const own = effects.filter(({ detail }) => detail['assessmentId'] === made.assessmentId);
+      return countBy(own.map(({ subject }) => String(subject)));
+    },
+  };
+}
+
+async function sourcingScene({ control, partner }: Sandbox): Promise<Scene> {
+  const site = (await control.act('createSite', { name: 'London' })) as { id: number };
+  const phoneNumber = '+442079460000';
+  await control.act('verifyNumber', { phoneNumber });
+  const { campaign } = await partner.campaigns.create({
+    body: {
+      title: 'Reminder',
+      timezone: 'Europe/London',
+      companySiteId: site.id,
+      phoneNumber,
+      openingMessage: 'Hello',
+      closingMessage: 'Bye',
+      purposeType: 'ASSESSMENT_REMINDER',
+    },
+  });
+  const field = { entityType: 'candidate', fieldLabel: 'Consent', fieldType: 'date' } as const;
+  const customField = String((await partner.customFields.create({ body: field })).data.id);
+  const campaignId = Number(campaign.id);
+  const [job] = (await partner.readAll(contract.jobs.list, {})).items;
+  const rules = [{ on: { campaign: String(campaignId) }, job: String(job?.id) }];
+  const before = new Set((await partner.readAll(contract.candidates.list, {})).items.map(({ id }) => String(id)));
+  return {
+    settings: { sourcing: { rules, consent: { customField }, atOnce: 100 } },
+    next(index) {
+      const [email, phone] = [`lead${index}@example.com`, `+44207946${1000 + index}`];
+      return { lead: { campaignId, lead: { firstName: 'Lead', email, phone, consentAt: '2026-11-01T10:00:00Z' } } };
+    },
+    async times() {
+      const query = { includeJobApplicationDetails: true };
+      const { items } = await partner.readAll(contract.candidates.list, { query });
+      const own = items.filter(({ id }) => !before.has(String(id)));
+      return countBy(
+        own.flatMap(({ email, jobCandidateDetails }) => [jobCandidateDetails ?? []].flat().map(() => String(email))),
+      );
+    },
+  };
+}
+
+function countBy(names: readonly string[]): Map<string, number> {
+  return new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
+}
+
+async function main(only: string): Promise<void> {
+  const began = performance.now();
+  const dir = await mkdtemp(join(tmpdir(), 'hirebridge-rules-'));
+  const postgres = await startPostgres();
+  const rows: Row[] = [];
+  try {
+    for (const stream of STREAMS)
+      for (const kind of ['sqlite', 'postgres']) {
+        if (!`${stream} ${kind}`.includes(only)) continue;
+        const url = kind === 'sqlite' ? `sqlite:${join(dir, `${stream}.db`)}` : await newDatabase(postgres.url);
+        rows.push(await killAtEach(stream, kind, url, dir));
+      }
+  } finally {
+    await postgres.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+  const cells = rows.map((row) => [row.stream, row.store, row.kills, row.people, row.done, row.twice].map(String));
+  process.stdout.write(`${renderTable(['stream', 'store', 'kills', 'people', 'done', 'twice'], cells)}\n`);
+  process.stdout.write(`${Math.round((performance.now() - began) / 1000)} s\n`);
+  if (rows.some(({ kills, people, done, twice }) => kills === 0 || done !== people || twice > 0)) process.exitCode = 1;
+}
+
+const [, , first, only = ''] = process.argv;
+await (first?.startsWith('{') === true ? work(JSON.parse(first) as Task) : main(first === '--only' ? only : ''));
