@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { freePort } from '../harness/free-port.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, tenantDir, WEBHOOK_KEY } from './cli-process.ts';
 
 function body(id: number): string {
@@ -90,4 +91,21 @@ test('no log line holds the webhook key', async () => {
   const { stderr, stdout } = await serve.exited;
   expect(stderr).toContain('receiving webhooks');
   expect(stderr + stdout).not.toContain(WEBHOOK_KEY);
+});
+
+test('an address that `calendar make` printed is answered by the receiver until it is revoked', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const places = ['--tenants', tenants, '--data', data];
+  const serve = startCli(['serve', ...places, '--port', '0', '--health-port', '0']);
+  const { webhooks: url = '' } = await serve.urls();
+  const { stdout } = await runCommand(['calendar', 'make', 'acme', '--url', url, '--json', ...places]);
+  const { feed, address } = JSON.parse(stdout) as { feed: string; address: string };
+  const answer = await fetch(address);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8']);
+  expect(await answer.text()).toMatch(/^BEGIN:VCALENDAR\r\n/);
+  expect((await runCommand(['calendar', 'list', 'acme', ...places])).stdout).not.toContain(address.slice(-20, -4));
+  await runCommand(['calendar', 'revoke', 'acme', feed, ...places]);
+  expect((await fetch(address)).status).toBe(404);
+  // What is no calendar's is a webhook's.
+  expect(await send(url, 1)).toBe(200);
 });

@@ -23,10 +23,10 @@ async function scratchFile(name: string, text: string): Promise<string> {
 /** Commands that change nothing but what they print. */
 const LOOKS = new Set(
   (
-    'audit, calendar list, check, collection, completion, conflicts, ddl, digest, doctor, events list, events schema, ' +
-    'explain, failed, hire list, hire show, hold list, hold show, inbox list, mapping check, mapping diff, ' +
-    'mapping schema, mapping show, mapping test, openapi, person find, person map, person receipts, rate-limit, ' +
-    'reference, status, tenant list, tenant show'
+    'audit, calendar list, check, collection, completion, conflicts, ddl, digest, doctor, events list, events ' +
+    'schema, explain, failed, hire list, hire show, hold list, hold show, inbox list, mapping check, mapping ' +
+    'diff, mapping schema, mapping show, mapping test, openapi, person find, person map, person receipts, ' +
+    'rate-limit, reference, status, tenant list, tenant show'
   ).split(', '),
 );
 
