@@ -1,0 +1,213 @@
+// Where somebody's words come to stand: npm run test:canaries -- [--people N] [--keep]
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { renderTable } from '../../src/cli/print.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
+
+const { values } = parseArgs({
+  options: { people: { type: 'string', default: '100' }, keep: { type: 'boolean', default: false } },
+});
+const PEOPLE = Number(values.people);
+const HIRED = Math.ceil(PEOPLE / 5);
+/** Values of each person that are planted: texts that stand nowhere else in the world. */
+const KINDS = ['given', 'family', 'mail', 'phone'] as const;
+
+interface Person {
+  candidateId: number;
+  canaries: string[];
+}
+
+/** Files by who wrote them; the sandbox and the HR system are not ours to search. */
+interface Ground {
+  root: string;
+  temporal: string;
+  temp: string;
+  world: World;
+  store: Store;
+}
+
+interface Look {
+  when: string;
+  /** Canaries that stand in each place. */
+  found: Record<string, number>;
+  faults: string[];
+}
+
+async function main(): Promise<void> {
+  const { path: cliPath } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const root = await mkdtemp(join(tmpdir(), 'hirebridge-canaries-'));
+  const temp = join(root, 'tmp');
+  await mkdir(temp);
+  const dbFile = join(root, 'temporal', 'temporal.db');
+  const logFile = join(root, 'temporal', 'temporal.log');
+  const temporal = await startDevServer({ cliPath, headless: true, dbFile, logFile });
+  const world = await startWorld({
+    temporalAddress: temporal.address,
+    jobs: 2,
+    candidates: PEOPLE,
+    policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 5s }\n  cancel: { grace: 2s }',
+    writeBack: 'status: hired\nstreams:\n  candidates: { every: 5s }\n  applications: { every: 5s }',
+    env: { LOG_LEVEL: 'trace', TMPDIR: temp },
+  });
+  const looks: Look[] = [];
+  try {
+    const people = await plant(world);
+    await play(world);
+    const store = await openStore(world.storeUrl);
+    try {
+      await search({ root, temporal: join(root, 'temporal'), temp, world, store }, people, looks);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await world.close();
+    await temporal.stop();
+    if (!values.keep) await rm(root, { recursive: true, force: true });
+  }
+  const places = [...new Set(looks.flatMap(({ found }) => Object.keys(found)))].toSorted();
+  const rows = looks.map(({ when, found, faults }) => [
+    when,
+    ...places.map((place) => String(found[place] ?? 0)),
+    faults.join('; ') || 'ok',
+  ]);
+  process.stdout.write(`${renderTable([`of ${PEOPLE * KINDS.length} canaries`, ...places, ''], rows)}\n`);
+  if (looks.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+/** Gives everybody in the sandbox a name, an address and a number that are nobody else's. */
+async function plant({ partner, control }: World): Promise<Person[]> {
+  const { items } = await partner.readAll(contract.candidates.list);
+  const people: Person[] = [];
+  for (const { id } of items) {
+    const word = (kind: string) => `Cny${kind}${randomBytes(6).toString('hex')}`;
+    const [given, family, mail] = [word('given'), word('family'), `${word('mail').toLowerCase()}@canary.example`];
+    const phone = `+49170${String(10_000_000 + people.length * 7_919).padStart(8, '0')}`;
+    const fields = { firstName: given, lastName: family, email: mail, phone };
+    await control.act('editCandidate', { candidateId: Number(id), fields });
+    people.push({ candidateId: Number(id), canaries: [given, family, mail, phone] });
+  }
+  return people;
+}
+
+/** Hires among faults, a killed worker, people who are turned down, and questions to somebody, at the loudest level. */
+async function play(world: World): Promise<void> {
+  await world.startReceiver();
+  const worker = await world.startWorker();
+  await until('the baseline', async () => {
+    const store = await openStore(world.storeUrl);
+    const state = await readTenantState(store, world.tenant).finally(() => store.close());
+    return state.baseline_done_at !== null;
+  });
+  const applicants = [...new Map((await world.applicants()).map((one) => [one.candidateId, one])).values()];
+  const hired = applicants.slice(0, HIRED);
+  const move = (some: typeof hired, stageType: 'HIRED' | 'SCREEN') =>
+    world.control.act('move', { jobCandidateIds: some.map((one) => one.jobCandidateId), stageType });
+  const faults = ['server-error', 'answer-lost', 'reset-before', 'truncated-body', 'html-body'] as const;
+  for (const kind of faults) await world.control.act('addFault', { kind, probability: 0.05, times: 6 });
+  await move(hired.slice(0, HIRED / 2), 'HIRED');
+  await move(hired.slice(HIRED / 2), 'HIRED');
+  await until('somebody is enrolled', async () => (await world.effects('enrolment')).length > 0);
+  await worker.kill();
+  await world.startWorker();
+  await world.control.act('clearFaults', {});
+  // Turned down again: what they left must go as well.
+  await move(hired.slice(-2), 'SCREEN');
+  const staying = HIRED - 2;
+  await until(
+    'the rest is hired',
+    async () => {
+      await world.finishOnboardings();
+      return (await writtenBack(world)).size >= staying;
+    },
+    { timeoutMs: 300_000, everyMs: 1_000 },
+  );
+}
+
+/** Looks while everybody is there, after one person was erased, and after the tenant was. */
+async function search(ground: Ground, people: readonly Person[], looks: Look[]): Promise<void> {
+  const { world } = ground;
+  const all = people.flatMap(({ canaries }) => canaries);
+  const atWork = await lookFor(ground, all);
+  looks.push({
+    when: 'at work',
+    found: atWork,
+    faults: [...elsewhere(atWork), ...(Object.hasOwn(atWork, 'store') ? [] : ['the search finds nothing at all'])],
+  });
+  const [row] = await ground.store.kysely
+    .selectFrom('hires')
+    .select('candidate_id')
+    .where('state', '=', 'done')
+    .execute();
+  const person = people.find(({ candidateId }) => String(candidateId) === row?.candidate_id);
+  if (person === undefined) throw new Error('nobody was hired');
+  const said: string[] = [];
+  const cli = async (...args: string[]): Promise<void> => {
+    const { code, stdout, stderr } = await world.cli(args);
+    said.push(stdout, stderr);
+    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+  };
+  const who = `candidate:${person.candidateId}`;
+  await cli('person', 'find', world.tenant, who);
+  await cli('person', 'erase', world.tenant, who, '--employee', 'keep', '--reason', 'asked for', '--yes');
+  looks.push({ when: 'one person erased: theirs', ...(await nowhere(ground, person.canaries, said)) });
+  const rest = people.filter((one) => one !== person).flatMap(({ canaries }) => canaries);
+  const others = await lookFor(ground, rest, said);
+  looks.push({ when: 'and of all others', found: others, faults: elsewhere(others) });
+  const gone = ['--erase', '--landing', 'delete', '--reason', 'end of contract', '--yes'];
+  await cli('tenant', 'remove', world.tenant, ...gone);
+  looks.push({ when: 'tenant erased', ...(await nowhere(ground, all, said)) });
+}
+
+/** Only the store may hold a value of anybody. */
+function elsewhere(found: Record<string, number>): string[] {
+  return Object.entries(found).flatMap(([place, count]) => (place === 'store' ? [] : [`${count} in ${place}`]));
+}
+
+/** What a process had read before may be written a moment later, and the log of the store is emptied after that. */
+async function nowhere(
+  ground: Ground,
+  canaries: readonly string[],
+  said: readonly string[],
+): Promise<Pick<Look, 'found' | 'faults'>> {
+  const found = await lookFor(ground, canaries, said);
+  return { found, faults: Object.entries(found).map(([place, count]) => `${count} in ${place}`) };
+}
+
+/** How many of them stand in each place, by the bytes of its files: free pages and write-ahead logs are among those. */
+async function lookFor(
+  { root, temporal, temp, world }: Ground,
+  canaries: readonly string[],
+  said: readonly string[] = [],
+): Promise<Record<string, number>> {
+  const texts: [string, Buffer][] = [['commands', Buffer.from(said.join('\n'))]];
+  texts.push(['logs', Buffer.from(await world.logs())]);
+  for (const [folder, name] of [
+    [world.dataDir, 'data directory'],
+    [temporal, 'Temporal'],
+    [temp, 'temp'],
+  ] as const)
+    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const path = join(file.parentPath, file.name);
+      const isStore = relative(world.dataDir, path).startsWith('store.db');
+      texts.push([isStore ? 'store' : name, await readFile(path).catch(() => Buffer.alloc(0))]);
+    }
+  const places = Map.groupBy(texts, ([place]) => place);
+  const counts = [...places].map(([place, some]) => {
+    const here = canaries.filter((one) => some.some(([, bytes]) => bytes.includes(one)));
+    if (here.length > 0 && values.keep) process.stderr.write(`${place} in ${root}: ${here.slice(0, 3).join(', ')}\n`);
+    return [place, here.length] as const;
+  });
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+await main();
