@@ -37,7 +37,7 @@ async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
   };
   const policies = { onboarding: { flow: '7', readyAt: ['completed'] }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
   const connection = {
-    tenant: { tenant: 'acme', policies },
+    tenant: { tenant: 'acme', policies, writeBack: {} },
     mapping: { hash: 'm', fields: [] },
     partner: { onboarding, readAll: async () => ({ items: [person], unreadable: [] }) },
     overrides: { jobCandidateStageField: 'stage' },
