@@ -107,6 +107,11 @@ function createRound(
     await purgeTenant(store, tenant, policies.retention, signal);
     return 'done';
   };
+  // Goes through all that was written of employees since ever: seldom.
+  const forget: Chore = async ({ tenant, policies }, signal) => {
+    await purgeWriteLog(store, tenant, policies.retention.writes, signal);
+    return 'done';
+  };
   const purgeLeft = createLeftPurge(deps, stop);
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
@@ -135,6 +140,7 @@ function createRound(
       if (withEvents.has(tenant.tenant)) runner.begin('events', sendEvents, tenant);
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
+      runner.begin('forget writes', forget, tenant, DAY_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);
       else runner.begin('check HRIS', checkHris, tenant, deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY);
     }
@@ -143,15 +149,9 @@ function createRound(
 
 type Retention = Tenant['policies']['retention'];
 
-async function purgeTenant(
-  store: Store,
-  tenantId: string,
-  { plans, writes }: Retention,
-  signal: AbortSignal,
-): Promise<void> {
+async function purgeTenant(store: Store, tenantId: string, { plans }: Retention, signal: AbortSignal): Promise<void> {
   await purgePlans(store, tenantId, plans);
   await purgeWrites(store, tenantId, plans, signal);
-  await purgeWriteLog(store, tenantId, writes, signal);
   await purgeConflicts(store, tenantId, plans);
   await lapseCreating(store, tenantId);
 }
@@ -173,6 +173,7 @@ function createLeftPurge(
       if (known.has(tenantId) || stop.aborted) continue;
       const kept = lastRetention(applied);
       await purgeTenant(store, tenantId, kept, stop);
+      await purgeWriteLog(store, tenantId, kept.writes, stop);
       const purged = state === 'removed' ? await purgeRemoved(store, tenantId, kept.plans) : 0;
       if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
     }
