@@ -21,6 +21,7 @@ import { assertKnownStream } from './operator/streams.ts';
 import type { Observation } from './partner/client/types.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
+import { actingAs } from './store/audit.ts';
 import { noteEvidence } from './store/evidence.ts';
 import { listenForDeliveries } from './store/inbox.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
@@ -65,7 +66,11 @@ export interface RunWorkerOptions extends Places {
 }
 
 /** The worker as a process: relay, hires, reconciles. Everything it needs is checked before anything starts. */
-export async function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
+export function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
+  return actingAs('part:worker', () => openWorker(options));
+}
+
+async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const config = readConfig();
   const log = createLogger('worker');
   armFailpoints({

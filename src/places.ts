@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** Where this installation's files are, absolute. */
@@ -21,4 +22,14 @@ export function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS
 /** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
 export function storeIn(dataDir: string, named: string | undefined): string {
   return named ?? `sqlite:${join(dataDir, 'store.db')}`;
+}
+
+/** The name that this system has for the user of this process, whatever its environment says. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a number that nobody gave a name.
+    return `uid ${process.getuid?.() ?? 0}`;
+  }
 }

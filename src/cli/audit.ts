@@ -1,7 +1,11 @@
-import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { duration } from '../hris/duration.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { readWrites } from '../operator/writes.ts';
-import { audit } from '../store/audit.ts';
+import { type ChainVerdict, exportAudit, HEADS_FILE, noteLook, verifyAudit } from '../store/audit.ts';
+import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
 import { listedFilter, printJson, renderChange, renderListed } from './print.ts';
@@ -21,6 +25,28 @@ export function defineAudit(command: Command): void {
   asOption(command)
     .addHelpText('after', example('hirebridge audit acme --record 5012', 'hirebridge audit acme --mapping 9c1d2e3f'))
     .action(runAudit);
+  command
+    .command('verify')
+    .description(
+      'Say whether the audit trail (what people did and looked at) is as it was written: no row changed, left out, ' +
+        'doubled or moved, and no end cut off. Exit code 2: the first row that is not.',
+    )
+    .argument('[tenant]', 'one tenant; every tenant, and what was done to all of them, by default')
+    .option('--heads <file...>', 'heads that were noted elsewhere: copies of audit.heads.jsonl, or logs as JSON')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge audit verify', 'hirebridge audit verify acme --heads worker.log'))
+    .action(runVerify);
+  command
+    .command('export')
+    .description(
+      'Write the audit trail as JSON lines with their hashes, so that somebody else can verify them; the last line ' +
+        'of each chain is its signed head.',
+    )
+    .argument('[tenant]', 'one tenant; every tenant, and what was done to all of them, by default')
+    .option('--since <when>', 'from a day on (2026-11-01), or of the last 30d, 2h, ...', momentOf)
+    .option('--until <when>', 'before a day, or until 2h, 3d, ... ago', momentOf)
+    .addHelpText('after', example('hirebridge audit export acme --since 2026-11-01 > acme.audit.jsonl'))
+    .action(runExport);
 }
 
 interface AuditOptions {
@@ -44,8 +70,8 @@ async function runAudit(tenantId: string, options: AuditOptions, command: Comman
   const writes = await withStore(
     await placesOf(command),
     async (store) => {
-      if (reveal)
-        await audit(store, { by: byOf(options), tenantId, act: 'revealed', details: `audit ${record ?? ''}` });
+      const of = record === undefined ? {} : { of: { kind: 'record', id: record } };
+      await noteLook(store, { by: byOf(options), tenantId, what: 'what was written', ...of, isRevealed: reveal });
       return readWrites(store, filter, reveal);
     },
     { mustExist: true, tenantId },
@@ -72,4 +98,71 @@ function renderFields({ fields, changes, purgedAt }: Pick<WriteView, 'fields' | 
   return Object.entries(changes)
     .map(([field, change]) => `${field}: ${renderChange(change)}`)
     .join('\n');
+}
+
+async function runVerify(
+  tenantId: string | undefined,
+  { heads = [] }: { heads?: string[] },
+  command: Command,
+): Promise<void> {
+  const { json } = command.optsWithGlobals<{ json?: boolean }>();
+  const places = await placesOf(command);
+  const own = join(places.dataDir, HEADS_FILE);
+  const files = [...(existsSync(own) ? [own] : []), ...heads];
+  const verdicts = await withStore(places, (store) => verifyAudit(store, { tenantId, files }), {
+    mustExist: true,
+    tenantId,
+  });
+  if (verdicts.some(({ trouble }) => trouble !== undefined)) process.exitCode = EXIT.refused;
+  if (json === true) return printJson(verdicts);
+  process.stdout.write(verdicts.length === 0 ? 'Nobody did anything yet.\n' : verdicts.map(renderVerdict).join(''));
+  const keys = new Set(verdicts.flatMap(({ signedBy }) => signedBy));
+  if (keys.size > 0) process.stdout.write(`Heads are signed by the key ${[...keys].join(' and the key ')}.\n`);
+}
+
+function renderVerdict({ chain, rows, notedUntil, trouble, ...more }: ChainVerdict): string {
+  const name = (chain === '' ? 'all tenants' : chain).padEnd(20);
+  if (trouble !== undefined)
+    return (
+      `fail  ${name}  ${trouble.message}\n      Whoever may write to the database may have done it. Keep a copy of ` +
+      'the store, and compare with a backup or an export from before that row: docs/security.md, "Audit trail".\n'
+    );
+  const said = [
+    `${rows} rows as they were written`,
+    notedUntil === undefined ? 'none noted outside the store' : `noted outside the store up to row ${notedUntil}`,
+    ...(more.sealedLater === 0 ? [] : [`${more.sealedLater} of an earlier version, sealed as they were found`]),
+    ...(more.unsealed === 0 ? [] : [`${more.unsealed} of an earlier version, which a worker seals within a minute`]),
+    ...(more.redacted === 0 ? [] : [`${more.redacted} whose details an erasure took ids out of`]),
+  ];
+  return `ok    ${name}  ${said.join('; ')}\n`;
+}
+
+interface ExportOptions {
+  since?: number;
+  until?: number;
+}
+
+async function runExport(
+  tenantId: string | undefined,
+  { since, until }: ExportOptions,
+  command: Command,
+): Promise<void> {
+  const places = await placesOf(command);
+  await withStore(
+    places,
+    async (store) => {
+      const wanted = { tenantId, dataDir: places.dataDir, from: since, to: until };
+      for await (const line of exportAudit(store, wanted)) process.stdout.write(`${JSON.stringify(line)}\n`);
+    },
+    { mustExist: true, tenantId },
+  );
+}
+
+/** Milliseconds: a day as it begins in UTC, or how long ago. */
+function momentOf(text: string): number {
+  const day = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(day)) return day;
+  const ago = duration.safeParse(text);
+  if (ago.success) return Date.now() - ago.data;
+  throw new InvalidArgumentError('Expected a day (2026-11-01), or how long ago (30d, 2h).');
 }

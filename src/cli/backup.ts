@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeFile, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
+import { noteHeadsRestored } from '../store/audit.ts';
 import { backUp, noteRestored, restore } from '../store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
 import { openStore } from '../store/open-store.ts';
@@ -88,6 +89,8 @@ async function putBack(
 ): Promise<string | undefined> {
   const erased = await readErasures(join(dataDir, ERASURES_FILE));
   const { kept } = await restore(file, resolve(backup ?? ''), by, erased);
+  const store = await openStore(storeUrl(dataDir));
+  await noteHeadsRestored(store, dataDir).finally(() => store.close());
   return kept;
 }
 
@@ -96,6 +99,7 @@ async function noteOnly(dataDir: string, by: string): Promise<undefined> {
   try {
     await eraseRestored(store, await readErasures(join(dataDir, ERASURES_FILE)));
     await noteRestored(store, by);
+    await noteHeadsRestored(store, dataDir);
   } finally {
     await store.close();
   }

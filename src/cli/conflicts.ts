@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { ConflictView } from '../operator/conflicts.ts';
 import { readConflicts } from '../operator/conflicts.ts';
+import { noteLook } from '../store/audit.ts';
 import { withStore } from './open.ts';
-import { example, placesOf } from './options.ts';
+import { byOf, example, placesOf } from './options.ts';
 import { listedFilter, printJson, renderListed } from './print.ts';
 
 export function defineConflicts(command: Command): void {
@@ -26,10 +27,14 @@ interface ConflictOptions {
 async function runConflicts(tenantId: string, options: ConflictOptions, command: Command): Promise<void> {
   const { all = false, json = false } = options;
   const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
-  const found = await withStore(await placesOf(command), (store) => readConflicts(store, filter), {
-    mustExist: true,
-    tenantId,
-  });
+  const found = await withStore(
+    await placesOf(command),
+    async (store) => {
+      await noteLook(store, { by: byOf({}), tenantId, what: 'values where both sides differ' });
+      return readConflicts(store, filter);
+    },
+    { mustExist: true, tenantId },
+  );
   if (json) return printJson(found);
   process.stdout.write(found.length === 0 ? 'No conflicts.\n' : render(found));
 }

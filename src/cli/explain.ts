@@ -7,7 +7,7 @@ import { withTenant } from '../operator/open-tenant.ts';
 import { streamsToPlan } from '../operator/stream-pages.ts';
 import { assertKnownStream } from '../operator/streams.ts';
 import type { WriteView } from '../operator/writes.ts';
-import { audit } from '../store/audit.ts';
+import { noteLook } from '../store/audit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
 import { printJson } from './print.ts';
@@ -55,11 +55,14 @@ async function explain(open: OpenTenant, id: string, options: ExplainOptions): P
     landed === undefined
       ? await explainRecord(open, id, reveal)
       : await explainLanded(open, { stream: landed, id }, reveal);
-  if (!reveal) return maskSensitive(explained);
-  const details = `${stream ?? 'job candidate'} ${id}`;
-  await audit(open.store, { by: byOf(options), tenantId: open.tenant.tenant, act: 'revealed', details });
-  return explained;
+  const what = stream === undefined ? 'why each value of a hire' : `why each value of a record of ${stream}`;
+  const of = { kind: KINDS[stream ?? ''] ?? stream ?? 'job-candidate', id };
+  await noteLook(open.store, { by: byOf(options), tenantId: open.tenant.tenant, what, of, isRevealed: reveal });
+  return reveal ? explained : maskSensitive(explained);
 }
+
+/** Streams whose records are people by ids that other acts name as well. */
+const KINDS: Readonly<Record<string, string>> = { candidates: 'candidate', applications: 'job-candidate' };
 
 function render({ mapping, plan, employee, fields, writes }: Explained): string {
   const head = [`mapping ${mapping}`];

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readFailed, retryFailed } from '../operator/failed.ts';
 import { EXIT } from './exit.ts';
 import { withClient, withStore } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable, say } from './print.ts';
 
 /** Longest reason in the table; --json has them whole. */
@@ -26,7 +26,7 @@ export function defineRetry(command: Command): void {
     .argument('<tenant>', 'tenant whose failures to retry')
     .argument('[stream]', 'the records of one stream alone')
     .option('--json', 'print JSON')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText('after', example('hirebridge retry acme', 'hirebridge retry acme candidates'))
     .action(runRetry);
 }

@@ -5,10 +5,11 @@ import { describeObserved, hireStates } from '../hire/hire.ts';
 import type { HireStory, HireView } from '../operator/hires.ts';
 import { listHires, readHire, startHire } from '../operator/hires.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
+import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { EXIT } from './exit.ts';
 import { withClient, withStore } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { folded, listedFilter, printJson, renderListed } from './print.ts';
 
 export function defineHire(command: Command): void {
@@ -37,7 +38,7 @@ export function defineHire(command: Command): void {
     .argument('<tenant>', 'tenant of the hire')
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
     .option('--adopt', 'also start one that was hired before go-live, or that a person ended')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText('after', example('hirebridge hire start acme 5012', 'hirebridge hire start acme 5012 --adopt'))
     .option('--json', 'print JSON')
     .action(runStart);
@@ -84,11 +85,15 @@ interface ShowOptions {
 async function runShow(tenantId: string, jobCandidateId: string, options: ShowOptions, command: Command) {
   const read = async (store: Store): Promise<HireStory> =>
     readHire(store, tenantId, jobCandidateId, await onboardingDeadline(store, tenantId));
-  const opening = { mustExist: true, tenantId };
   const hire = await withStore(
     await placesOf(command),
-    options.wait === true ? (store) => untilSettled(() => read(store)) : read,
-    opening,
+    async (store) => {
+      const found = await (options.wait === true ? untilSettled(() => read(store)) : read(store));
+      const of = { kind: 'job-candidate', id: jobCandidateId };
+      await noteLook(store, { by: byOf({}), tenantId, what: 'story of a hire', of });
+      return found;
+    },
+    { mustExist: true, tenantId },
   );
   if (options.wait === true && !isSettled(hire)) process.exitCode = EXIT.partial;
   if (options.json === true) return printJson(hire);

@@ -1,10 +1,9 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { HoldGroup, HoldView } from '../operator/holds.ts';
 import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
 import { age } from '../operator/status.ts';
 import { withClient, withStore } from './open.ts';
-import { example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable, say } from './print.ts';
 
 export function defineHold(command: Command): void {
@@ -38,7 +37,7 @@ export function defineHold(command: Command): void {
     .argument('[arguments...]', 'what the answer takes, for example an employee id')
     .option('--all', 'answer every open hold of one reason')
     .option('--tenant <tenant>', 'with --all: only those of one tenant')
-    .option('--as <name>', 'who answers; by default the user of this system')
+    .option(...AS)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -147,7 +146,7 @@ async function runAnswer(
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
-  const by = options.as ?? userInfo().username;
+  const by = byOf(options);
   if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant goes with --all');
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is of one hold, not of --all');

@@ -3,7 +3,7 @@ import { duration } from '../hris/duration.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { leftStates } from '../store/inbox-tables.ts';
 import { withStore } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { listedFilter, printJson, renderListed, say } from './print.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
@@ -25,7 +25,7 @@ export function defineInbox(command: Command): void {
     .option('--all', 'every undeliverable delivery')
     .option('--tenant <tenant>', 'only those of one tenant')
     .option('--json', 'print JSON')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText('after', example('hirebridge inbox retry 3f6a0c19be42', 'hirebridge inbox retry --all --tenant acme'))
     .action(runRetry);
 }
@@ -93,7 +93,7 @@ export function defineReplay(command: Command): void {
     .option('--since <duration>', 'those received in the last 2h, 3d, ...')
     .option('--until <duration>', 'with --since: but not in the last 30m, ...')
     .option('--json', 'print JSON')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
     .action(runReplay);
 }

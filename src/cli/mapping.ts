@@ -8,6 +8,7 @@ import { writeRule } from '../mapping/write-rule.ts';
 import { diffMapping, type MappingDiff, mappingNamed, maskDiff } from '../operator/diff-mapping.ts';
 import { assertKnownTenant } from '../operator/known-tenant.ts';
 import { withTenant } from '../operator/open-tenant.ts';
+import { noteLook } from '../store/audit.ts';
 import { exchangeNames, landedNames, type StreamName } from '../streams/streams.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import {
@@ -19,7 +20,7 @@ import {
 import type { Tenant } from '../tenants/schema.ts';
 import { EXIT } from './exit.ts';
 import { withStoreAsItIs } from './open.ts';
-import { example, placesOf } from './options.ts';
+import { byOf, example, placesOf } from './options.ts';
 import { printJson, renderChange, renderTable } from './print.ts';
 
 export function defineMapping(command: Command): void {
@@ -149,7 +150,12 @@ interface DiffOptions {
 async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
   const places = await placesOf(command);
   const diff = await withStoreAsItIs(places, (store) =>
-    withTenant({ store, places, tenantId }, (open) => diffMapping(open, mappingNamed(stream), file)),
+    withTenant({ store, places, tenantId }, async (open) => {
+      const subject = mappingNamed(stream);
+      const found = await diffMapping(open, subject, file);
+      await noteLook(store, { by: byOf({}), tenantId, what: `what another mapping of ${subject} changes` });
+      return found;
+    }),
   );
   const shown = maskDiff(diff);
   if (json === true) printJson(shown);

@@ -5,6 +5,7 @@ import { type Places, readConfig, storeFile, storeUrl } from '../config.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { assertKnownTenant, assertTenantInStore } from '../operator/known-tenant.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
+import { keepOwnAudit } from '../store/audit.ts';
 import type { Migrate } from '../store/migrate.ts';
 import { openStore, openTables, type Store, type StoreTables } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -31,6 +32,7 @@ export async function withStore<T>(
     if (tenantId !== undefined) await assertTenantInStore(store, tenantId);
     return await use(store);
   } finally {
+    await keepOwnAudit(store, dataDir);
     await store.close();
   }
 }

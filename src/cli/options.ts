@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Places } from '../config.ts';
+import { systemUser } from '../places.ts';
 
 /** Gives a command of the program its description, options and commands, where it has them not yet. */
 export type LoadCommand = (command: Command) => Promise<void>;
@@ -37,11 +37,16 @@ export function example(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 }
 
-/** `--as`: who does it. */
+/** The option by itself, where it stands among others. */
+export const AS = ['--as <name>', 'for whom it is done; who does it is the user of this system'] as const;
+
+/** `--as`: on whose behalf. */
 export function asOption(command: Command): Command {
-  return command.option('--as <name>', 'who does it; by default the user of this system');
+  return command.option(...AS);
 }
 
+/** The user of this system, and for whom they say that it is done. */
 export function byOf({ as }: { as?: string }): string {
-  return as ?? userInfo().username;
+  const user = systemUser();
+  return as === undefined || as === user ? user : `${user} for ${as}`;
 }

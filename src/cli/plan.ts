@@ -9,7 +9,7 @@ import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { maskPlan, type PlanView } from '../operator/plan-view.ts';
 import { assertKnownStream } from '../operator/streams.ts';
-import { audit } from '../store/audit.ts';
+import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/saved-plans.ts';
 import { EXIT } from './exit.ts';
@@ -126,11 +126,16 @@ interface PlanOptions {
 /** Prints plans, sensitive values masked unless revealed; exit code 2 says that there is something to write. */
 export async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
   const [first] = plans;
-  if (options.reveal === true && first !== undefined) {
-    const details = `plan of ${plans.map(({ subject }) => subject).join(', ')}`;
-    await audit(store, { by: byOf(options), tenantId: first.tenant, act: 'revealed', details });
+  const isRevealed = options.reveal === true;
+  if (first !== undefined) {
+    const [, id] = /^hire (.+)\/\d+$/.exec(first.subject) ?? [];
+    const about =
+      id === undefined
+        ? { what: `plan of ${plans.map(({ subject }) => subject).join(', ')}` }
+        : { what: 'plan of a hire', of: { kind: 'job-candidate', id } };
+    await noteLook(store, { by: byOf(options), tenantId: first.tenant, ...about, isRevealed });
   }
-  const shown = options.reveal === true ? plans : plans.map(maskPlan);
+  const shown = isRevealed ? plans : plans.map(maskPlan);
   if (options.json === true) printJson(shown);
   else process.stdout.write(shown.map(renderPlan).join('\n'));
   if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;

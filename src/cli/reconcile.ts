@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { reconcileNow } from '../operator/reconcile-now.ts';
 import { withClient } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { say } from './print.ts';
 
 export function defineReconcile(command: Command): void {
@@ -13,7 +13,7 @@ export function defineReconcile(command: Command): void {
     .argument('<tenant>', 'tenant to compare')
     .option('--full', 'compare everything, as once a day, whatever seems unchanged')
     .option('--json', 'print JSON')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText(
       'after',
       '\nA worker must run (hirebridge up, or hirebridge worker).\n' +

@@ -11,7 +11,7 @@ import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
 import type { SyncRun } from '../temporal/start-sync.ts';
 import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
-import { byOf, example, placesOf } from './options.ts';
+import { AS, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable } from './print.ts';
 
 export function defineSync(command: Command): void {
@@ -27,7 +27,7 @@ export function defineSync(command: Command): void {
     .option('--rewrite', 'read the whole list and write every row again, whatever its hash says')
     .addOption(new Option('--dry-run', 'show what would be written, and write nothing').conflicts(['rewrite', 'one']))
     .option('--json', 'print the counts as JSON')
-    .option('--as <name>', 'who does it; by default the user of this system')
+    .option(...AS)
     .addHelpText(
       'after',
       '\nA worker must run (hirebridge up, or hirebridge worker), but for --dry-run. ' +

@@ -25,7 +25,7 @@ import { currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
 import { EXIT } from './exit.ts';
 import { withClient, withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
+import { AS, asOption, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
@@ -36,7 +36,7 @@ export function defineTenant(command: Command): void {
     .command('confirm-company')
     .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")
     .argument('<tenant>', 'tenant that is paused')
-    .option('--as <name>', 'who confirms; by default the user of this system')
+    .option(...AS)
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge tenant confirm-company acme'))
     .action(runConfirmCompany);

@@ -19,6 +19,8 @@ export interface Grant {
 export interface Person {
   /** Under whose name things are done. */
   by: string;
+  /** Who it is for good, where that is more than a token's name: names change, subjects do not. */
+  actor?: string;
   grants: readonly Grant[];
 }
 

@@ -5,6 +5,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { actingAs } from '../store/audit.ts';
 import { type Access, isLoopback, type Person } from './access.ts';
 import type { Asked, ConsoleApp } from './acts.ts';
 import { page } from './layout.ts';
@@ -133,7 +134,7 @@ export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
     if (session === undefined) return signInPage(c, { access, oidc }, 401);
     c.set('viewer', { ...session, readOnly });
     if (c.req.method === 'POST' && !isSame(c.get('form').get('csrf') ?? '', session.csrf)) throw stale();
-    return next();
+    return actingAs(session.actor, next);
   });
   app.post('/sign-out', (c) => {
     sessions.close(getCookie(c, named(c, 'console')) ?? '');
@@ -196,6 +197,7 @@ token.</p>`
 }
 
 interface Session extends Person {
+  actor: string;
   csrf: string;
 }
 
@@ -209,7 +211,8 @@ function createSessions(clock: () => number) {
       const [oldest] = known.keys();
       if (known.size >= MOST_SESSIONS && oldest !== undefined) known.delete(oldest);
       const id = randomBytes(32).toString('base64url');
-      const session = { by: person.by, grants: person.grants, csrf: randomBytes(32).toString('base64url') };
+      const { by, actor = `token:${by}`, grants } = person;
+      const session = { by, actor, grants, csrf: randomBytes(32).toString('base64url') };
       known.set(keyOf(id), { session, idleUntil: clock() + IDLE_MS, until: clock() + ABSOLUTE_MS });
       return id;
     },

@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { html } from 'hono/html';
 import { type ActView, pageOfAudit } from '../operator/listings.ts';
-import { noteReveal } from '../operator/reveal.ts';
 import { readWrites, type WriteView } from '../operator/writes.ts';
+import { noteLook } from '../store/audit.ts';
 import { auditActs } from '../store/tenant-tables.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
@@ -60,7 +60,7 @@ function addActs(app: ConsoleApp): void {
       const same = found.slice(0, PAGE_ROWS).filter((one) => one.at === last.at).length;
       return [time, same + (time === at ? before : 0)];
     });
-    const head = ['when', 'who', 'did', 'tenant', 'details'];
+    const head = ['when', 'who', 'identity', 'did', 'tenant', 'details'];
     return page(
       c,
       'What people did',
@@ -79,22 +79,22 @@ ${asOf()}</div>
   });
   app.get('/audit.csv', async (c) => {
     const rows = await list(c, MOST_EXPORTED);
-    return csv(c, 'audit', ['when', 'who', 'did', 'tenant', 'details'], rows.map(actValues));
+    return csv(c, 'audit', ['when', 'who', 'identity', 'did', 'tenant', 'details', 'of'], rows.map(actValues));
   });
 }
 
-function actRow({ at, by, act, tenantId, details }: ActView): Cell[] {
+function actRow({ at, by, actor, act, tenantId, details }: ActView): Cell[] {
   const lines = (details ?? '').split('\n');
   const rest =
     lines.length > 1
       ? html`<details id="${at}-${act}"><summary>${lines.length} settings</summary>
 <pre class="code">${details ?? ''}</pre></details>`
       : (details ?? '');
-  return [time(at), by, act, tenantId === null ? 'all tenants' : tenantLink(tenantId), rest];
+  return [time(at), by, actor ?? '', act, tenantId === null ? 'all tenants' : tenantLink(tenantId), rest];
 }
 
-function actValues({ at, by, act, tenantId, details }: ActView): string[] {
-  return [at, by, act, tenantId ?? '', details ?? ''];
+function actValues({ at, by, actor, subject, act, tenantId, details }: ActView): string[] {
+  return [at, by, actor ?? '', act, tenantId ?? '', details ?? '', subject ?? ''];
 }
 
 function addWrites(app: ConsoleApp, { log }: ConsoleParts): void {
@@ -139,7 +139,7 @@ ${ways}${asOf()}</div>`,
     return writesPage(c, tenant, false);
   });
   addAct(app, log, 'revealWrites', async ({ c, by, tenantId }) => {
-    await noteReveal(c.get('store'), { by, tenantId, what: 'what was written' });
+    await noteLook(c.get('store'), { by, tenantId, what: 'what was written', isRevealed: true });
     return writesPage(c, tenantId, true);
   });
   app.get('/audit/:tenant/writes.csv', async (c) => {

@@ -17,8 +17,8 @@ import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
 import { maskPlan, type PlannedRecord, type PlanView } from '../operator/plan-view.ts';
-import { noteReveal } from '../operator/reveal.ts';
 import { showTenant } from '../operator/tenants.ts';
+import { noteLook } from '../store/audit.ts';
 import { findPlan, type ListedPlan, listPlans } from '../store/saved-plans.ts';
 import { landedNames } from '../streams/streams.ts';
 import { may } from './access.ts';
@@ -130,7 +130,8 @@ function addMapping(app: ConsoleApp, { log, places }: ConsoleParts): void {
     const own = await readOwnMapping(store, tenantId, c.req.param('subject') ?? '');
     const text = textOf(form);
     const isRevealed = form.get('reveal') === 'yes';
-    if (isRevealed) await noteReveal(store, { by, tenantId, what: `what another mapping of ${own.subject} changes` });
+    const what = `what another mapping of ${own.subject} changes`;
+    if (isRevealed) await noteLook(store, { by, tenantId, what, isRevealed });
     try {
       const found = await withTenant({ store, places, tenantId }, (open) => diffEdited(open, { ...own, text }));
       const diff = isRevealed && may(c.get('viewer'), 'operator', tenantId) ? found : maskDiff(found);
@@ -265,9 +266,10 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
   addAct(app, log, 'plan', async ({ c, by, tenantId, form }) => {
     const store = c.get('store');
     const isRevealed = form.get('reveal') === 'yes';
-    if (isRevealed) await noteReveal(store, { by, tenantId, what: 'plan' });
     const subject = form.get('subject') ?? '';
     const [kind, id = ''] = subject.split(':');
+    const of = kind === 'hire' ? { of: { kind: 'job-candidate', id } } : {};
+    if (isRevealed) await noteLook(store, { by, tenantId, what: `plan of ${kind}`, ...of, isRevealed });
     const plans = await withTenant({ store, places, tenantId }, async (open): Promise<PlanView[]> => {
       if (kind === 'hire') return [await planHire(open, id, by)];
       if (kind === 'revert') return planRevert(open, id, by);

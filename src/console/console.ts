@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { ConnectorError } from '../errors.ts';
+import { keepOwnAudit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import type { ConsoleEnv } from './acts.ts';
 import { type AdmissionOptions, addGuards, addSessions } from './admit.ts';
@@ -51,6 +52,10 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   app.get('/favicon.ico', (c) => c.body(null, 204));
   addSessions(app, options);
   addBoundedStore(app, store, clock);
+  app.use(async (_c, next) => {
+    await next();
+    await keepOwnAudit(store, options.places.dataDir);
+  });
   addOverview(app, options);
   addTenants(app, options);
   addHires(app, options);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type DeliveryView, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { pageOfDeliveries, readDelivery } from '../operator/listings.ts';
-import { noteReveal } from '../operator/reveal.ts';
+import { noteLook } from '../store/audit.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
 import {
   actForm,
@@ -87,8 +87,8 @@ deliveries</a>`,
     return deliveryPage(c, tenant, false);
   });
   addAct(app, log, 'revealDelivery', async ({ c, by, tenantId }) => {
-    const what = `payload of delivery ${c.req.param('delivery') ?? ''}`;
-    await noteReveal(c.get('store'), { by, tenantId, what });
+    const of = { kind: 'delivery', id: c.req.param('delivery') ?? '' };
+    await noteLook(c.get('store'), { by, tenantId, what: 'payload of a delivery', of, isRevealed: true });
     return deliveryPage(c, tenantId, true);
   });
   addAct(app, log, 'retryDelivery', async ({ c, by, tenantId }) => {

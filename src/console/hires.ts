@@ -13,8 +13,8 @@ import { type HoldView, listHolds } from '../operator/holds.ts';
 import { pageOfHires, searchHires } from '../operator/listings.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { MASK } from '../operator/plan-view.ts';
-import { noteReveal } from '../operator/reveal.ts';
 import { readHireWrites, type WriteView } from '../operator/writes.ts';
+import { noteLook } from '../store/audit.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
@@ -42,6 +42,7 @@ import {
   tenantLink,
   time,
 } from './layout.ts';
+import { isRefresh } from './refresh.ts';
 
 /** The list of hires, the story of one, and why each of its values is what it is. */
 export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
@@ -107,11 +108,12 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
   app.get('/hires/:tenant/:id', async (c) => {
     const { tenant, id } = c.req.param();
     await assertShown(c, tenant);
-    return storyPage(c, tenant, id, false);
+    const shown = await storyPage(c, tenant, id, false);
+    await noteHire(c, tenant, { what: 'story of a hire' });
+    return shown;
   });
-  addAct(app, log, 'revealHire', async ({ c, by, tenantId }) => {
-    const id = c.req.param('id') ?? '';
-    await noteReveal(c.get('store'), { by, tenantId, what: `what was written for job candidate ${id}` });
+  addAct(app, log, 'revealHire', async ({ c, tenantId }) => {
+    const id = await noteHire(c, tenantId, { what: 'what was written for a hire', isRevealed: true });
     return storyPage(c, tenantId, id, true);
   });
   addAct(app, log, 'startHire', async ({ c, by, tenantId, form }) => {
@@ -137,11 +139,19 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
     await assertShown(c, tenant);
     return whyPage(c, tenant, id, false);
   });
-  addAct(app, log, 'revealFields', async ({ c, by, tenantId }) => {
-    const id = c.req.param('id') ?? '';
-    await noteReveal(c.get('store'), { by, tenantId, what: `why each value of job candidate ${id}` });
+  addAct(app, log, 'revealFields', async ({ c, tenantId }) => {
+    const id = await noteHire(c, tenantId, { what: 'why each value of a hire', isRevealed: true });
     return whyPage(c, tenantId, id, true);
   });
+}
+
+/** Whoever is signed in looks at the hire of the address: once, not each time that a masked page refreshes itself. */
+async function noteHire(c: Asked, tenantId: string, look: { what: string; isRevealed?: boolean }): Promise<string> {
+  const id = c.req.param('id') ?? '';
+  const { by } = c.get('viewer');
+  const isNew = look.isRevealed === true || !isRefresh(c);
+  if (isNew) await noteLook(c.get('store'), { by, tenantId, of: { kind: 'job-candidate', id }, ...look });
+  return id;
 }
 
 const NOTICES: Readonly<Record<string, string>> = {

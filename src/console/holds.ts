@@ -17,8 +17,8 @@ import {
 import { pageOfHolds } from '../operator/listings.ts';
 import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.ts';
 import { MASK } from '../operator/plan-view.ts';
-import { noteReveal } from '../operator/reveal.ts';
 import { age } from '../operator/status.ts';
+import { noteLook } from '../store/audit.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, allow, askedScope, type ConsoleApp, mayDo } from './acts.ts';
@@ -171,8 +171,10 @@ function addRecords(app: ConsoleApp, { log, places }: ConsoleParts): void {
   addAct(app, log, 'revealRecords', async ({ c }) => {
     const hold = await shownHold(c);
     const by = allow(c, 'revealRecords', hold.tenantId);
-    const what = `both records of hold ${hold.holdId}, job candidate ${hold.jobCandidateId ?? ''}`;
-    await noteReveal(c.get('store'), { by, tenantId: hold.tenantId, what });
+    const { tenantId, jobCandidateId } = hold;
+    const of = jobCandidateId === null ? {} : { of: { kind: 'job-candidate', id: jobCandidateId } };
+    const what = `both records of hold ${hold.holdId}`;
+    await noteLook(c.get('store'), { by, tenantId, what, ...of, isRevealed: true });
     return recordsPage(c, hold, true);
   });
 }

@@ -87,7 +87,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
 }
 
 /** Who this is, and what the file grants them. An address that its owner never proved names nobody. */
-function personOf({ name, roles }: OidcSettings, claims: Readonly<Record<string, unknown>>): Person {
+function personOf({ issuer, name, roles }: OidcSettings, claims: Readonly<Record<string, unknown>>): Person {
   const valuesOf = (claim: string): unknown[] => {
     if (claim === 'email' && claims['email_verified'] !== true) return [];
     return [claims[claim]].flat();
@@ -95,7 +95,11 @@ function personOf({ name, roles }: OidcSettings, claims: Readonly<Record<string,
   const [by] = valuesOf(name);
   const grants = roles.filter(({ claim, value }) => valuesOf(claim).includes(value));
   if (typeof by === 'string' && by !== '' && grants.length > 0)
-    return { by, grants: grants.map(({ role, tenants }) => ({ role, tenants })) };
+    return {
+      by,
+      actor: `oidc:${issuer}#${String(claims['sub'])}`,
+      grants: grants.map(({ role, tenants }) => ({ role, tenants })),
+    };
   throw new ConnectorError({
     code: 'NO_ROLE',
     action: 'reject',

@@ -4,10 +4,10 @@ import { type ConflictView, pageOfConflicts } from '../operator/conflicts.ts';
 import { type Failed, readFailed, retryFailed } from '../operator/failed.ts';
 import { beginStream } from '../operator/follow-stream.ts';
 import { answerHold } from '../operator/holds.ts';
-import { noteReveal } from '../operator/reveal.ts';
 import { age, readStreams, type StreamStatus } from '../operator/status.ts';
 import { assertKnownStream, steerStream } from '../operator/streams.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
+import { noteLook } from '../store/audit.ts';
 import { listQuarantine } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { listPasses, type StreamPass } from '../store/stream-states.ts';
@@ -349,7 +349,7 @@ ${conflictsPart(c, tenantId, shown, isRevealed)}${ways}${asOf()}</div>`,
     return conflictsPage(c, tenant, false);
   });
   addAct(app, log, 'revealConflicts', async ({ c, by, tenantId }) => {
-    await noteReveal(c.get('store'), { by, tenantId, what: 'values where both sides differ' });
+    await noteLook(c.get('store'), { by, tenantId, what: 'values where both sides differ', isRevealed: true });
     return conflictsPage(c, tenantId, true);
   });
   addAct(app, log, 'settle', async ({ c, by, tenantId, form }) => {

@@ -89,6 +89,10 @@ export async function readDelivery(
 export interface ActView {
   at: string;
   by: string;
+  /** Who it was by the system or the sign-in; null in rows of an earlier version. */
+  actor: string | null;
+  /** Kind and keyed hash of the one record it was about. */
+  subject: string | null;
   /** Null for the whole fleet. */
   tenantId: string | null;
   act: AuditRow['act'];
@@ -97,8 +101,9 @@ export interface ActView {
 
 /** What people did, latest first. */
 export async function pageOfAudit(store: Store, filter: AuditFilter): Promise<ActView[]> {
-  return (await listAudit(store, filter)).map(({ at, by, tenant_id: tenantId, act, details }) => {
-    return { at: iso(at), by, tenantId, act, details };
+  return (await listAudit(store, filter)).map(({ at, tenant_id: tenantId, ...row }) => {
+    const { by, actor, subject, act, details } = row;
+    return { at: iso(at), by, actor, subject, tenantId, act, details };
   });
 }
 

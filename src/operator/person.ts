@@ -17,7 +17,15 @@ import {
 } from '../store/erasures.ts';
 import type { Store } from '../store/open-store.ts';
 import { completeIds, findPersonRows, type Subject, sizeOf } from '../store/person-data.ts';
-import { EVERYBODY, idsOf, legalHoldOf, markPerson, type PersonIds, unmarkPerson } from '../store/person-marks.ts';
+import {
+  EVERYBODY,
+  idsOf,
+  legalHoldOf,
+  markPerson,
+  type PersonIds,
+  recordDigest,
+  unmarkPerson,
+} from '../store/person-marks.ts';
 import { isApplied } from '../store/tenant-acts.ts';
 import { forgettingIn } from '../temporal/forget-hire.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
@@ -57,7 +65,7 @@ type Kind = (typeof KINDS)[number];
 export async function findPerson(parts: PersonParts, who: string): Promise<FoundPerson> {
   return withEndsIfAny(parts, async (open, notAsked) => {
     const subject = await resolve(parts, who, open);
-    await audit(parts.store, { ...parts, act: 'person-found', details: digestNote(subject) });
+    await audit(parts.store, { ...parts, act: 'person-found', ...(await about(parts.store, subject)) });
     const places = (await findPersonRows(parts.store, subject)).map(({ place, count }) => ({ place, count }));
     const landed = open === undefined ? [] : await readLanded(subject, open.connection);
     const legalHold = await legalHoldOf(parts.store, parts.tenantId, idsOf(subject));
@@ -78,9 +86,11 @@ function viewIds({ tenantId, candidates, jobCandidates, enrolments, employees }:
   return { tenantId, candidates, jobCandidates, enrolments, employees: known };
 }
 
-/** The trail names nobody who may ask to be erased. */
-function digestNote(subject: Subject): string {
-  return `${sizeOf(subject)} ids of one person`;
+/** The trail names nobody who may ask to be erased, and says of whom it was by a keyed hash. */
+async function about(store: Store, subject: Subject): Promise<{ details: string; subject?: string }> {
+  const details = `${sizeOf(subject)} ids of one person`;
+  const [of] = idsOf(subject);
+  return of === undefined ? { details } : { details, subject: await recordDigest(store, subject.tenantId, of) };
 }
 
 /** All that is held of a person: rows of the store, landed rows, and their employee. */
@@ -96,7 +106,7 @@ export interface PersonExport extends Omit<FoundPerson, 'places'> {
 export async function exportPerson(parts: PersonParts, who: string): Promise<PersonExport> {
   return withEndsIfAny(parts, async (open, notAsked) => {
     const subject = await resolve(parts, who, open);
-    await audit(parts.store, { ...parts, act: 'person-exported', details: digestNote(subject) });
+    await audit(parts.store, { ...parts, act: 'person-exported', ...(await about(parts.store, subject)) });
     const found = await findPersonRows(parts.store, subject);
     const landed = open === undefined ? [] : await readLanded(subject, open.connection);
     return {

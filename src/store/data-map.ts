@@ -34,11 +34,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   answers: { others: 'tenant_id side answered_at' },
   audit: {
-    people: { by: OPERATOR, details: IDS },
-    why: 'What operators did, and to whom.',
-    kept: 'for good',
-    others: 'at tenant_id act',
+    people: { by: OPERATOR, actor: OPERATOR, details: IDS, subject: IDS },
+    why: 'What operators did and looked at, and of whom; the one record that it was about by a keyed hash.',
+    kept: 'for good; an erasure takes ids out of the details',
+    others: 'at tenant_id act chain seq salt details_hash sealed prev hash',
   },
+  audit_heads: { others: 'chain seq hash noted' },
   calendar_events: {
     people: { booking_id: IDS, entity_id: IDS },
     why: 'Booked slots, as calendar addresses show them.',
@@ -355,9 +356,9 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
     why: 'Only where `OTEL_*` asks for traces.',
     kept: 'as the collector decides',
   },
-  '`erasures.jsonl` and `signing.key` in the data directory': {
-    people: { 'keyed hashes of ids': IDS, 'the key of receipts': ['secret'] },
-    why: 'A restored backup is told who was erased since; receipts are signed.',
+  '`erasures.jsonl`, `audit.heads.jsonl` and `signing.key` in the data directory': {
+    people: { 'keyed hashes of ids': IDS, 'the key of receipts and of heads of the audit trail': ['secret'] },
+    why: 'A restored backup is told who was erased since; receipts and heads are signed.',
     kept: 'until the files are deleted',
   },
   'backups of the store': {

@@ -268,6 +268,9 @@ const RECEIVER_GRANTS = {
   calendar_feeds: 'select',
 } as const;
 
+/** What a worker writes into a row of the audit trail that is there: a seal, and what an erasure leaves of it. */
+const SEALED = ['details', 'salt', 'chain', 'seq', 'details_hash', 'sealed', 'prev', 'hash'];
+
 /** After each migration: what is new belongs to its maker alone. */
 async function grantRoles<T>({ kysely, kind }: Database<T>, { worker, receiver }: Roles): Promise<void> {
   if (kind === 'sqlite') return;
@@ -279,6 +282,10 @@ async function grantRoles<T>({ kysely, kind }: Database<T>, { worker, receiver }
     if (worker !== undefined) {
       const all = sql`grant select, insert, update, delete on all tables in schema ${schema} to ${sql.id(worker)}`;
       await all.execute(trx);
+      // Triggers refuse it as well; a role cannot take those away.
+      await sql`revoke update, delete on audit from ${sql.id(worker)}`.execute(trx);
+      const some = sql.join(SEALED.map((column) => sql.id(column)));
+      await sql`grant update (${some}) on audit to ${sql.id(worker)}`.execute(trx);
     }
     if (receiver === undefined) return;
     for (const [table, rights] of Object.entries(RECEIVER_GRANTS))

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
+import { noteRedacted } from './audit.ts';
 import type { Store } from './open-store.ts';
 import type { PersonIds } from './person-marks.ts';
 import type { Tables } from './schema.ts';
@@ -211,7 +212,7 @@ const PLACES: readonly PersonPlace[] = [
     key: ['at', 'by', 'tenant_id', 'act', 'details'],
     keep: ({ details }, of) => {
       const left = withoutWords(String(details), allIds(of));
-      return left === details ? undefined : { details: left };
+      return left === details ? undefined : { details: left, salt: null };
     },
   },
   { table: 'person_keys', where: (of) => keysOf(of) },
@@ -359,11 +360,10 @@ function keepPage(list: string, known: unknown, ids: readonly string[]): Row {
   return { ids: JSON.stringify(left), known: JSON.stringify({ ...kept, records }) };
 }
 
-/** Rows of one table that hold something of the person. */
+/** Rows of one table that hold something of the person; of one that others share, nothing is shown. */
 export interface FoundRows {
   place: string;
   count: number;
-  /** Those that are theirs alone; of one that others share, nothing is shown. */
   rows: Row[];
 }
 
@@ -391,6 +391,7 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     // Nobody would ever settle a batch whose last row went.
     await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in
       (select batch_id from foreign_writes where ${ofTenant(of)})`.execute(kysely);
+    await noteRedacted({ ...store, kysely }, of.tenantId);
   });
 }
 

@@ -62,6 +62,12 @@ function nameOf({ kind, id }: PersonId): string {
   return `${kind} ${id}`;
 }
 
+/** Names a record where only equality is asked: what it is, and a keyed hash of its id, as receipts have it. */
+export async function recordDigest(store: Store, tenantId: string, of: { kind: string; id: string }): Promise<string> {
+  const [key = ''] = await markKeys(store);
+  return `${of.kind} ${digestOf(key, tenantId, `${of.kind} ${of.id}`)}`;
+}
+
 export interface Marking {
   tenantId: string;
   mark: PersonMark;

@@ -27,7 +27,7 @@ import type {
   StreamStateTable,
   StreamTable,
 } from './stream-tables.ts';
-import type { AuditTable, FreezeTable, InstallationTable, TenantTable } from './tenant-tables.ts';
+import type { AuditHeadTable, AuditTable, FreezeTable, InstallationTable, TenantTable } from './tenant-tables.ts';
 import type {
   ForeignWriteTable,
   MappingVersionTable,
@@ -49,6 +49,7 @@ export interface Tables {
   tenants: TenantTable;
   freezes: FreezeTable;
   audit: AuditTable;
+  audit_heads: AuditHeadTable;
   inbox: InboxTable;
   webhook_refusals: WebhookRefusalTable;
   hints: HintTable;

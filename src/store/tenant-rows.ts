@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
+import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
 import { type ErasureReceipt, endErasure } from './erasures.ts';
@@ -52,7 +53,10 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
 export async function eraseTenantRows(store: Store, tenantId: string): Promise<void> {
   const { kysely } = store;
   await deleteSome(store, 'saved_plan_records', ofOwnPlans(tenantId));
-  await sql`update audit set details = ${CLEARED} where ${toClear(tenantId)}`.execute(kysely);
+  await kysely.transaction().execute(async (trx) => {
+    await sql`update audit set details = ${CLEARED}, salt = null where ${toClear(tenantId)}`.execute(trx);
+    await noteRedacted({ ...store, kysely: trx }, tenantId);
+  });
   for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
   await kysely.transaction().execute(async (trx) => {
     const people = await sql<{ person_id: string }>`select person_id from persons where ${ownPeople(tenantId)}`

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 export interface InstallationTable {
   /** Born with the store; begins every task queue, workflow id and schedule id. */
   id: string;
@@ -65,7 +67,7 @@ export interface TenantTable {
   ended_at: number | null;
 }
 
-/** Everything that a person can do and the audit trail tells. */
+/** Everything that a person can do or look at, and the audit trail tells. */
 export const auditActs = [
   'applied',
   'paused',
@@ -76,6 +78,7 @@ export const auditActs = [
   'stream-paused',
   'stream-resumed',
   'revealed',
+  'looked',
   'went-live',
   'linked',
   'acknowledged',
@@ -99,15 +102,42 @@ export const auditActs = [
   'person-exported',
   'calendar-made',
   'calendar-revoked',
+  'redacted',
 ] as const;
 
-/** What people did to tenants and to the fleet. */
+/** What people did to tenants and to the fleet, and what they looked at; see `audit.ts`. */
 export interface AuditTable {
   at: number;
+  /** Whose word it was, as it is shown: a name, and on whose behalf. */
   by: string;
   /** Null for the whole fleet. */
   tenant_id: string | null;
   act: (typeof auditActs)[number];
-  /** What changed, one line each; settings and references, no secrets. */
+  /** What changed, one line each; settings and references, no secrets. Erasing a person takes their ids out. */
   details: string | null;
+  /** The tenant's id, or empty for the fleet. This and what follows is null until the row is sealed. */
+  chain: Generated<string | null>;
+  /** Its number in the chain, from 1. */
+  seq: Generated<number | null>;
+  /** Who did it, as the system or a sign-in told: never what somebody typed. */
+  actor: Generated<string | null>;
+  /** Kind and keyed hash of the one record that it was about. */
+  subject: Generated<string | null>;
+  /** Hashed before `details`; null once some of them were erased. */
+  salt: Generated<string | null>;
+  details_hash: Generated<string | null>;
+  /** at-once: with the act. later: written by a version that knew no chain, and sealed as it was found. */
+  sealed: Generated<'at-once' | 'later' | null>;
+  /** Hash of the row before; empty for the first. */
+  prev: Generated<string | null>;
+  hash: Generated<string | null>;
+}
+
+/** The last row of each chain. Its lock is what orders the acts of one tenant. */
+export interface AuditHeadTable {
+  chain: string;
+  seq: number;
+  hash: string;
+  /** Up to here the head was noted outside the store. */
+  noted: Generated<number>;
 }

@@ -9,6 +9,7 @@ import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
+import { keepAudit } from '../store/audit.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { clearHints, readHints } from '../store/hints.ts';
@@ -126,6 +127,10 @@ function createRound(
     await purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
+    if (deps.dataDir !== undefined)
+      await keepAudit(store, deps.dataDir, log).catch((error: unknown) =>
+        log.error({ err: error }, 'heads of the audit trail are not noted outside the store'),
+      );
     // Not waited for: what was under way when it was asked for may take half a minute to end.
     erasing ??= continueErasures(deps).finally(() => {
       erasing = undefined;

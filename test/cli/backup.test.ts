@@ -73,7 +73,7 @@ test('a restore waits for the store to be free, keeps it, and has everything com
   const look = () => runCommand(['doctor', '--after-restore', '--data', data]);
   expect(await look()).toMatchObject({
     code: 3,
-    stdout: expect.stringMatching(/by ada.*\n[^]*acme: not compared yet/),
+    stdout: expect.stringMatching(/by \S+ for ada.*\n[^]*acme: not compared yet/),
   });
   await insertHires(restored, [hire('8')]);
   await openHold(restored, { ...hire('8'), code: 'EMPLOYEE_GONE', message: 'Gone.', answers: ['keep'] });

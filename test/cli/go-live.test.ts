@@ -67,7 +67,7 @@ test('going live lists whoever was hired meanwhile, and starts them on confirmat
     'A worker starts those of acme',
   );
   expect(await requested()).toEqual(['2', '3']);
-  expect((await cli('tenant', 'show', 'acme')).stdout).toContain('went-live by ada: started: 2 3');
+  expect((await cli('tenant', 'show', 'acme')).stdout).toMatch(/went-live by \S+ for ada: started: 2 3/);
 });
 
 test('whoever stayed recorded is started later, from the day on that they were first seen', async () => {

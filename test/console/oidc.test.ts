@@ -152,8 +152,9 @@ test('somebody signs in at a real provider, has the page they asked for and the 
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
   expect((await browser.go(`${open.url}/tenants/acme/freeze`, { csrf })).status).toBe(200);
   expect((await browser.go(`${open.url}/freeze`, { csrf })).status).toBe(403);
-  const rows = await open.store.kysely.selectFrom('audit').select(['by', 'act']).execute();
-  expect(rows).toEqual([{ by: 'jo@acme.example', act: 'frozen' }]);
+  const rows = await open.store.kysely.selectFrom('audit').select(['by', 'act', 'actor']).execute();
+  const actor = expect.stringMatching(/^oidc:http:.+#.+/) as string;
+  expect(rows).toEqual([{ by: 'jo@acme.example', act: 'frozen', actor }]);
   expect((await browser.go(`${open.url}/sign-out`, { csrf })).status).toBe(401);
 });
 

@@ -14,13 +14,14 @@ type StartOptions = Parameters<typeof startConsole>[0];
 
 export interface OpenConsole {
   url: string;
+  dataDir: string;
   store: Store;
   /** Workflows that were told something, by their ids. */
   signalled: string[];
   /** Lines that were logged. */
   logged: string[];
-  /** Signs in; returns what stands in later requests. */
-  signIn(): Promise<Visitor>;
+  /** Signs in, with a token; returns what stands in later requests. */
+  signIn(token?: string): Promise<Visitor>;
 }
 
 /** A browser as far as a server can tell: its cookie, and the token of its forms. */
@@ -80,7 +81,7 @@ export async function openConsole({
     await running.close();
     await store.close();
   });
-  return { url: running.url, store, signalled, logged, signIn: () => signIn(running) };
+  return { url: running.url, dataDir, store, signalled, logged, signIn: (token = TOKEN) => signIn(running, token) };
 }
 
 /** A tenant that was applied, as far as the store tells without its files. */
@@ -102,8 +103,8 @@ function noteSignals(signalled: string[], isAway: boolean): HireClient {
   return { client, installationId: 'hb', timing: { heartbeatMs: 1, attemptMs: 1, retryMs: 1 } };
 }
 
-async function signIn({ url }: RunningConsole): Promise<Visitor> {
-  const entry = await fetch(`${url}/?token=${TOKEN}`, { redirect: 'manual' });
+async function signIn({ url }: RunningConsole, token: string): Promise<Visitor> {
+  const entry = await fetch(`${url}/?token=${token}`, { redirect: 'manual' });
   const cookie = (entry.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   const get: Visitor['get'] = async (path, headers = {}) => {
     const response = await fetch(url + path, { headers: { cookie, ...headers }, redirect: 'manual' });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { systemUser } from '../../src/places.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
@@ -69,7 +70,8 @@ test('the command freezes while nobody can even read another table', async () =>
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
   await session.query('rollback');
-  expect(await listFreezes(store)).toMatchObject([{ by: 'ada' }, { by: 'ada', tenantId: 'acme' }]);
+  const by = `${systemUser()} for ada`;
+  expect(await listFreezes(store)).toMatchObject([{ by }, { by, tenantId: 'acme' }]);
 });
 
 test('a freeze of the version before counts, and a thaw ends it', async () => {

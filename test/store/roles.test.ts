@@ -6,6 +6,7 @@ import { asAdmin } from '../../src/counterparts/new-database.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { audit, keepAudit, verifyAudit } from '../../src/store/audit.ts';
 import { insertDeliveries } from '../../src/store/inbox.ts';
 import { migrateStore } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -39,6 +40,22 @@ test('a process whose role may not change tables waits until they are made by th
     code: '42501',
   });
   await expect(migrateStore(worker, {}, false)).rejects.toMatchObject({ code: 'STORE_NOT_OURS' });
+});
+
+test('the role of a worker adds to the audit trail, and changes and deletes nothing of it', async () => {
+  const { url, roles, worker } = await withRoles();
+  await migrateStore(url, roles, false);
+  const store = await openStore(worker);
+  onTestFinished(() => store.close());
+  await store.kysely.insertInto('audit').values({ at: 1, by: 'old', act: 'frozen' }).execute();
+  await audit(store, { by: 'ann', act: 'thawed', details: 'x' });
+  await keepAudit(store, await scratchFolder());
+  expect(await verifyAudit(store, { tenantId: undefined, files: [] })).toMatchObject([{ rows: 2, sealedLater: 1 }]);
+  const denied = { code: '42501' };
+  await expect(store.kysely.deleteFrom('audit').execute()).rejects.toMatchObject(denied);
+  await expect(sql`truncate audit`.execute(store.kysely)).rejects.toMatchObject(denied);
+  await expect(store.kysely.updateTable('audit').set({ by: 'eve' }).execute()).rejects.toMatchObject(denied);
+  await expect(store.kysely.updateTable('audit').set({ hash: 'x' }).execute()).rejects.toMatchObject(denied);
 });
 
 test('the role of the receiver stores webhooks, and sees and changes nothing else', async () => {

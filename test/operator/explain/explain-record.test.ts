@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Explained } from '../../../src/operator/explain.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { systemUser } from '../../../src/places.ts';
 import { readAudit } from '../../../src/store/audit.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { saveJobs } from '../../../src/store/jobs.ts';
@@ -69,7 +70,7 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
     expect(field(revealed, 'email')?.planned).toBe('planned@example.com');
     const store = await openStore(world.storeUrl);
     expect(await readAudit(store, 'acme', 1)).toMatchObject([
-      { by: 'ann', act: 'revealed', details: `job candidate ${id}` },
+      { by: `${systemUser()} for ann`, act: 'revealed', details: 'why each value of a hire' },
     ]);
     await store.close();
 

@@ -7,6 +7,7 @@ import type { Explained } from '../../../src/operator/explain.ts';
 import { withTenant } from '../../../src/operator/open-tenant.ts';
 import type { PlanView } from '../../../src/operator/plan-view.ts';
 import type { WriteView } from '../../../src/operator/writes.ts';
+import { systemUser } from '../../../src/places.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { takeApplicants } from '../../harness/hiring.ts';
@@ -71,7 +72,12 @@ test('explain tells a hire’s whole story without a secret; a later mapping cor
   expect(applied).toMatchObject({ code: 0, out: { written: 1 } });
   const audit = await json<WriteView[]>(world, ['audit', 'acme', '--run', plan.out[0]?.hash ?? '']);
   expect(audit.out).toMatchObject([
-    { by: 'ann', target: 'employee', kind: 'update', changes: { title: { old: title?.value, new: 'Corrected' } } },
+    {
+      by: `${systemUser()} for ann`,
+      target: 'employee',
+      kind: 'update',
+      changes: { title: { old: title?.value, new: 'Corrected' } },
+    },
   ]);
   expect(audit.out[0]?.mapping).not.toBe(out.mapping);
   expect((await json<PlanView[]>(world, ['plan', 'acme', 'hire', id])).code).toBe(0);

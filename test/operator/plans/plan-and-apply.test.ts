@@ -11,6 +11,7 @@ import { type OpenTenant, withTenant } from '../../../src/operator/open-tenant.t
 import type { PlanView } from '../../../src/operator/plan-view.ts';
 import type { WriteView } from '../../../src/operator/writes.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { systemUser } from '../../../src/places.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import { purgeWrites } from '../../../src/store/retention.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
@@ -132,7 +133,7 @@ test('a record that changed since the plan, at either end, is named and not writ
   expect([title(two), title(three)]).toEqual(['By hand', `Planned ${three}`]);
   expect(title(one)).not.toMatch(/Planned|again/);
   const audit = await json<WriteView[]>(['audit', 'acme', '--run', out[0]?.hash ?? '']);
-  expect(audit.out).toMatchObject([{ record: String(three), by: 'ann', outcome: 'done' }]);
+  expect(audit.out).toMatchObject([{ record: String(three), by: `${systemUser()} for ann`, outcome: 'done' }]);
 }, 120_000);
 
 test('an apply that is killed in between is finished by the next one, and every record is written once', async () => {

@@ -1,0 +1,65 @@
+import { type Kysely, SqliteAdapter, sql } from 'kysely';
+
+/**
+ * Rows of the audit trail become links of chains, one a tenant and one of the installation. Rows of before, and of
+ * processes of the version before, have no number until a worker seals them as they are.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
+  for (const [name, type] of COLUMNS) await db.schema.alterTable('audit').addColumn(name, type).execute();
+  await db.schema
+    .createTable('audit_heads')
+    .addColumn('chain', 'text', (c) => c.primaryKey())
+    .addColumn('seq', 'bigint', (c) => c.notNull())
+    .addColumn('hash', 'text', (c) => c.notNull())
+    .addColumn('noted', 'bigint', (c) => c.notNull().defaultTo(0))
+    .execute();
+  await db.schema.createIndex('audit_links').on('audit').columns(['chain', 'seq']).unique().execute();
+  await db.schema
+    .createIndex('audit_unsealed')
+    .on('audit')
+    .column('tenant_id')
+    .where(sql<boolean>`seq is null`)
+    .execute();
+  for (const statement of isSqlite ? SQLITE : POSTGRES) await sql.raw(statement).execute(db);
+}
+
+const COLUMNS = [
+  ['chain', 'text'],
+  ['seq', 'bigint'],
+  ['actor', 'text'],
+  ['subject', 'text'],
+  ['salt', 'text'],
+  ['details_hash', 'text'],
+  ['sealed', 'text'],
+  ['prev', 'text'],
+  ['hash', 'text'],
+] as const;
+
+/** An erasure may take words out of `details`, and takes the salt of their hash with them; nothing else changes. */
+const FIXED = ['at', 'by', 'tenant_id', 'act', ...COLUMNS.map(([name]) => name).filter((name) => name !== 'salt')];
+const REFUSED = 'a sealed row of the audit trail stays as it is';
+
+const isOther = (differs: string): string => FIXED.map((name) => `new."${name}" ${differs} old."${name}"`).join(' or ');
+
+const SQLITE = [
+  `create trigger audit_stays before delete on audit when old.seq is not null begin
+    select raise(abort, '${REFUSED}');
+  end`,
+  `create trigger audit_fixed before update on audit
+    when old.seq is not null and (new.salt is not null or ${isOther('is not')}) begin
+    select raise(abort, '${REFUSED}');
+  end`,
+];
+
+const POSTGRES = [
+  `create function audit_refuse() returns trigger language plpgsql as $$ begin
+    raise exception '${REFUSED}' using errcode = '42501';
+  end $$`,
+  `create trigger audit_stays before delete on audit for each row
+    when (old.seq is not null) execute function audit_refuse()`,
+  `create trigger audit_fixed before update on audit for each row
+    when (old.seq is not null and (new.salt is not null or ${isOther('is distinct from')}))
+    execute function audit_refuse()`,
+  'create trigger audit_whole before truncate on audit for each statement execute function audit_refuse()',
+];
