@@ -170,11 +170,10 @@ function addRecords(app: ConsoleApp, { log, places }: ConsoleParts): void {
   app.get('/holds/:id/records', async (c) => recordsPage(c, await shownHold(c), false));
   addAct(app, log, 'revealRecords', async ({ c }) => {
     const hold = await shownHold(c);
-    const by = allow(c, 'revealRecords', hold.tenantId);
-    const { tenantId, jobCandidateId } = hold;
-    const of = jobCandidateId === null ? {} : { of: { kind: 'job-candidate', id: jobCandidateId } };
-    const what = `both records of hold ${hold.holdId}`;
-    await noteLook(c.get('store'), { by, tenantId, what, ...of, isRevealed: true });
+    const { tenantId, jobCandidateId: id, holdId } = hold;
+    const by = allow(c, 'revealRecords', tenantId);
+    const look = { by, tenantId, what: `both records of hold ${holdId}`, isRevealed: true };
+    await noteLook(c.get('store'), id === null ? look : { ...look, of: { kind: 'job-candidate', id } });
     return recordsPage(c, hold, true);
   });
 }

@@ -7,10 +7,9 @@ import type { Tables } from './schema.ts';
 
 // Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
 
-/** A person of one tenant. */
 export interface Subject extends PersonIds {
   tenantId: string;
-  /** What the tenant's candidates are of, as `person_keys` has it: its own name, or that of the partner's company. */
+  /** What its candidates are of, as `person_keys` has it: its own name, or that of the partner's company. */
   companies: string[];
 }
 
