@@ -50,7 +50,7 @@ describe('a good file', () => {
           cancel: { grace: 3_600_000 },
           changeLimits: { cancellationsPerHour: 3 },
           credits: { canaryEvery: 900_000 },
-          retention: { plans: 2_592_000_000 },
+          retention: { plans: 2_592_000_000, writes: 15_552_000_000 },
         },
         streams: everyStream((name) => ({ deletion: isLookup(name) ? 'delete' : 'ignore', wholeWithin: 86_400_000 })),
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
