@@ -103,11 +103,13 @@ test('an erasure that is killed anywhere ends complete, once, and with the recei
   const passed = (await readFile(listFile, 'utf8')).trim().split('\n');
   const points = pointsOf(passed);
   expect(points.length).toBeGreaterThan(20);
-  const isChosen = (point: string, nth: number) => nth % 60 === 4 || /terminate|update.intents.before/.test(point);
+  const isChosen = (point: string, nth: number) =>
+    nth % 120 === 44 || /terminate.after|update.intents.before/.test(point);
   const chosen = process.env['EVERY_POINT'] === undefined ? points.filter(isChosen) : points;
   const ended = { id: 31, last_day: dayOf(Date.now() - 3 * DAY_MS) };
   expect(whole.endings()).toEqual([ended]);
-  expect(chosen).toEqual(expect.arrayContaining(['erase/hris.terminate/before#1', 'erase/hris.terminate/after#1']));
+  expect(chosen.length).toBeGreaterThan(2);
+  expect(chosen).toContain('erase/hris.terminate/after#1');
   for (const point of chosen) {
     const { store, subject, erasure, carryOut, endings, landed, dir } = await asked();
     expect(await carryOut({ HIREBRIDGE_FAILPOINT_KILL: point }), point).toMatchObject({ signal: 'SIGKILL' });
