@@ -9,10 +9,11 @@ import type { Landing, StoredRow } from '../../src/hris/port.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { batchesOf } from '../../src/store/batches.ts';
-import { ERASURES_FILE } from '../../src/store/erase-restored.ts';
+import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
 import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import {
   assertNoLegalHold,
+  assertNotHeld,
   type ErasureReceipt,
   endErasure,
   findErasure,
@@ -26,7 +27,7 @@ import {
 import { createLease } from '../../src/store/leases.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
-import { idsOf, readMarks } from '../../src/store/person-marks.ts';
+import { erasedMarks, idsOf, readMarks } from '../../src/store/person-marks.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
@@ -81,7 +82,10 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   if (row.receipt !== null) return JSON.parse(row.receipt) as ErasureReceipt;
   const subject = JSON.parse(row.subject) as Subject | TenantSubject;
   if (isTenantSubject(subject)) return eraseTenant(deps, row, subject);
-  await keepBesideStore(store, dataDir, row);
+  await assertNotHeld(store, subject);
+  // Of somebody who was erased before, the marks are those of then.
+  const person = await erasedMarks(store, subject.tenantId, idsOf(subject));
+  await keepBesideStore(store, dataDir, row, { person });
   await noteFound(store, row, await findPersonRows(store, subject));
   await settle(deps, row, subject);
   const left: string[] = [];
@@ -89,18 +93,19 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   if (connection === undefined)
     left.push('The tenant has no open HR system any more: its landing tables and employees were not looked at.');
   for (let tries = 1; ; tries += 1) {
+    await assertNotHeld(store, subject);
     await removeLanded(deps, row, subject, connection);
+    await assertNotHeld(store, subject);
     await erasePersonRows(store, subject);
     if (!(await isQuiet(store, row))) await untilQuiet(store, row);
     else if ((await lookAgain(deps, subject, connection)).length === 0) break;
     else if (tries > MOST_TRIES) throw stillThere();
   }
+  await assertNotHeld(store, subject);
   const employee = await settleEmployees(deps, row, subject, connection);
   left.push(...employee.left);
   if (!(await emptied(store))) left.push(LATER);
   const lastLook = await lookAgain(deps, subject, connection);
-  const { marks } = await readMarks(store);
-  const person = marks.filter(({ about }) => about === erasureId).map(({ digest }) => digest);
   const sign = signer(deps, row, { person, employee: employee.said, left, lastLook });
   return endErasure(store, row, sign);
 }
@@ -144,7 +149,7 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
   const { store, dataDir } = deps;
   const { tenantId, landing } = subject;
   await assertNoLegalHold(store, tenantId);
-  await keepBesideStore(store, dataDir, row);
+  await keepBesideStore(store, dataDir, row, { wholeTenant: Number(row.asked_at) });
   await noteFound(store, row, await countTenantRows(store, tenantId));
   await settle(deps, row, undefined);
   for (let tries = 1; ; tries += 1) {
@@ -240,14 +245,18 @@ export async function continueErasures({ store, connections, limits, log, forget
 }
 
 /** The list of erasures outlives the store: a backup that is restored knows nothing of those since. */
-async function keepBesideStore(store: Store, dataDir: string, row: ErasureRow): Promise<void> {
+async function keepBesideStore(
+  store: Store,
+  dataDir: string,
+  row: ErasureRow,
+  whom: Pick<ErasedSince, 'wholeTenant'> | Pick<ErasedSince, 'person'>,
+): Promise<void> {
   const file = join(dataDir, ERASURES_FILE);
   const text = await readFile(file, 'utf8').catch(() => '');
   if (text.includes(row.erasure_id)) return;
-  const { keys, marks } = await readMarks(store);
-  const own = marks.filter(({ about }) => about === row.erasure_id).map(({ digest }) => digest);
-  const all = own.length === 0 ? { all: Number(row.asked_at) } : {};
-  const line = { erasure: row.erasure_id, tenant: row.tenant_id, by: row.by, keys, person: own, ...all };
+  const { keys } = await readMarks(store);
+  const { erasure_id: erasure, tenant_id: tenant, by } = row;
+  const line: ErasedSince = { erasure, tenant, by, keys, person: [], ...whom };
   // Half a line of a process that was killed is nobody's.
   const start = text === '' || text.endsWith('\n') ? '' : '\n';
   await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });

@@ -216,10 +216,12 @@ async function runHold(
       message: 'Give --reason TEXT to put a legal hold on the person, or --release to take it away.',
     });
   const given = release === true ? ({ release: true } as const) : { reason: reason ?? '' };
-  const changed = await withParts(command, tenantId, options, (parts) => holdPerson(parts, who, given));
+  const { changed, erasing } = await withParts(command, tenantId, options, (parts) => holdPerson(parts, who, given));
   const text =
     release === true ? (changed ? 'The hold is taken away.' : 'There was no hold.') : 'Nothing of them is erased.';
-  say(options, { held: release !== true, changed }, `${text}\n`);
+  const goesOn = release === true ? 'goes on' : 'was asked for before, and stops: part of it may be done';
+  const underWay = erasing.map((id) => `Erasure ${id} ${goesOn}. See: hirebridge person receipts ${tenantId}\n`);
+  say(options, { held: release !== true, changed, erasing }, `${text}\n${underWay.join('')}`);
 }
 
 async function runReceipts(tenantId: string, options: PersonOptions, command: Command): Promise<void> {

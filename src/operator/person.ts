@@ -22,6 +22,7 @@ import {
   idsOf,
   legalHoldOf,
   markPerson,
+  type PersonId,
   type PersonIds,
   recordDigest,
   unmarkPerson,
@@ -240,15 +241,35 @@ export async function listReceipts(store: Store, tenantId: string) {
   }));
 }
 
-/** Puts a legal hold on a person or, as `all`, on everybody of the tenant; or takes it away. */
+/**
+ * Puts a legal hold on a person or, as `all`, on everybody of the tenant; or takes it away. `erasing`: erasures that
+ * were asked for before and are not done. The hold stops them where they are.
+ */
 export async function holdPerson(
   parts: PersonParts,
   who: string,
   given: { reason: string } | { release: true },
-): Promise<boolean> {
-  const { store, tenantId, by } = parts;
+): Promise<{ changed: boolean; erasing: string[] }> {
+  const { store, tenantId } = parts;
   const ids =
     who === 'all' ? EVERYBODY : await withEndsIfAny(parts, async (open) => idsOf(await resolve(parts, who, open)));
+  const changed = await changeHold(parts, ids, given);
+  const open = (await listErasures(store, tenantId)).filter(({ done_at: doneAt }) => doneAt === null);
+  const erasing = open.filter(({ subject }) => isOf(JSON.parse(subject) as Subject | TenantSubject, ids));
+  return { changed, erasing: erasing.map((row) => row.erasure_id) };
+}
+
+function isOf(subject: Subject | TenantSubject, ids: readonly PersonId[] | typeof EVERYBODY): boolean {
+  if (ids === EVERYBODY || isTenantSubject(subject)) return true;
+  const theirs = new Set(idsOf(subject).map(({ kind, id }) => `${kind} ${id}`));
+  return ids.some(({ kind, id }) => theirs.has(`${kind} ${id}`));
+}
+
+async function changeHold(
+  { store, tenantId, by }: PersonParts,
+  ids: readonly PersonId[] | typeof EVERYBODY,
+  given: { reason: string } | { release: true },
+): Promise<boolean> {
   return store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
     const whom = ids === EVERYBODY ? 'everybody' : 'one person';

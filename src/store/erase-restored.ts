@@ -13,8 +13,8 @@ export interface ErasedSince {
   /** What their ids were hashed with. */
   keys: string[];
   person: string[];
-  /** All of the tenant was erased: when that was asked for, milliseconds. */
-  all?: number;
+  /** All of the tenant was erased: when that was asked for, milliseconds. Absent where it was one person. */
+  wholeTenant?: number;
 }
 
 /** Beside the store, in the data directory: a line an erasure. */
@@ -38,8 +38,8 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   for (const { tenant: tenantId, erasure: about, by, person } of erased)
     await takeMarks(store, { tenantId, mark: 'erased', by, about }, person);
   let met = 0;
-  for (const { tenant, all } of erased)
-    if (all !== undefined && (await eraseRestoredTenant(store, tenant, all))) met += 1;
+  for (const { tenant, wholeTenant } of erased)
+    if (wholeTenant !== undefined && (await eraseRestoredTenant(store, tenant, wholeTenant))) met += 1;
   for (const tenantId of new Set(erased.map(({ tenant }) => tenant))) {
     const columns = await idsIn(store, tenantId);
     for (const { kind, ids } of columns) {

@@ -38,8 +38,7 @@ export async function askErasure(
   const { tenantId } = subject;
   return store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
-    const hold = await legalHoldOf(trx, tenantId, idsOf(subject));
-    if (hold !== undefined) throw legalHold(hold);
+    await assertNotHeld(trx, subject);
     const erasureId = randomUUID();
     const about = erasureId;
     await markPerson(trx, { tenantId, mark: 'erased', by, about }, idsOf(subject));
@@ -127,12 +126,15 @@ export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Pr
   });
 }
 
-function legalHold({ by, about }: { by: string; about: string }): ConnectorError {
-  return new ConnectorError({
+/** @throws ConnectorError LEGAL_HOLD where this person, or everybody of the tenant, is under one */
+export async function assertNotHeld(store: Store, subject: Subject): Promise<void> {
+  const hold = await legalHoldOf(store, subject.tenantId, idsOf(subject));
+  if (hold === undefined) return;
+  throw new ConnectorError({
     code: 'LEGAL_HOLD',
     action: 'reject',
     message:
-      `Nothing of this person may be erased: ${by} put a legal hold on them (${about}). ` +
+      `Nothing of this person may be erased: ${hold.by} put a legal hold on them (${hold.about}). ` +
       'Once it is over: hirebridge person hold TENANT WHO --release',
   });
 }

@@ -136,6 +136,14 @@ export async function legalHoldOf(
     .executeTakeFirst();
 }
 
+/** The hashes by which the store knows that whoever has these ids was asked to be erased, now or before. */
+export async function erasedMarks(store: Store, tenantId: string, ids: readonly PersonId[]): Promise<string[]> {
+  const { keys, marks } = await readMarks(store);
+  const digests = new Set(keys.flatMap((key) => ids.map((one) => digestOf(key, tenantId, nameOf(one)))));
+  const isTheirs = (row: (typeof marks)[number]) => row.tenant_id === tenantId && digests.has(row.digest);
+  return marks.filter((row) => row.mark === 'erased' && isTheirs(row)).map(({ digest }) => digest);
+}
+
 /** Which of these ids, of one kind, are of people who were erased. */
 export async function erasedAmong(
   store: Store,

@@ -135,9 +135,9 @@ describe.each(kinds)('all of a tenant, on %s', (kind) => {
     const { store } = await freshStore(kind);
     await fillEveryTable(store, 'acme');
     const since = { tenant: 'acme', erasure: 'e', by: 'ann', keys: [], person: [] };
-    expect(await eraseRestored(store, [{ ...since, all: 1 }])).toBe(0);
+    expect(await eraseRestored(store, [{ ...since, wholeTenant: 1 }])).toBe(0);
     expect((await countTenantRows(store, 'acme')).length).toBeGreaterThan(40);
-    expect(await eraseRestored(store, [{ ...since, all: Date.now() + 60_000 }])).toBe(1);
+    expect(await eraseRestored(store, [{ ...since, wholeTenant: Date.now() + 60_000 }])).toBe(1);
     expect(await countTenantRows(store, 'acme')).toEqual([]);
     expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'removed', files: '{}' });
   });

@@ -1,0 +1,93 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { carryOutErasure } from '../../activities/erase/carry-out.ts';
+import type { Places } from '../../src/config.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { holdPerson } from '../../src/operator/person.ts';
+import { ERASURES_FILE, eraseRestored, readErasures } from '../../src/store/erase-restored.ts';
+import { askErasure } from '../../src/store/erasures.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { completeIds, findPersonRows, type Subject } from '../../src/store/person-data.ts';
+import { idsOf } from '../../src/store/person-marks.ts';
+import { countTenantRows } from '../../src/store/tenant-rows.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { type SeededPerson, seedEverywhere } from '../store/seeded-person.ts';
+import { freshStore } from '../store/stores.ts';
+
+const EVA: SeededPerson = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
+const BEN: SeededPerson = { tenant: 'acme', candidate: '502', application: '9502', enrolment: '7502', employee: '32' };
+
+/** A store with two people, and an erasure of the first. */
+async function seeded() {
+  const dataDir = await scratchFolder();
+  const { store } = await freshStore('sqlite');
+  await readTenantState(store, 'acme');
+  for (const person of [EVA, BEN]) await seedEverywhere(store, person);
+  const eva = await subjectOf(store);
+  const ask = (subject: Subject) => askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  const carryOut = (erasureId: string, forgetHire = async (): Promise<void> => undefined) =>
+    carryOutErasure(
+      {
+        store,
+        dataDir,
+        log: createRootLogger(undefined, 'silent'),
+        limits: { giveUpMs: 1, partnerLagMs: 1, pausedMs: 1 },
+        connect: async () => undefined,
+        forgetHire,
+        forgetTenant: async () => 0,
+      },
+      erasureId,
+    );
+  const parts = { store, places: {} as Places, tenantId: 'acme', by: 'law' };
+  return { store, dataDir, eva, ask, carryOut, parts };
+}
+
+function subjectOf(store: Store): Promise<Subject> {
+  const ids = { candidates: ['501'], jobCandidates: [], enrolments: [], employees: [] };
+  return completeIds(store, 'acme', ids);
+}
+
+test('whoever is erased a second time takes nobody else along when a backup is put back', async () => {
+  const { store, dataDir, eva, ask, carryOut } = await seeded();
+  const first = await carryOut((await ask(eva)).erasure_id);
+  // Nothing but the id that was asked for is known of them any more.
+  const again = await carryOut((await ask(await subjectOf(store))).erasure_id);
+  expect(again?.person).toHaveLength(1);
+  expect(first?.person).toEqual(expect.arrayContaining(again?.person ?? []));
+  const listed = await readErasures(join(dataDir, ERASURES_FILE));
+  expect(listed.map(({ person }) => person.length)).toEqual([idsOf(eva).length, 1]);
+
+  const { store: restored } = await freshStore('sqlite');
+  await readTenantState(restored, 'acme');
+  await seedEverywhere(restored, BEN);
+  const before = await countTenantRows(restored, 'acme');
+  await seedEverywhere(restored, EVA);
+  // As a version of before wrote it of a person, without a hash.
+  const line = { erasure: 'e', tenant: 'acme', by: 'ann', keys: [], person: [], all: Date.now() };
+  await appendFile(join(dataDir, ERASURES_FILE), `${JSON.stringify(line)}\n`);
+  await eraseRestored(restored, await readErasures(join(dataDir, ERASURES_FILE)));
+  expect(await findPersonRows(restored, eva)).toEqual([]);
+  expect(await countTenantRows(restored, 'acme')).toEqual(before);
+  expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'active' });
+});
+
+test('a legal hold stops an erasure that was asked for before, and it goes on once that is over', async () => {
+  const { store, eva, ask, carryOut, parts } = await seeded();
+  const { erasure_id: erasure } = await ask(eva);
+  const before = await findPersonRows(store, eva);
+  const held = await holdPerson(parts, 'candidate:501', { reason: 'case 12' });
+  expect(held).toEqual({ changed: true, erasing: [erasure] });
+  await expect(carryOut(erasure)).rejects.toMatchObject({ code: 'LEGAL_HOLD' });
+  expect(await findPersonRows(store, eva)).toEqual(before);
+  expect(await holdPerson(parts, 'candidate:502', { reason: 'case 13' })).toMatchObject({ erasing: [] });
+  await holdPerson(parts, 'candidate:501', { release: true });
+  // Another one comes while the person's hires end.
+  const put = async () => void (await holdPerson(parts, 'all', { reason: 'case 14' }));
+  await expect(carryOut(erasure, put)).rejects.toMatchObject({ code: 'LEGAL_HOLD' });
+  expect(await findPersonRows(store, eva)).toEqual(before);
+  expect(await holdPerson(parts, 'all', { release: true })).toEqual({ changed: true, erasing: [erasure] });
+  expect((await carryOut(erasure))?.receipt).toBe(erasure);
+  expect(await findPersonRows(store, eva)).toEqual([]);
+});
