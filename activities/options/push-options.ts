@@ -280,7 +280,7 @@ async function moveValues(run: SetRun, set: OptionSet, { field, plan, uses }: Op
   });
   const noted = writes.map(
     ({ input, held }): NewWrite => ({
-      target: field.entity === 'job' ? 'job' : 'custom-fields',
+      target: field.entity === 'job' ? 'job' : 'candidate-value',
       recordId: String(input.entityId),
       foreignId: String(input.entityId),
       kind: 'update',

@@ -81,7 +81,7 @@ async function idsIn({ kysely }: Store, tenantId: string): Promise<{ kind: IdKin
     .select(['target', 'record_id'])
     .distinct()
     .where('tenant_id', '=', tenantId)
-    .where('target', 'in', ['candidates', 'applications', 'onboarding'])
+    .where('target', 'in', ['candidates', 'applications', 'onboarding', 'candidate-value'])
     .execute();
   const named = await kysely
     .selectFrom('person_keys')
@@ -97,6 +97,7 @@ async function idsIn({ kysely }: Store, tenantId: string): Promise<{ kind: IdKin
         ...hires.map((row) => row.candidate_id),
         ...named.map((row) => row.candidate_id),
         ...landed('candidates'),
+        ...landed('candidate-value'),
       ]),
     },
     {

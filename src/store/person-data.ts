@@ -85,6 +85,8 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   calendar: ({ records }) => records?.['bookings'] ?? [],
   starts: (of) => of.jobCandidates,
   absent: (of) => of.jobCandidates,
+  // No stream: what options change of candidates, hired or not.
+  'candidate-value': (of) => of.candidates,
 };
 
 function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)): RawBuilder<boolean> {
@@ -94,7 +96,7 @@ function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)
   return within(of, either(...each));
 }
 
-const LANDED = ['candidates', 'applications', 'onboarding', 'interviews', 'screenings', 'bookings', 'leads'];
+const LANDED = 'candidates applications onboarding interviews screenings bookings leads candidate-value'.split(' ');
 const PAIRED = ['employees', 'amendments'];
 
 function ofHire(of: Subject): RawBuilder<boolean> {
@@ -399,10 +401,7 @@ async function erasePlace(
   { table, where, keep, key = [] }: PersonPlace,
   of: Subject,
 ): Promise<void> {
-  if (keep === undefined) {
-    await sql`delete from ${sql.table(table)} where ${where(of)}`.execute(kysely);
-    return;
-  }
+  if (keep === undefined) return void (await sql`delete from ${sql.table(table)} where ${where(of)}`.execute(kysely));
   const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${where(of)}`.execute(kysely);
   for (const row of rows) {
     const stays = keep(row, of);

@@ -24,7 +24,7 @@ export async function purgeBatches(store: Store, batchIds: readonly string[]): P
       .where('outcome', '!=', 'open')
       .where('period', 'is', null)
       .where('verb', 'is', null)
-      .where('foreign_id', 'is', null)
+      .where((eb) => eb.or([eb('foreign_id', 'is', null), eb('target', '=', sql.lit('candidate-value'))]))
       .returningAll()
       .execute();
     const pages = Map.groupBy(landed, (row) => JSON.stringify([row.run_id, row.target, row.mapping_hash, row.by]));

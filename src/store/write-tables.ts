@@ -53,8 +53,14 @@ export interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 
   records: string;
 }
 
-/** A stream by its name, or a part of a hire. */
-export type WriteTarget = 'employee' | 'enrolment' | 'external-status' | 'custom-fields' | (string & {});
+/** A stream by its name, a part of a hire, or what a candidate holds in a custom field, hired or not. */
+export type WriteTarget =
+  | 'employee'
+  | 'enrolment'
+  | 'external-status'
+  | 'custom-fields'
+  | 'candidate-value'
+  | (string & {});
 export type WriteKind = 'create' | 'update' | 'end';
 /** open: sent, and not known yet what became of it. absent: it did not arrive. */
 export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
