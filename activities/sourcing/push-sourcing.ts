@@ -2,14 +2,16 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
-import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { BY_ITSELF, readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { erasedOf, type PersonId } from '../../src/store/person-marks.ts';
 import type { SourcedLeadRow } from '../../src/store/push-tables.ts';
 import {
   type LeadOfJob,
+  readSentLeads,
   readSourcedLeads,
   refuseLead,
+  type SentLead,
   sendLead,
   settleLead,
   sourcedKey,
@@ -17,26 +19,32 @@ import {
 import { forgetAllowed } from '../../src/store/stream-states.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { transforms } from '../../src/values/transforms.ts';
+import type { Connection } from '../connections.ts';
 import { newValues } from '../hire/with-hire.ts';
-import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
+import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 
 /**
  * Leads whom the tenant's rules name become candidates of a job, once for each lead and job: the partner is asked who
  * they are first, the intent is committed, one request leaves, its outcome is noted. Where no answer came, nothing is
- * sent again before the request's deadline has passed and the partner was asked whether they are in the job by now.
- * Whoever shows no consent is left alone.
+ * sent again before the request's deadline has passed and the partner was asked whether they are in the job by now,
+ * also where no rule means them any more. Whoever shows no consent is left alone.
  */
 export async function pushSourcing(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
   const settings = connection.tenant.sourcing;
   if (settings === undefined) throw unconfigured(context);
-  const { leads, unread, sinceRead } = await readLeads(context, settings);
+  const sent = await readSentLeads(deps.store, key.tenantId);
+  const { leads, left, unread } = await readLeads(context, settings, sent);
   beat();
-  const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, leads);
+  const { rows, now } = await readSourcedLeads(deps.store, key.tenantId, [...leads, ...sent]);
   const verdicts = new Map(unread.map((one) => [one.id, one]));
-  const run: Run = { ...context, settings, sinceRead, now, verdicts, waitMs: 0, isOutOfCredits: false };
+  const run: Run = { ...context, settings, now, verdicts, waitMs: 0, isOutOfCredits: false };
+  for (const one of [...left, ...leads.filter(({ consentOn }) => consentOn === undefined)]) {
+    await lookUp(run, one, rows.get(sourcedKey(one)));
+    beat();
+  }
   const planned = leads.flatMap((lead) => plan(run, lead, rows.get(sourcedKey(lead))));
   const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
   const message =
@@ -72,6 +80,9 @@ interface Lead extends LeadOfJob {
   consentOn: string | undefined;
 }
 
+/** One that is known for its request alone may be shown by no campaign. */
+type LeftLead = LeadOfJob & Partial<Contact>;
+
 interface Planned {
   lead: Lead;
   before: SourcedLeadRow | undefined;
@@ -79,8 +90,6 @@ interface Planned {
 
 interface Run extends PushContext {
   settings: Settings;
-  /** Time since the leads were read. */
-  sinceRead: Elapsed;
   /** The database's clock. */
   now: number;
   verdicts: Map<string, Verdict>;
@@ -90,6 +99,10 @@ interface Run extends PushContext {
 }
 
 const NO_CREDITS = 'LEAD_CREDITS';
+/** They are known to the partner, which did not take the day of their consent. */
+const NO_CONSENT = 'CONSENT_REFUSED';
+/** The partner answered the request and named no application. */
+const NO_APPLICATION = 'NO_APPLICATION';
 
 function unconfigured({ key }: PushContext): ConnectorError {
   return new ConnectorError({
@@ -108,15 +121,20 @@ function tell({ verdicts }: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?
 
 // Whom the rules name.
 
-async function readLeads({ deps, connection, key }: PushContext, { rules, country }: Settings) {
+/** `left`: what was sent without an answer for leads whom no rule means now. */
+async function readLeads({ deps, connection, key }: PushContext, { rules, country }: Settings, sent: SentLead[]) {
   const found = new Map<string, Lead>();
+  const shown = new Map<string, Contact>();
   const unread: Verdict[] = [];
-  const sinceRead = startClock();
-  for (const [campaignId, some] of Map.groupBy(rules, ({ on }) => on.campaign)) {
-    const params = { campaignId: Number(campaignId) };
-    const { items, unreadable } = await connection.partner.readAll(contract.campaigns.listLeads, { params });
+  const ruled = Map.groupBy(rules, ({ on }) => on.campaign);
+  for (const campaignId of new Set([...ruled.keys(), ...sent.flatMap((one) => one.campaignId ?? [])])) {
+    const { items, unreadable, reason: gone } = await readCampaign(connection, campaignId);
+    const some = ruled.get(campaignId) ?? [];
+    if (gone !== undefined && some.length > 0)
+      unread.push({ id: `campaign ${campaignId}`, kind: 'quarantined', reason: gone });
     for (const { id, index, reason } of unreadable)
       unread.push({ id: id ?? `lead ${index + 1} of campaign ${campaignId}`, kind: 'quarantined', reason });
+    for (const item of items) shown.set(String(item.leadId), contactOf(item, country));
     for (const { on, job: jobId } of some) {
       const meant = items.filter(({ status }) => on.statuses?.includes(String(status ?? '')) ?? true);
       for (const item of meant) {
@@ -125,9 +143,25 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
       }
     }
   }
-  const idOf = ({ leadId: id }: Lead): PersonId => ({ kind: 'lead', id });
-  const isErased = await erasedOf(deps.store, key.tenantId, [...found.values()].map(idOf));
-  return { leads: [...found.values()].filter((lead) => !isErased(idOf(lead))), unread, sinceRead };
+  const idOf = ({ leadId: id }: LeadOfJob): PersonId => ({ kind: 'lead', id });
+  const isErased = await erasedOf(deps.store, key.tenantId, [...found.values(), ...sent].map(idOf));
+  const left = sent.filter((one) => !isErased(idOf(one)) && !found.has(sourcedKey(one)));
+  return {
+    leads: [...found.values()].filter((lead) => !isErased(idOf(lead))),
+    left: left.map((one) => ({ ...one, ...shown.get(one.leadId) })),
+    unread,
+  };
+}
+
+/** One that is deleted keeps no other waiting. */
+async function readCampaign({ partner }: Connection, campaignId: string) {
+  try {
+    const params = { campaignId: Number(campaignId) };
+    return { ...(await partner.readAll(contract.campaigns.listLeads, { params })), reason: undefined };
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return { items: [], unreadable: [], reason: 'the hiring platform shows no such campaign; correct sourcing.rules' };
+  }
 }
 
 type Contact = Omit<Lead, 'leadId' | 'jobId' | 'campaignId'>;
@@ -167,10 +201,12 @@ function readWith(name: 'instant' | 'phone', text: string, option?: unknown): st
 
 /** What is to be done for a lead; nothing where that is known. */
 function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned[] {
-  if (before?.state === 'done') tell(run, lead, 'unchanged');
-  else if (before?.state === 'refused' && !run.full) tellRefused(run, lead, before.code);
+  const isRefused = before?.state === 'refused' || before?.code === NO_CONSENT;
+  if (before?.state === 'done' && !isRefused) tell(run, lead, 'unchanged');
+  else if (isRefused && !run.full) tellRefused(run, lead, before?.code ?? null);
+  else if (before?.state === 'sent' && lead.consentOn === undefined) return [];
   else if (before?.state === 'sent' && leftMs(run, before) > 0) run.waitMs = Math.max(run.waitMs, leftMs(run, before));
-  else if (lead.consentOn === undefined) tell(run, lead, 'skipped', 'the campaign shows no consent of theirs');
+  else if (lead.consentOn === undefined) tell(run, lead, 'skipped', WITHOUT_CONSENT);
   else return [{ lead, before }];
   return [];
 }
@@ -179,11 +215,15 @@ function leftMs({ deps, now }: Run, { give_up_at: until }: SourcedLeadRow): numb
   return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
+const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
+
 /** Why somebody does not become a candidate until a person asks for it again. */
 const REASONS: Readonly<Record<string, string>> = {
   NO_EMAIL: 'they have no e-mail address, and no candidate has their phone number',
   PHONE_OF_ANOTHER: 'a candidate with their phone number has another e-mail address, and may be the same person',
   ERASED: 'they were erased',
+  [NO_CONSENT]: 'the hiring platform refused the day of their consent',
+  [NO_APPLICATION]: 'the hiring platform took the request and shows no application of theirs in the job',
 };
 
 function tellRefused(run: Run, lead: LeadOfJob, code: string | null): void {
@@ -195,24 +235,53 @@ function tellRefused(run: Run, lead: LeadOfJob, code: string | null): void {
 
 async function take(run: Run, planned: Planned): Promise<void> {
   const { lead, before } = planned;
-  const known = await findPerson(run, lead);
-  const isErased = known !== undefined && known !== 'other' && (await wasErased(run, known));
-  const refusal = isErased
-    ? 'ERASED'
-    : known === 'other'
-      ? 'PHONE_OF_ANOTHER'
-      : known === undefined && lead.email === undefined
-        ? 'NO_EMAIL'
-        : undefined;
+  // What is found out from here on is why the request is right, however long the others took.
+  const sinceRead = startClock();
+  const { person, refusal } = await knownOf(run, planned);
   if (refusal !== undefined) {
     await refuseLead(run.deps.store, run.key.tenantId, { ...lead, before }, refusal);
     return tellRefused(run, lead, refusal);
   }
+  if (person?.jobCandidateId !== undefined)
+    return noteThere(run, planned, { ...person, jobCandidateId: person.jobCandidateId });
+  await add(run, planned, person, sinceRead);
+}
+
+/** What became of the request before this one. */
+async function concludeRequest({ deps }: Run, before: SourcedLeadRow | undefined, person: Person | undefined) {
+  if (before?.state !== 'sent' || before.write_id === null) return;
+  await settleWrites(deps.store, before.write_id, person?.jobCandidateId === undefined ? 'absent' : 'done');
+}
+
+/** Who they are at the partner, and why nothing is to be sent for them. */
+async function knownOf(run: Run, { lead, before }: Planned): Promise<{ person?: Person; refusal?: string }> {
+  const known = await findPerson(run, lead);
   const person = known === 'other' ? undefined : known;
-  // Consent first: whoever is in the job has brought it along, whatever breaks in between.
-  if (person !== undefined) await carryConsent(run, lead, person.id);
-  if (person?.jobCandidateId === undefined) return add(run, planned, person);
-  await noteThere(run, planned, { ...person, jobCandidateId: person.jobCandidateId });
+  const isThere = person?.jobCandidateId !== undefined;
+  await concludeRequest(run, before, person);
+  if (await wasErased(run, lead, person)) return { refusal: 'ERASED' };
+  if (isThere) return { person };
+  if (before?.state === 'sent' && before.code === NO_APPLICATION) return { refusal: NO_APPLICATION };
+  if (known === 'other') return { refusal: 'PHONE_OF_ANOTHER' };
+  if (person === undefined) return lead.email === undefined ? { refusal: 'NO_EMAIL' } : {};
+  // Consent first: whoever is in the job has brought it along, whatever breaks in between. It holds without a job, too.
+  return (await carryConsent(run, lead, person.id)) ? { person } : { refusal: NO_CONSENT };
+}
+
+/** Nothing is to be sent for them now; what was sent before without an answer is looked up all the same. */
+async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefined): Promise<void> {
+  if (before?.state !== 'sent') return;
+  const { email, phone } = lead;
+  if (email === undefined && phone === undefined)
+    return tell(run, lead, 'quarantined', 'a request had no answer, and no campaign shows them: look into the job');
+  if (leftMs(run, before) > 0) return void (run.waitMs = Math.max(run.waitMs, leftMs(run, before)));
+  const known = await findPerson(run, lead);
+  const person = known === 'other' ? undefined : known;
+  await concludeRequest(run, before, person);
+  if (person?.jobCandidateId !== undefined && !(await wasErased(run, lead, person)))
+    return noteThere(run, { lead, before }, { ...person, jobCandidateId: person.jobCandidateId });
+  await settleLead(run.deps.store, before, { state: 'absent' });
+  tell(run, lead, 'skipped', 'nothing came of a request without an answer, and nothing is to be sent now');
 }
 
 interface Person {
@@ -223,7 +292,10 @@ interface Person {
 }
 
 /** By e-mail, else by phone; `other` where it may be them under another e-mail address. */
-async function findPerson(run: Run, { jobId, email, phone, phoneShown }: Lead): Promise<Person | 'other' | undefined> {
+async function findPerson(
+  run: Run,
+  { jobId, email, phone, phoneShown }: LeftLead,
+): Promise<Person | 'other' | undefined> {
   const search = async (query: { candidateEmail: string } | { phone: string }) => {
     const { partner } = run.connection;
     const filter = { ...query, includeJobApplicationDetails: true };
@@ -250,41 +322,71 @@ async function findPerson(run: Run, { jobId, email, phone, phoneShown }: Lead): 
   return email === undefined && others.length === 0 && one.email !== '' ? one : 'other';
 }
 
-async function wasErased({ deps, key }: Run, { id, jobCandidateId }: Person): Promise<boolean> {
-  const application = jobCandidateId === undefined ? [] : [{ kind: 'job-candidate' as const, id: jobCandidateId }];
-  const ids = [{ kind: 'candidate' as const, id }, ...application];
+/** As a lead, too: they may be erased while others are taken. */
+async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Person | undefined): Promise<boolean> {
+  const ids: PersonId[] = [{ kind: 'lead', id: leadId }];
+  if (person !== undefined) ids.push({ kind: 'candidate', id: person.id });
+  if (person?.jobCandidateId !== undefined) ids.push({ kind: 'job-candidate', id: person.jobCandidateId });
   const isErased = await erasedOf(deps.store, key.tenantId, ids);
   return ids.some(isErased);
 }
 
-/** Where they gave none before: what stands there may be newer. Writing it again changes nothing. */
-async function carryConsent({ connection, settings }: Run, { consentOn }: Lead, candidateId: string): Promise<void> {
+/** Where they gave none before: what stands there may be newer. False where the partner refuses it. */
+async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidateId: string): Promise<boolean> {
+  if (consentOn === undefined) return true;
+  const { deps, key, runId, connection, settings } = run;
   const { customField: customFieldId } = settings.consent;
   const { partner } = connection;
   const entity = { entityType: 'candidate' as const, entityId: candidateId };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query: entity });
   const shown = items.find((item) => String(item.customFieldId) === customFieldId)?.value;
-  if (shown !== undefined && shown !== null && shown !== '') return;
-  const value = { customFieldId, ...entity, entityId: Number(candidateId), value: consentOn ?? null };
-  await partner.customFieldValues.upsertBulk({ body: [value] });
+  const isThere = shown !== undefined && shown !== null && shown !== '';
+  for (const { kind, record_id: id, batch_id: batchId } of await readOpenWrites(deps.store, key.tenantId, 'lead'))
+    if (kind === 'update' && id === leadId) await settleWrites(deps.store, batchId, isThere ? 'done' : 'absent');
+  if (isThere) return true;
+  const origin = { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
+  const changes = newValues({ [customFieldId]: consentOn });
+  const about = { target: 'lead', recordId: leadId, foreignId: candidateId, kind: 'update' as const };
+  const writeId = await recordWrites(deps.store, origin, [{ ...about, changes, sensitive: [] }]);
+  try {
+    const value = { customFieldId, ...entity, entityId: Number(candidateId), value: consentOn };
+    await partner.customFieldValues.upsertBulk({ body: [value] });
+    await settleWrites(deps.store, writeId, 'done');
+    return true;
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    await settleWrites(deps.store, writeId, 'refused');
+    return false;
+  }
 }
 
-/** They are in the job: by a request of ours without an answer, or before we asked. */
-async function noteThere(run: Run, { lead, before }: Planned, there: Required<Person>): Promise<void> {
+/** They are in the job: by a request of ours, or before we asked. */
+async function noteThere(
+  run: Run,
+  { lead, before }: { lead: LeftLead; before: SourcedLeadRow | undefined },
+  there: Required<Person>,
+): Promise<void> {
   const { store } = run.deps;
   const isOurs = before?.state === 'sent';
+  const hasConsent = await carryConsent(run, lead, there.id);
   const row = isOurs
     ? before
     : await sendLead(store, run.key.tenantId, { ...lead, before }, { writeId: null, budgetMs: 0 });
   if (row === undefined) return;
   const ids = { candidate_id: there.id, job_candidate_id: there.jobCandidateId };
-  await settleLead(store, row, { state: 'done', ...ids, code: isOurs ? null : 'ALREADY_THERE' });
-  if (isOurs && row.write_id !== null) await settleWrites(store, row.write_id, 'done');
-  tell(run, lead, isOurs ? 'created' : 'unchanged');
+  await settleLead(store, row, { state: 'done', ...ids, code: codeOf(isOurs, hasConsent) });
+  if (hasConsent) tell(run, lead, isOurs ? 'created' : 'unchanged');
+  else tellRefused(run, lead, NO_CONSENT);
 }
 
-async function add(run: Run, { lead, before }: Planned, person: Person | undefined): Promise<void> {
-  const { deps, key, connection, runId } = run;
+function codeOf(isOurs: boolean, hasConsent: boolean): string | null {
+  if (!hasConsent) return NO_CONSENT;
+  return isOurs ? null : 'ALREADY_THERE';
+}
+
+async function add(run: Run, planned: Planned, person: Person | undefined, sinceRead: Elapsed): Promise<void> {
+  const { lead, before } = planned;
+  const { deps, key, runId } = run;
   const { store, limits } = deps;
   const clock = startClock();
   const { leadId: recordId, jobId, campaignId } = lead;
@@ -295,22 +397,49 @@ async function add(run: Run, { lead, before }: Planned, person: Person | undefin
   const intent = { writeId, budgetMs: limits.giveUpMs };
   const row = await sendLead(store, key.tenantId, { ...lead, before }, intent);
   if (row === undefined) return settleWrites(store, writeId, 'absent');
+  const guard = guardFor('add candidate', limits.giveUpMs, clock, sinceRead);
+  const answered = await send(run, { lead, row, writeId, body: bodyOf(run, lead, person), guard });
+  if (answered === undefined) return;
+  if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+  run.isOutOfCredits = false;
+  const { data } = answered;
+  // Somebody made them between our look and this request: what was sent beside the e-mail was left out.
+  const isRaced = person === undefined && data.isExisting === true;
+  const jobCandidateId = data.jobCandidateId ?? (await shownInJob(run, lead));
+  if (jobCandidateId === undefined) {
+    await settleLead(store, row, { state: 'sent', code: NO_APPLICATION });
+    return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
+  }
+  await settleWrites(store, writeId, 'done');
+  const id = String(data.id);
+  if (isRaced) return noteThere(run, { lead, before: row }, { id, email: '', jobCandidateId });
+  await settleLead(store, row, { state: 'done', candidate_id: id, job_candidate_id: jobCandidateId });
+  tell(run, lead, 'created');
+}
+
+async function shownInJob(run: Run, lead: Lead): Promise<string | undefined> {
+  const known = await findPerson(run, lead);
+  return known === 'other' ? undefined : known?.jobCandidateId;
+}
+
+interface Sending {
+  lead: Lead;
+  row: SourcedLeadRow;
+  writeId: string;
+  body: ReturnType<typeof bodyOf>;
+  guard: SendGuard;
+}
+
+/** Undefined where they are not in the job, or nobody knows. */
+async function send(run: Run, { body, guard, ...about }: Sending) {
   try {
-    const { signal, beforeSend } = guardFor('add candidate', limits.giveUpMs, clock, run.sinceRead);
-    const body = bodyOf(run, lead, person);
-    const { data } = await connection.partner.candidates.add({ body }, { signal, beforeSend });
-    // Somebody made them between our look and this request: what was sent beside the e-mail was left out.
-    if (person === undefined && data.isExisting === true) await carryConsent(run, lead, String(data.id));
-    const ids = { candidate_id: String(data.id), job_candidate_id: String(data.jobCandidateId ?? '') };
-    await settleLead(store, row, { state: 'done', ...ids });
-    await settleWrites(store, writeId, 'done');
-    tell(run, lead, 'created');
-    if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
-    run.isOutOfCredits = false;
+    const { signal, beforeSend } = guard;
+    return await run.connection.partner.candidates.add({ body }, { signal, beforeSend });
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
-    await settleRefused(run, { lead, row, writeId, error });
+    if (error.action === 'unknown') run.waitMs = Math.max(run.waitMs, run.deps.limits.giveUpMs);
+    else await settleRefused(run, { ...about, error });
+    return undefined;
   }
 }
 

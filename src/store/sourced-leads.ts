@@ -27,6 +27,26 @@ export async function readSourcedLeads(
   return { rows, now: await readClock(store) };
 }
 
+/** A lead that was sent without an answer, and the campaign that showed them then. */
+export interface SentLead extends LeadOfJob {
+  campaignId: string | undefined;
+}
+
+export async function readSentLeads({ kysely }: Store, tenantId: string): Promise<SentLead[]> {
+  const rows = await kysely
+    .selectFrom('sourced_leads as l')
+    .leftJoin('foreign_writes as w', 'w.batch_id', 'l.write_id')
+    .select(['l.lead_id', 'l.job_id', 'w.changes'])
+    .where('l.tenant_id', '=', tenantId)
+    .where('l.state', '=', 'sent')
+    .orderBy('l.lead_id')
+    .execute();
+  return rows.map(({ lead_id: leadId, job_id: jobId, changes }) => {
+    const { campaignId } = JSON.parse(changes ?? '{}') as { campaignId?: { new?: string } };
+    return { leadId, jobId, campaignId: campaignId?.new };
+  });
+}
+
 /** One key for a map; no id has a blank. */
 export function sourcedKey({ leadId, jobId }: LeadOfJob): string {
   return `${leadId} ${jobId}`;

@@ -57,12 +57,21 @@ export function killablePartner(
 export function failpoints() {
   let passed: string[] = [];
   let killAt = 0;
+  let killIn = '';
   return {
     pass(name: string): void {
       passed.push(name);
+      if (name === killIn) {
+        killIn = '';
+        throw new Killed(name);
+      }
       if (passed.length !== killAt) return;
       killAt = 0;
       throw new Killed(name);
+    },
+    /** Dies at the next point of this name. */
+    die(name: string): void {
+      killIn = name;
     },
     /** Dies at the nth point from now; 0 lives. Returns what was passed before. */
     arm(nth: number): string[] {

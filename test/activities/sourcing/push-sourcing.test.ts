@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LeadInput } from '../../../src/partner/contract/campaigns.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
@@ -14,7 +14,11 @@ const key = { tenantId: 'acme', stream: 'sourcing' };
 const CONSENT = '2026-11-01T10:00:00Z';
 
 /** A campaign whose leads come into a job, and a custom field for the day of their consent. */
-async function sourcingWorld({ atOnce = 100, ...options }: PushWorldOptions & { atOnce?: number } = {}) {
+async function sourcingWorld({
+  atOnce = 100,
+  gone = [],
+  ...options
+}: PushWorldOptions & { atOnce?: number; gone?: string[] } = {}) {
   const facts = { campaignId: 0, jobId: 0, customField: '' };
   const world = await openPushWorld('sourcing', { candidates: 4, ...options }, async ({ control, partner }) => {
     const site = (await control.act('createSite', { name: 'London' })) as { id: number };
@@ -29,7 +33,8 @@ async function sourcingWorld({ atOnce = 100, ...options }: PushWorldOptions & { 
     facts.campaignId = Number(made.campaign.id);
     facts.jobId = Number((await partner.readAll(contract.jobs.list, {})).items[0]?.id);
     const on = { campaign: String(facts.campaignId), statuses: ['PENDING', 'COMPLETED'] };
-    const rules = [{ on, job: String(facts.jobId) }];
+    const job = String(facts.jobId);
+    const rules = [...gone.map((campaign) => ({ on: { campaign }, job })), { on, job }];
     const sourcing = { rules, consent: { customField: facts.customField }, country: 'GB', atOnce };
     return { sourcing } as Partial<Tenant>;
   });
@@ -211,4 +216,117 @@ test('whoever was erased is not brought into a job, as a candidate or as a lead'
   expect(await run('one')).toMatchObject({ counts: { created: 0, quarantined: 1 } });
   expect((await made()).requests).toBe(0);
   expect(await rows()).toMatchObject([{ state: 'refused', code: 'ERASED', candidate_id: null }]);
+});
+
+/** Changes what the partner answers for one operation: its list, or its one record. */
+function answered(operation: string, change: (records: Record<string, unknown>[]) => void) {
+  return (name: string, answer: unknown): void => {
+    if (name !== operation) return;
+    const { body } = answer as { body: { data?: unknown; leads?: unknown } };
+    const list = body.leads ?? body.data;
+    change((Array.isArray(list) ? list : [list]) as Record<string, unknown>[]);
+  };
+}
+
+const outcomesOf = async (store: Parameters<typeof listWrites>[0]) =>
+  (await listWrites(store, { tenantId: 'acme', target: 'lead' }))
+    .map(({ kind, outcome }) => `${kind} ${outcome}`)
+    .sort();
+
+test.each([
+  ['arrived', 'candidates.add/after', 'done', 'created'],
+  ['never left', 'candidates.add/before', 'absent', 'skipped'],
+] as const)(
+  'a request that %s is looked up, although no rule means the lead any more',
+  async (_, point, state, kind) => {
+    const { once, lead, rows, made, points, clock, partnerSays, store } = await sourcingWorld();
+    await lead({ email: 'ada@example.com', consentAt: CONSENT });
+    points.arm(0);
+    points.die(point);
+    await expect(once('one')).rejects.toThrow(point);
+    expect([await rows(), await outcomesOf(store)]).toMatchObject([[{ state: 'sent' }], ['create open']]);
+    partnerSays.change = answered('campaigns.listLeads', ([one]) => void (one && (one['status'] = 'FAILED')));
+    await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    clock.now += 600_000;
+    expect(await once('one')).toMatchObject({ counts: { [kind]: 1 } });
+    expect([await rows(), await outcomesOf(store)]).toMatchObject([[{ state }], [`create ${state}`]]);
+    expect(await once('two')).toMatchObject({ state: 'done', counts: { created: 0, skipped: 0 } });
+    expect((await made()).requests).toBe(state === 'done' ? 1 : 0);
+  },
+);
+
+test('who was sent without an answer and is shown nowhere is told until they are found', async () => {
+  const { once, lead, rows, points, clock, partnerSays, store } = await sourcingWorld();
+  const [id = ''] = await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  points.die('candidates.add/after');
+  await expect(once('one')).rejects.toThrow('candidates.add/after');
+  partnerSays.change = answered('campaigns.listLeads', (leads) => void leads.splice(0));
+  clock.now += 600_000;
+  expect(await once('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await readQuarantine(store, key)).toMatchObject([
+    { record_key: expect.stringContaining(id), reason: expect.stringContaining('look into the job') },
+  ]);
+  partnerSays.change = () => undefined;
+  expect(await once('three')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect([await rows(), await outcomesOf(store)]).toMatchObject([[{ state: 'done' }], ['create done']]);
+});
+
+test('a campaign that is deleted is told, and the leads of the others become candidates', async () => {
+  const { run, lead, made, store } = await sourcingWorld({ gone: ['999999'] });
+  await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 1, quarantined: 1 } });
+  expect((await made()).people).toBe(1);
+  expect(await readQuarantine(store, key)).toMatchObject([{ record_key: 'campaign 999999' }]);
+});
+
+test('a partner that needs minutes to show the leads gets them all the same', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { once, lead, made, partnerSays } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  partnerSays.change = answered('campaigns.listLeads', () => void vi.setSystemTime(Date.now() + 180_000));
+  expect(await once('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect((await made()).requests).toBe(1);
+});
+
+test('whom the partner adds and whose consent it refuses is in the job, and is named', async () => {
+  const { run, lead, made, sandbox, store, rows, customField, partnerSays } = await sourcingWorld();
+  const known = { candidate: { email: 'known@example.com', firstName: 'Known' } };
+  await sandbox.control.act('addCandidate', known);
+  await sandbox.control.act('addCandidate', { candidate: { email: 'raced@example.com', firstName: 'Raced' } });
+  await lead({ email: 'known@example.com', consentAt: CONSENT }, { email: 'raced@example.com', consentAt: CONSENT });
+  const start = await made();
+  await sandbox.control.act('deleteCustomField', { customFieldId: customField });
+  // Somebody makes the second one after the look.
+  partnerSays.change = answered('candidates.list', (people) => {
+    if (people.some(({ email }) => email === 'raced@example.com')) people.splice(0);
+  });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 2 } });
+  expect(await made()).toMatchObject({ applications: start.applications + 1, requests: 1 });
+  expect((await rows()).map(({ state, code }) => [state, code])).toEqual([
+    ['refused', 'CONSENT_REFUSED'],
+    ['done', 'CONSENT_REFUSED'],
+  ]);
+  expect(await outcomesOf(store)).toEqual(['create done', 'update refused', 'update refused']);
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { quarantined: 2 } });
+});
+
+test('an answer that names no application counts only where the partner shows them in the job', async () => {
+  const { run, lead, made, rows, store, partnerSays } = await sourcingWorld();
+  await lead({ email: 'ada@example.com', consentAt: CONSENT });
+  let isShown = false;
+  partnerSays.change = (name, answer) => {
+    answered('candidates.add', ([one]) => void (one && (one['jobCandidateId'] = null)))(name, answer);
+    if (!isShown) answered('candidates.list', (people) => void people.splice(0))(name, answer);
+  };
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect((await made()).requests).toBe(1);
+  expect([await rows(), await outcomesOf(store)]).toMatchObject([
+    [{ state: 'refused', code: 'NO_APPLICATION' }],
+    ['create absent'],
+  ]);
+  isShown = true;
+  await lead({ email: 'bob@example.com', phone: '+442079460300', consentAt: CONSENT });
+  expect(await run('two')).toMatchObject({ counts: { created: 1, quarantined: 1 } });
+  expect((await rows()).map(({ state }) => state)).toEqual(['refused', 'done']);
 });
