@@ -5,10 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import type { Landing, StoredRow } from '../../src/hris/port.ts';
+import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
-import { batchesOf } from '../../src/store/batches.ts';
 import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
 import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import {
@@ -26,20 +24,16 @@ import {
 } from '../../src/store/erasures.ts';
 import { createLease } from '../../src/store/leases.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { erasePersonRows, findPersonRows, STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
+import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { erasedMarks, idsOf, readMarks } from '../../src/store/person-marks.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import { landedNames, type PullName } from '../../src/streams/streams.ts';
-import { peopleNamedIn } from '../../src/streams/without-erased.ts';
-import { parseTenant } from '../../src/tenants/load-tenants.ts';
-import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
-import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps, Forgetting } from '../deps.ts';
 import { settleEmployees } from './end-employments.ts';
+import { landedOf, removeLanded, removeTables } from './landed-rows.ts';
 
 export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
   /** Undefined where the tenant has no ends any more: it was removed, or its files cannot be read. */
@@ -49,13 +43,13 @@ export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'lo
 }
 
 const LEASE_MS = 60_000;
-const HRIS_MS = 30_000;
 const PAUSE_MS = 250;
 /** A page that was read before the person was marked is landed by then, and an activity has heard of its end. */
 const UNDER_WAY_MS = 32_000;
 /** A run that wrote nothing for so long is dead. */
 const STREAM_MS = 120_000;
 const MOST_TRIES = 5;
+const KEPT = 'Landing tables were not touched, as asked: their rows are the customer’s.';
 const LATER = 'Somebody was reading the store, so its log is emptied a little later.';
 
 /**
@@ -68,7 +62,9 @@ export async function carryOutErasure(deps: ErasureDeps, erasureId: string): Pro
   if (!(await lease.take(LEASE_MS))) return undefined;
   const beat = setInterval(() => void lease.take(LEASE_MS).catch(() => undefined), LEASE_MS / 4);
   try {
-    return await inActivity('erase', () => erase(deps, erasureId));
+    const receipt = await inActivity('erase', () => erase(deps, erasureId));
+    await clearTrouble(deps.store, alarmOf(receipt.tenant, erasureId));
+    return receipt;
   } finally {
     clearInterval(beat);
     await lease.end().catch(() => undefined);
@@ -94,7 +90,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
     left.push('The tenant has no open HR system any more: its landing tables and employees were not looked at.');
   for (let tries = 1; ; tries += 1) {
     await assertNotHeld(store, subject);
-    await removeLanded(deps, row, subject, connection);
+    await removeLanded(store, row, subject, connection);
     await assertNotHeld(store, subject);
     await erasePersonRows(store, subject);
     if (!(await isQuiet(store, row))) await untilQuiet(store, row);
@@ -153,20 +149,20 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
   await noteFound(store, row, await countTenantRows(store, tenantId));
   await settle(deps, row, undefined);
   for (let tries = 1; ; tries += 1) {
-    const left = await forgetTenant(deps, row);
-    if (landing === 'delete') await removeTables(store, row);
     await assertNoLegalHold(store, tenantId);
+    const left = await forgetTenant(deps, row);
     if (!(await isQuiet(store, row))) {
       await untilQuiet(store, row);
       continue;
     }
-    // The definition, by which landing tables are opened, goes last.
+    await assertNoLegalHold(store, tenantId);
     await eraseTenantRows(store, tenantId);
     if (left === 0 && (await countTenantRows(store, tenantId)).length === 0) break;
     if (tries > MOST_LOOKS) throw stillThere();
     await pause(PAUSE_MS);
   }
-  const left = landing === 'keep' ? ['Landing tables were not touched, as asked: their rows are the customer’s.'] : [];
+  // After the store, which does not wait for an HR system that is gone; the definition, which opens it, goes last.
+  const left = landing === 'keep' ? [KEPT] : await removeTables(store, row);
   if (!(await emptied(store))) left.push(LATER);
   const lastLook = (await countTenantRows(store, tenantId)).map(({ place, count }) => `${place}: ${count}`);
   const employee = 'records of the HR system are the customer’s: none was touched';
@@ -183,51 +179,6 @@ async function forgetTenant(deps: ErasureDeps, row: ErasureRow): Promise<number>
   return count;
 }
 
-/** The tenant's rows in landing tables, by the definition that it had last. @throws ConnectorError */
-async function removeTables(store: Store, row: ErasureRow): Promise<void> {
-  const applied = (await listAppliedTenants(store)).find(({ tenantId }) => tenantId === row.tenant_id);
-  if (applied === undefined || applied.file === '') return;
-  const tenant = await parseTenant(applied);
-  await assertMayWrite(store, row.tenant_id);
-  const hris = await openTenantHris(tenant);
-  try {
-    const { landing } = hris;
-    if (landing === undefined) return;
-    for (const stream of landedNames)
-      if ((await loadStreamMapping(tenant, stream)) !== undefined)
-        await removeTable(store, row, { landing, tenant, stream });
-  } finally {
-    await hris.close();
-  }
-}
-
-async function removeTable(
-  store: Store,
-  row: ErasureRow,
-  { landing, tenant, stream }: { landing: Landing; tenant: Tenant; stream: string },
-): Promise<void> {
-  const limits = () => ({ tenant: row.tenant_id, signal: AbortSignal.timeout(HRIS_MS) });
-  for (let after: string | undefined, all = 0; ; ) {
-    const ids = await ifThere(tenant, stream, () => landing.ids(stream, { ...limits(), after, most: PAGE }));
-    if (ids.length === 0) return;
-    all += ids.length;
-    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
-    await landing.remove(stream, ids, { ...limits(), mark: false });
-    after = ids.at(-1);
-  }
-}
-
-/** A table that is not there holds nobody, unless the tenant has a stream for it: then something is wrong with it. */
-async function ifThere<T>({ streams }: Tenant, stream: string, read: () => Promise<T[]>): Promise<T[]> {
-  try {
-    return await read();
-  } catch (error) {
-    const isNeeded = streams[stream as PullName].every !== undefined;
-    if (isConnectorError(error, 'LANDING_UNUSABLE') && !isNeeded) return [];
-    throw error;
-  }
-}
-
 /** Goes on with what was asked for and is not done; one that fails is tried again in the next round. */
 export async function continueErasures({ store, connections, limits, log, forgetting, dataDir }: ActivityDeps) {
   if (forgetting === undefined || dataDir === undefined) return;
@@ -241,7 +192,18 @@ export async function continueErasures({ store, connections, limits, log, forget
       if (receipt !== undefined) log.info({ tenantId, erasureId }, 'erased');
     } catch (error) {
       log.error({ err: error, tenantId, erasureId }, 'erasure failed, and is tried again');
+      await noteTrouble(store, { ...alarmOf(tenantId, erasureId), ...whyFailed(error) }, 0);
     }
+}
+
+/** Of an erasure that was tried and did not end. */
+export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
+  return { tenantId, kind: 'erasure-failing', subject: `erasure ${erasureId}` };
+}
+
+function whyFailed(error: unknown): Pick<Trouble, 'reason' | 'message'> {
+  if (isConnectorError(error)) return { reason: error.code, message: error.message };
+  return { reason: 'UNEXPECTED', message: 'An erasure fails, and is tried again each minute. See the log.' };
 }
 
 /** The list of erasures outlives the store: a backup that is restored knows nothing of those since. */
@@ -319,88 +281,6 @@ async function isQuiet(store: Store, row: ErasureRow): Promise<boolean> {
 
 async function untilQuiet(store: Store, row: ErasureRow): Promise<void> {
   while (!(await isQuiet(store, row))) await pause(PAUSE_MS);
-}
-
-/** Rows of the customer's tables that this tenant landed. */
-async function removeLanded(
-  { store }: ErasureDeps,
-  row: ErasureRow,
-  of: Subject,
-  connection: Connection | undefined,
-): Promise<void> {
-  const landing = connection?.hris.landing;
-  if (connection === undefined || landing === undefined) return;
-  for (const [stream, ids] of await landedOf(of, connection)) {
-    if (ids.length === 0) continue;
-    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: ids.length }]);
-    const options = { tenant: row.tenant_id, mark: false, signal: AbortSignal.timeout(HRIS_MS) };
-    for (const some of batchesOf(ids)) await landing.remove(stream, some, options);
-  }
-}
-
-/** A person's rows in the customer's tables, by stream. */
-export async function readLanded(
-  of: Subject,
-  connection: Connection,
-): Promise<{ stream: string; rows: StoredRow[] }[]> {
-  const found: { stream: string; rows: StoredRow[] }[] = [];
-  // Whoever has their records was looked for in every row already.
-  const known = (stream: string): [string, string[]] => [stream, STREAM_IDS[stream]?.(of) ?? []];
-  const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
-  for (const [stream, ids] of all) {
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-    const read = async () => (await connection.hris.landing?.read(stream, ids, options)) ?? [];
-    const rows = ids.length === 0 ? [] : await ifThere(connection.tenant, stream, read);
-    if (rows.length > 0) found.push({ stream, rows });
-  }
-  return found;
-}
-
-/** The same person with the landed records that name them and go by an id of their own. */
-export async function withRecords(of: Subject, connection: Connection): Promise<Subject> {
-  const all = await landedOf(of, connection);
-  const records = Object.fromEntries(
-    [...all].filter(([stream, ids]) => NAMING.has(stream) && stream !== 'applications' && ids.length > 0),
-  );
-  const more = all.get('applications') ?? [];
-  return { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...more])], records };
-}
-
-/** Ids of the rows that stand there, by stream: by the person's own ids, and rows that name them. */
-async function landedOf(of: Subject, connection: Connection): Promise<Map<string, string[]>> {
-  const landing = connection.hris.landing;
-  const found = new Map<string, string[]>();
-  if (landing === undefined) return found;
-  for (const stream of Object.keys(connection.landings)) {
-    const known = STREAM_IDS[stream]?.(of) ?? [];
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-    const ids = await ifThere(connection.tenant, stream, async () => {
-      const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
-      const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];
-      return [...rows.map(({ id }) => id), ...more];
-    });
-    found.set(stream, [...new Set(ids)]);
-  }
-  return found;
-}
-
-const PAGE = 1_000;
-/** Streams whose rows name people, and are not found by a person's ids alone. */
-const NAMING: ReadonlySet<string> = new Set(['applications', 'interviews', 'screenings', 'bookings']);
-
-async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Connection): Promise<string[]> {
-  const found: string[] = [];
-  if (landing === undefined) return found;
-  const own = new Set(idsOf(of).map(({ kind, id }) => `${kind} ${id}`));
-  for (let after: string | undefined; ; ) {
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-    const ids = await landing.ids(stream, { ...options, after, most: PAGE });
-    if (ids.length === 0) return found;
-    const rows = await landing.read(stream, ids, options);
-    for (const { id, fields } of rows)
-      if (peopleNamedIn(fields).some((one) => own.has(`${one.kind} ${one.id}`))) found.push(id);
-    after = ids.at(-1);
-  }
 }
 
 /** Where something of the person still stands; empty at the end. */

@@ -243,4 +243,6 @@ async function runReceipts(tenantId: string, options: PersonOptions, command: Co
       ? 'No erasures.\n'
       : renderTable(['erasure', 'asked at', 'by', 'state', 'receipt signed by'], rows),
   );
+  for (const { erasure, failing } of all)
+    if (failing !== undefined) process.stdout.write(`${erasure} does not end: ${failing}\n`);
 }

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../activities/connections.ts';
-import { carryOutErasure, type ErasureDeps, readLanded, withRecords } from '../../activities/erase/carry-out.ts';
+import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/erase/carry-out.ts';
+import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/employee.ts';
 import { contract } from '../partner/contract/index.ts';
+import { listAlarms } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
 import type { ErasureRow } from '../store/erasure-tables.ts';
 import {
@@ -209,7 +211,7 @@ function outer({ dataDir }: Places, hires: HireClient) {
 
 /**
  * Removes a tenant and erases all that is kept of it; a worker goes on where this is interrupted.
- * @throws ConnectorError TENANT_UNKNOWN, LEGAL_HOLD
+ * @throws ConnectorError TENANT_UNKNOWN, LEGAL_HOLD, LANDING_UNREACHABLE
  */
 export async function eraseTenant(
   parts: PersonParts & { hires: HireClient },
@@ -217,6 +219,7 @@ export async function eraseTenant(
 ): Promise<ErasureReceipt> {
   const { store, tenantId, by } = parts;
   if (!(await isApplied(store, tenantId))) throw await tenantNotApplied(store, tenantId);
+  if (landing === 'delete') await assertTablesAnswer(store, tenantId);
   const row = await askTenantErasure(store, { tenantId, by, reason, landing });
   return carryOut(parts, undefined, row.erasure_id);
 }
@@ -230,13 +233,15 @@ async function until(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   }
 }
 
-/** Receipts of a tenant's erasures, latest first; of one that is under way none. */
+/** Receipts of a tenant's erasures, latest first; of one that is under way none, and why it does not end. */
 export async function listReceipts(store: Store, tenantId: string) {
+  const alarms = new Map((await listAlarms(store, tenantId)).map((alarm) => [alarm.subject, alarm]));
   return (await listErasures(store, tenantId)).map((row) => ({
     erasure: row.erasure_id,
     askedAt: new Date(Number(row.asked_at)).toISOString(),
     by: row.by,
     state: row.done_at === null ? ('under way' as const) : ('done' as const),
+    failing: alarms.get(alarmOf(tenantId, row.erasure_id).subject)?.message,
     receipt: row.receipt === null ? undefined : (JSON.parse(row.receipt) as ErasureReceipt),
   }));
 }

@@ -248,7 +248,8 @@ interface HoldTable {
 /**
  * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
  * specification does not have. field-changed: a field that a mapping uses is no longer what it was. mapping-misfit: a
- * mapping does not fit the fields of the HRIS. hires-unfollowed: open hires had no workflow. The others follow from
+ * mapping does not fit the fields of the HRIS. hires-unfollowed: open hires had no workflow. erasure-failing: it is
+ * tried again each minute. The others follow from
  * what the store holds; see derivedAlarms.
  */
 export type AlarmKind =
@@ -257,6 +258,7 @@ export type AlarmKind =
   | 'field-changed'
   | 'mapping-misfit'
   | 'hires-unfollowed'
+  | 'erasure-failing'
   | DerivedAlarm;
 
 /** Raised and ended by comparing what the tables say with what they should say. */

@@ -1,0 +1,204 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { Landing, StoredRow } from '../../src/hris/port.ts';
+import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { assertMayWrite, observes } from '../../src/store/assert-may-write.ts';
+import { batchesOf } from '../../src/store/batches.ts';
+import type { ErasureRow } from '../../src/store/erasure-tables.ts';
+import { assertNoLegalHold, noteFound } from '../../src/store/erasures.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
+import { idsOf } from '../../src/store/person-marks.ts';
+import { landedNames, type PullName } from '../../src/streams/streams.ts';
+import { peopleNamedIn } from '../../src/streams/without-erased.ts';
+import { parseTenant } from '../../src/tenants/load-tenants.ts';
+import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import type { Connection } from '../connections.ts';
+
+// Rows in the customer's landing tables: a person's, and a whole tenant's.
+
+const HRIS_MS = 30_000;
+
+const OBSERVED =
+  'Landing tables were not touched: the tenant only observes, so nothing of it is written. Rows of a time when it ' +
+  'was live are still there.';
+
+/** The tenant's rows in landing tables. Gives what is left of them. @throws ConnectorError */
+export async function removeTables(store: Store, row: ErasureRow): Promise<string[]> {
+  if (await onlyObserves(store, row.tenant_id)) return [OBSERVED];
+  await assertNoLegalHold(store, row.tenant_id);
+  await assertMayWrite(store, row.tenant_id);
+  await eachTable(store, row.tenant_id, (table) => removeTable(store, row, table)).catch((error: unknown) => {
+    throw tablesUnreachable(row.tenant_id, error, 'LANDING_NOT_ERASED');
+  });
+  return [];
+}
+
+/**
+ * Asks each landing table of a tenant for a row, before its removal: nobody can open them for it later.
+ * @throws ConnectorError LANDING_UNREACHABLE
+ */
+export async function assertTablesAnswer(store: Store, tenantId: string): Promise<void> {
+  if (await onlyObserves(store, tenantId)) return;
+  const ask = async ({ landing, tenant, stream }: LandingTable): Promise<void> => {
+    const options = { tenant: tenantId, most: 1, signal: AbortSignal.timeout(HRIS_MS) };
+    await ifThere(tenant, stream, () => landing.ids(stream, options));
+  };
+  await eachTable(store, tenantId, ask).catch((error: unknown) => {
+    throw tablesUnreachable(tenantId, error, 'LANDING_UNREACHABLE');
+  });
+}
+
+async function onlyObserves({ kysely }: Store, tenantId: string): Promise<boolean> {
+  const tenant = kysely.selectFrom('tenants').select('receives').where('tenant_id', '=', tenantId);
+  const row = await tenant.executeTakeFirst();
+  return row !== undefined && observes(row);
+}
+
+interface LandingTable {
+  landing: Landing;
+  tenant: Tenant;
+  stream: string;
+}
+
+/** By the definition that the tenant had last. @throws ConnectorError */
+async function eachTable(store: Store, tenantId: string, use: (table: LandingTable) => Promise<void>): Promise<void> {
+  const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
+  if (applied === undefined || applied.file === '') return;
+  const tenant = await parseTenant(applied);
+  const hris = await openTenantHris(tenant);
+  try {
+    const { landing } = hris;
+    if (landing === undefined) return;
+    for (const stream of landedNames)
+      if ((await loadStreamMapping(tenant, stream)) !== undefined) await use({ landing, tenant, stream });
+  } finally {
+    await hris.close();
+  }
+}
+
+async function removeTable(store: Store, row: ErasureRow, { landing, tenant, stream }: LandingTable): Promise<void> {
+  const limits = () => ({ tenant: row.tenant_id, signal: AbortSignal.timeout(HRIS_MS) });
+  for (let after: string | undefined, all = 0; ; ) {
+    const ids = await ifThere(tenant, stream, () => landing.ids(stream, { ...limits(), after, most: PAGE }));
+    if (ids.length === 0) return;
+    all += ids.length;
+    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
+    await landing.remove(stream, ids, { ...limits(), mark: false });
+    after = ids.at(-1);
+  }
+}
+
+/** A table that is not there holds nobody, unless the tenant has a stream for it: then something is wrong with it. */
+async function ifThere<T>({ streams }: Tenant, stream: string, read: () => Promise<T[]>): Promise<T[]> {
+  try {
+    return await read();
+  } catch (error) {
+    const isNeeded = streams[stream as PullName].every !== undefined;
+    if (isConnectorError(error, 'LANDING_UNUSABLE') && !isNeeded) return [];
+    throw error;
+  }
+}
+
+/** Rows of the customer's tables that this tenant landed. */
+export async function removeLanded(
+  store: Store,
+  row: ErasureRow,
+  of: Subject,
+  connection: Connection | undefined,
+): Promise<void> {
+  const landing = connection?.hris.landing;
+  if (connection === undefined || landing === undefined) return;
+  for (const [stream, ids] of await landedOf(of, connection)) {
+    if (ids.length === 0) continue;
+    await noteFound(store, row, [{ place: `landing table of ${stream}`, count: ids.length }]);
+    const options = { tenant: row.tenant_id, mark: false, signal: AbortSignal.timeout(HRIS_MS) };
+    for (const some of batchesOf(ids)) await landing.remove(stream, some, options);
+  }
+}
+
+/** A person's rows in the customer's tables, by stream. */
+export async function readLanded(
+  of: Subject,
+  connection: Connection,
+): Promise<{ stream: string; rows: StoredRow[] }[]> {
+  const found: { stream: string; rows: StoredRow[] }[] = [];
+  // Whoever has their records was looked for in every row already.
+  const known = (stream: string): [string, string[]] => [stream, STREAM_IDS[stream]?.(of) ?? []];
+  const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
+  for (const [stream, ids] of all) {
+    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const read = async () => (await connection.hris.landing?.read(stream, ids, options)) ?? [];
+    const rows = ids.length === 0 ? [] : await ifThere(connection.tenant, stream, read);
+    if (rows.length > 0) found.push({ stream, rows });
+  }
+  return found;
+}
+
+/** The same person with the landed records that name them and go by an id of their own. */
+export async function withRecords(of: Subject, connection: Connection): Promise<Subject> {
+  const all = await landedOf(of, connection);
+  const records = Object.fromEntries(
+    [...all].filter(([stream, ids]) => NAMING.has(stream) && stream !== 'applications' && ids.length > 0),
+  );
+  const more = all.get('applications') ?? [];
+  return { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...more])], records };
+}
+
+/** Ids of the rows that stand there, by stream: by the person's own ids, and rows that name them. */
+export async function landedOf(of: Subject, connection: Connection): Promise<Map<string, string[]>> {
+  const landing = connection.hris.landing;
+  const found = new Map<string, string[]>();
+  if (landing === undefined) return found;
+  for (const stream of Object.keys(connection.landings)) {
+    const known = STREAM_IDS[stream]?.(of) ?? [];
+    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const ids = await ifThere(connection.tenant, stream, async () => {
+      const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
+      const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];
+      return [...rows.map(({ id }) => id), ...more];
+    });
+    found.set(stream, [...new Set(ids)]);
+  }
+  return found;
+}
+
+const PAGE = 1_000;
+/** Streams whose rows name people, and are not found by a person's ids alone. */
+const NAMING: ReadonlySet<string> = new Set(['applications', 'interviews', 'screenings', 'bookings']);
+
+async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Connection): Promise<string[]> {
+  const found: string[] = [];
+  if (landing === undefined) return found;
+  const own = new Set(idsOf(of).map(({ kind, id }) => `${kind} ${id}`));
+  for (let after: string | undefined; ; ) {
+    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const ids = await landing.ids(stream, { ...options, after, most: PAGE });
+    if (ids.length === 0) return found;
+    const rows = await landing.read(stream, ids, options);
+    for (const { id, fields } of rows)
+      if (peopleNamedIn(fields).some((one) => own.has(`${one.kind} ${one.id}`))) found.push(id);
+    after = ids.at(-1);
+  }
+}
+
+function tablesUnreachable(
+  tenantId: string,
+  error: unknown,
+  code: 'LANDING_UNREACHABLE' | 'LANDING_NOT_ERASED',
+): ConnectorError {
+  const why = error instanceof Error ? error.message : String(error);
+  const state =
+    code === 'LANDING_UNREACHABLE'
+      ? 'Nothing was changed.'
+      : 'All else of it is erased; a worker tries these again in a minute.';
+  return new ConnectorError({
+    code,
+    action: code === 'LANDING_UNREACHABLE' ? 'reject' : 'retry',
+    message:
+      `The landing tables of tenant ${tenantId} cannot be emptied: ${why} ${state} Bring its HR system and secrets ` +
+      'back, or leave these rows to the customer: ' +
+      `hirebridge tenant remove ${tenantId} --erase --landing keep --reason TEXT`,
+    cause: error,
+  });
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { carryOutErasure, continueErasures } from '../../activities/erase/carry-out.ts';
+import type { Places } from '../../src/config.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { sqlOptions } from '../../src/hris/sql/options.ts';
+import { openLandingTables } from '../../src/hris/sql/sql.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { eraseTenant, listReceipts } from '../../src/operator/person.ts';
+import { listAlarms } from '../../src/store/alarms.ts';
+import { applyDefinitions } from '../../src/store/applied-tenants.ts';
+import { askTenantErasure, openErasures } from '../../src/store/erasures.ts';
+import { removeTenant } from '../../src/store/tenant-acts.ts';
+import { countTenantRows } from '../../src/store/tenant-rows.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
+import { landings } from '../../src/streams/streams.ts';
+import type { HireClient } from '../../src/temporal/hire-client.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { seedEverywhere } from '../store/seeded-person.ts';
+import { freshStore } from '../store/stores.ts';
+import { ACME } from '../tenants/acme.ts';
+
+const EVA = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
+const ASKED = { tenantId: 'acme', by: 'ann', reason: 'end of contract', landing: 'delete' } as const;
+
+/** A tenant with somebody in store and HR database. */
+async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: boolean } = {}) {
+  const dataDir = await scratchFolder();
+  const hrisUrl = `sqlite:${join(dataDir, 'hr.db')}`;
+  await ensureHrisSchema(hrisUrl, {}, landings);
+  const { landing, close } = openLandingTables(sqlOptions(landings).parse({ url: hrisUrl }));
+  onTestFinished(close);
+  const options = { tenant: 'acme', signal: new AbortController().signal };
+  await landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: 'Eva' } }], options);
+  const { store } = await freshStore('sqlite');
+  const file = join(dataDir, 'acme.yaml');
+  const text = ACME.replace('sqlite:./hr.sqlite', isGone ? 'postgres://hr@127.0.0.1:1/hr' : hrisUrl);
+  const receives = { webhooks: 'off' as const, webhookKeys: [], ...(mode === undefined ? {} : { mode }) };
+  await applyDefinitions(
+    store,
+    [{ tenantId: 'acme', file, files: { [file]: text }, receives, over: null, changes: [] }],
+    'ann',
+  );
+  await seedEverywhere(store, EVA);
+  const limits = { giveUpMs: 1, partnerLagMs: 1, pausedMs: 1 };
+  const forgetting = { forgetHire: async () => undefined, forgetTenant: async () => 0 };
+  const deps = { store, dataDir, log: createRootLogger(undefined, 'silent'), limits };
+  const ask = async () => {
+    await removeTenant(store, ASKED);
+    // Long ago, so that nothing of it is under way.
+    await store.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
+    return (await askTenantErasure(store, ASKED)).erasure_id;
+  };
+  const carryOut = (id: string) => carryOutErasure({ ...deps, ...forgetting, connect: async () => undefined }, id);
+  return {
+    store,
+    ask,
+    carryOut,
+    goOn: () => continueErasures({ ...deps, forgetting } as unknown as ActivityDeps),
+    landed: () => landing.ids('candidates', { ...options, most: 9 }),
+  };
+}
+
+test('a tenant that only observes is erased, and its landing tables are left and named', async () => {
+  const { store, ask, carryOut, landed } = await applied({ mode: 'observe' });
+  const receipt = await carryOut(await ask());
+  expect(receipt?.left).toEqual([expect.stringContaining('only observes')]);
+  expect(await countTenantRows(store, 'acme')).toEqual([]);
+  expect(await landed()).toEqual(['501']);
+});
+
+test('an HR system that is gone keeps no row of the store, is told, and can be given up', async () => {
+  const { store, ask, carryOut, goOn } = await applied({ isGone: true });
+  const erasure = await ask();
+  await goOn();
+  expect(await openErasures(store)).toHaveLength(1);
+  const [alarm] = await listAlarms(store, 'acme');
+  expect(alarm).toMatchObject({ kind: 'erasure-failing', reason: 'LANDING_NOT_ERASED' });
+  expect(alarm?.message).toContain('hirebridge tenant remove acme --erase --landing keep');
+  expect(await listReceipts(store, 'acme')).toMatchObject([{ state: 'under way', failing: alarm?.message }]);
+  expect((await countTenantRows(store, 'acme')).map(({ place }) => place)).toEqual(['alarms']);
+  expect((await askTenantErasure(store, { ...ASKED, landing: 'keep' })).erasure_id).toBe(erasure);
+  expect(await carryOut(erasure)).toMatchObject({ receipt: erasure, erased: { hires: 1 } });
+  expect(await listAlarms(store)).toEqual([]);
+  expect(await listReceipts(store, 'acme')).toMatchObject([{ state: 'done', failing: undefined }]);
+});
+
+test('landing tables that do not answer stop the erasure before the tenant is removed', async () => {
+  const { store } = await applied({ isGone: true });
+  const before = await countTenantRows(store, 'acme');
+  const parts = { store, places: {} as Places, tenantId: 'acme', by: 'ann', hires: {} as HireClient };
+  const asked = eraseTenant(parts, { reason: 'end', landing: 'delete' });
+  await expect(asked).rejects.toMatchObject({ code: 'LANDING_UNREACHABLE' });
+  expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'active' });
+  expect(await countTenantRows(store, 'acme')).toEqual(before);
+  expect(await openErasures(store)).toEqual([]);
+});
