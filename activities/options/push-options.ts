@@ -1,20 +1,33 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { ListEntry } from '../../src/hris/port.ts';
 import { definitionOf } from '../../src/mapping/definition-of.ts';
-import type { CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
-import { contract } from '../../src/partner/contract/index.ts';
-import { stageTypes } from '../../src/partner/contract/pipelines.ts';
-import { decodeValue } from '../../src/partner/custom-field-forms.ts';
-import { judgeOptions, type OptionPlan, optionsAfter, planOptions } from '../../src/plan/plan-options.ts';
+import { type Excess, judgeOptions, type OptionPlan, optionsAfter, planOptions } from '../../src/plan/plan-options.ts';
+import { batchesOf } from '../../src/store/batches.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import { BY_ITSELF, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { noteOptionLabels, type OptionsKey, readOptionLabels, settleLeaving } from '../../src/store/option-labels.ts';
+import {
+  BY_ITSELF,
+  concludeWrites,
+  type FieldChange,
+  type NewWrite,
+  readOpenWrites,
+  recordWrites,
+  settleWrites,
+} from '../../src/store/foreign-writes.ts';
+import {
+  noteInUse,
+  noteOptionLabels,
+  type OptionsKey,
+  readInUse,
+  readOptionLabels,
+  settleLeaving,
+} from '../../src/store/option-labels.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
-import { allowedCodes, forgetAllowed, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import { allowedCodes, forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 import { stopAt } from '../streams/reading.ts';
+import { type Asking, holdersOf, lookWhoHolds, NO_USES, type Place, readPlaces } from './who-holds.ts';
 
 type OptionSet = NonNullable<Tenant['options']>[number];
 
@@ -22,40 +35,103 @@ type OptionSet = NonNullable<Tenant['options']>[number];
  * Makes the options of each select field that the tenant names those of a list of the HR system. An option that any
  * record holds is never taken away; one whose entry is called otherwise now is renamed, and so are the values that hold
  * it. An entry that is missed is missed twice before its option goes. What a request without an answer came to is read
- * before anything is sent again: the options are sent whole, so the same again is harmless.
+ * before anything is sent again: the options are sent whole, so the same again is harmless. The fields go through each
+ * step together, since who holds what is read for all of them at once; one that is refused or held keeps none back.
  */
 export async function pushOptions(context: PushContext, beat: () => void): Promise<Verdict[]> {
-  const { deps, connection, key, runId } = context;
-  const state = await readStreamState(deps.store, key);
-  const verdicts: Verdict[] = [];
-  for (const set of connection.tenant.options ?? []) {
-    if (!(await touchRun(deps.store, key, runId))) return verdicts;
-    verdicts.push(...(await equalize({ ...context, beat, state, fieldKey: keyOf(context, set) }, set)));
-    beat();
+  const { deps, connection, key } = context;
+  const run: Run = { ...context, beat };
+  const allowed = allowedCodes(await readStreamState(deps.store, key));
+  const refused = new Map<OptionSet, ConnectorError>();
+  const of = async <T>(set: OptionSet, step: () => Promise<T>): Promise<T[]> => {
+    try {
+      await assertOurs(run);
+      return [await step()];
+    } catch (error) {
+      if (!isConnectorError(error) || error.action !== 'reject') throw error;
+      deps.log.error({ ...key, field: set.customField, code: error.code, reason: error.message }, 'field refused');
+      refused.set(set, error);
+      return [];
+    }
+  };
+  /** Those of which the step was not refused. */
+  const each = async (all: readonly Sides[], step: (one: Sides) => Promise<unknown>): Promise<Sides[]> => {
+    const through: Sides[] = [];
+    for (const one of all) {
+      if ((await of(one.set, () => step(one))).length > 0) through.push(one);
+      beat();
+    }
+    return through;
+  };
+
+  const sides: Sides[] = [];
+  for (const set of connection.tenant.options ?? []) sides.push(...(await of(set, () => beginSet(run, set))));
+  await lookWhoHolds(run, sides);
+  const known = await each(sides, (one) => bringBack(run, one));
+  const stops = known.flatMap((one) => excessesOf(one, allowed));
+  const going = known.filter(({ set }) => stops.every((stop) => stop.set !== set));
+  await each(known, (one) => noteLabels(run, one, going.includes(one)));
+  // None can be left: a field keeps what it has.
+  let equal = await each(going.filter(isFilled), (one) => addOptions(run, one));
+  // Candidates whom no list shows are asked only when the others hold it no more.
+  for (let [round, moving] = [0, equal]; round < 2 && moving.length > 0; round += 1) {
+    const moved = new Set<Sides>();
+    const through = await each(moving, async (one) => (await moveValues(run, one)) && moved.add(one));
+    equal = equal.filter((one) => !moving.includes(one) || through.includes(one));
+    moving = through.filter((one) => moved.has(one));
+    await lookWhoHolds(run, moving);
   }
-  await forgetAllowed(deps.store, key);
-  return verdicts;
+  equal = await each(equal, (one) => takeAway(run, one));
+  await lookWhoHolds(
+    run,
+    equal.filter(({ leaving }) => leaving.length > 0),
+  );
+  equal = await each(equal, (one) => endSet(run, one));
+  const isUnseen = (lift: string) => [...refused.keys()].some((set) => lift.endsWith(liftOf('', set)));
+  await forgetAllowed(deps.store, key, allowed.filter(isUnseen));
+  await hold(run, stops);
+  for (const error of refused.values()) throw error;
+  const kept = going.filter((one) => !isFilled(one)).flatMap(({ field, options }) => options.map(skippedOf(field)));
+  return [...equal.flatMap(verdictsOf), ...kept];
 }
 
-/** What a run would do to one field, as both sides are now. */
-export interface OptionsFound {
-  field: FieldDefinition;
+interface Run extends PushContext {
+  beat: () => void;
+}
+
+/** Both sides of one set as a pass found them, what differs, and what became of it. */
+interface Sides extends Asking {
+  set: OptionSet;
+  fieldKey: OptionsKey;
   options: readonly string[];
   entries: readonly ListEntry[];
+  /** What is known of each label from passes before. */
+  known: Parameters<typeof planOptions>[2];
   plan: OptionPlan;
-  /** Of those that are to go or to be renamed, the ones that a record holds; all where nobody can tell. */
-  uses: Uses;
+  /** Labels that stand although they should have gone, or do not although they were added. */
+  left: ReadonlySet<string>;
 }
 
-/** Both sides of one set, and what differs. Reads alone; whether an option is in use is asked where one should go. */
+const isFilled = ({ entries }: Sides): boolean => entries.length > 0;
+
+/** What the next pass would find and plan. Reads alone; who holds an option is asked where one should go. */
 export async function findOptions(
-  { deps, connection, key, runId }: Pick<PushContext, 'deps' | 'connection' | 'key' | 'runId'>,
+  context: Pick<PushContext, 'deps' | 'connection' | 'key' | 'runId'>,
   set: OptionSet,
-  { isAllowed = false, beat = () => undefined }: { isAllowed?: boolean; beat?: () => void } = {},
-): Promise<OptionsFound> {
+): Promise<Sides> {
+  const side = await readSides({ ...context, full: false }, set);
+  await lookWhoHolds({ ...context, beat: () => undefined }, [side]);
+  return side;
+}
+
+async function readSides(
+  { deps, connection, key, runId, full }: Pick<PushContext, 'deps' | 'connection' | 'key' | 'runId' | 'full'>,
+  set: OptionSet,
+): Promise<Sides> {
+  const fieldKey = { tenantId: key.tenantId, fieldId: set.customField };
   const field = await readField(connection, set.customField);
   const entries = await readEntries(connection, set.list);
-  const rows = await readOptionLabels(deps.store, keyOf({ key }, set));
+  const rows = await readOptionLabels(deps.store, fieldKey);
   const known = new Map(
     [...rows].map(([label, row]) => {
       const missed = row.missed_run !== null && row.missed_run !== runId;
@@ -63,50 +139,88 @@ export async function findOptions(
     }),
   );
   const options = field.options ?? [];
-  const planned = planOptions(options, entries, known);
-  // A person who lets many of them go has looked a second time.
-  const plan = isAllowed ? { ...planned, remove: [...planned.remove, ...planned.waiting], waiting: [] } : planned;
+  const plan = planOptions(options, entries, known);
+  const bearers = new Map(entries.toReversed().map(({ id, label }) => [label, id]));
+  const isSameList = [...bearers].every(([label, id]) => known.get(label)?.entryId === id);
+  const resting = full || !isSameList ? [] : await readInUse(deps.store, fieldKey);
   const asked = [...plan.remove, ...plan.rename.map(({ from }) => from), ...plan.passedOn];
-  return { field, options, entries, plan, uses: await readUses(connection, field, asked, beat) };
+  return {
+    set,
+    fieldKey,
+    field,
+    options,
+    entries,
+    known,
+    plan,
+    asked: asked.filter((label) => !resting.includes(label)),
+    resting: asked.filter((label) => resting.includes(label)),
+    leaving: [...rows.values()].filter(({ leaving }) => leaving === 1).map(({ label }) => label),
+    uses: NO_USES,
+    left: new Set(),
+  };
 }
 
-interface SetRun extends PushContext {
-  beat: () => void;
-  state: StreamState | undefined;
-  fieldKey: OptionsKey;
+/** Begins with what a pass before left open. */
+async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
+  const side = await readSides(run, set);
+  await concludeOptions(run, side);
+  await concludeValues(run, side);
+  return side;
 }
 
-function keyOf({ key }: Pick<PushContext, 'key'>, { customField }: OptionSet): OptionsKey {
-  return { tenantId: key.tenantId, fieldId: customField };
+type Stop = Excess & { set: OptionSet };
+
+/** By code and field: what a person allows for one passes for no other. */
+function liftOf(code: string, { customField }: OptionSet): string {
+  return `${code}:${encodeURIComponent(customField)}`;
 }
 
-async function equalize(run: SetRun, set: OptionSet): Promise<Verdict[]> {
-  const { deps, key, runId, fieldKey, state, beat } = run;
-  await settleGone(run, set);
-  const isAllowed = allowedCodes(state).includes('MASS_DELETE');
-  const found = await findOptions(run, set, { isAllowed, beat });
-  const { field, options, entries, plan } = found;
-  const excess = judgeOptions(plan, { options, entries, inUse: found.uses.labels });
-  if (excess !== undefined) {
-    const message = `Custom field "${field.label}" (${field.id}): ${excess.message}`;
-    await stopAt({ deps, key, state }, { code: excess.code, message }, excess.count);
-  }
-  // None can be left: the field keeps what it has.
-  if (entries.length === 0) return options.map((option) => ({ id: idOf(field, option), kind: 'skipped' }));
-  await noteOptionLabels(deps.store, fieldKey, runId, { entries, missed: plan.waiting, leaving: [] });
-  const moved = await moveValues(run, set, found);
-  // Candidates whom no list shows are asked only when the others hold it no more.
-  const uses = moved === found.uses ? moved : await moveValues(run, set, { ...found, uses: moved });
-  const left = await putOptions(run, set, { plan, inUse: uses.labels });
-  return verdictsOf(found, left);
+function excessesOf({ set, field, options, entries, plan, uses }: Sides, allowed: readonly string[]): Stop[] {
+  const moved = holdersOf(plan, uses).length;
+  return judgeOptions(plan, { options, entries, inUse: uses.labels, moved })
+    .filter(({ code }) => !allowed.includes(liftOf(code, set)))
+    .map((excess) => ({ ...excess, set, message: `Custom field "${field.label}" (${field.id}): ${excess.message}` }));
 }
+
+/** @throws ConnectorError with the first limit's code */
+async function hold({ deps, key }: Run, stops: readonly Stop[]): Promise<void> {
+  const [first] = stops;
+  if (first === undefined) return;
+  const lifts = stops.map(({ code, set }) => liftOf(code, set)).join(' ');
+  const message = stops.map((stop) => stop.message).join(' ');
+  const count = stops.reduce((sum, stop) => sum + stop.count, 0);
+  const state = await readStreamState(deps.store, key);
+  await stopAt({ deps, key, state }, { code: first.code, message, lifts }, count);
+}
+
+/** What the list lacks is missed, also where a person is asked: they decide about these, and no later one. */
+async function noteLabels({ deps, runId }: Run, side: Sides, isGoing: boolean): Promise<void> {
+  if (!isFilled(side)) return;
+  const { entries, plan, fieldKey } = side;
+  const noted = { entries: isGoing ? entries : [], missed: plan.waiting, leaving: [] };
+  await noteOptionLabels(deps.store, fieldKey, runId, noted);
+}
+
+/** @throws ConnectorError RUN_SUPERSEDED */
+async function assertOurs({ deps, key, runId }: Run): Promise<void> {
+  if (await touchRun(deps.store, key, runId)) return;
+  throw new ConnectorError({
+    code: 'RUN_SUPERSEDED',
+    action: 'retry',
+    message: `Another run of ${key.tenantId} ${key.stream} took over. This one changes no option any more.`,
+  });
+}
+
+const skippedOf =
+  (field: FieldDefinition) =>
+  (option: string): Verdict => ({ id: idOf(field, option), kind: 'skipped' });
 
 function idOf(field: FieldDefinition, option: string): string {
   return `${field.id} ${option}`;
 }
 
 /** One for each option. One that stays because it is in use is no record that was left out. */
-function verdictsOf({ field, options, plan }: OptionsFound, left: ReadonlySet<string>): Verdict[] {
+function verdictsOf({ field, options, plan, left }: Sides): Verdict[] {
   const verdict = (option: string, kind: Verdict['kind']): Verdict => ({ id: idOf(field, option), kind });
   const renamed = new Set(plan.rename.map(({ to }) => to));
   const added = plan.add.filter((option) => !renamed.has(option));
@@ -153,188 +267,146 @@ async function readEntries({ hris, tenant }: Connection, list: string): Promise<
   return entries.map(({ id, label }) => ({ id, label: label.trim() })).filter(({ label }) => label !== '');
 }
 
-// What is in use.
+// Values.
 
-interface Uses {
-  /** Of those asked about, the ones that a record holds; all of them where nobody can tell. */
-  labels: ReadonlySet<string>;
-  /** Values that hold one of them, as far as they can be written. */
-  values: { input: Omit<CustomFieldValueInput, 'value'>; held: readonly string[]; isList: boolean }[];
-  /** Why the labels stay. */
-  why: string;
-}
-
-/** So many candidates are asked one by one, because no list shows what hangs on a part of their profile. */
-const MOST_ASKED = 200;
-const IN_USE = 'in use, so it stays';
-
-async function readUses(
-  connection: Connection,
-  field: FieldDefinition,
-  going: readonly string[],
-  beat: () => void,
-): Promise<Uses> {
-  const uses = { labels: new Set<string>(), values: [] as Uses['values'], why: IN_USE };
-  if (going.length === 0) return uses;
-  const seen = new Set<string>();
-  const note: Note = (at, stored) => {
-    const held = [decodeValue(field.type, stored)].flat().map(String);
-    const asked = held.filter((label) => going.includes(label));
-    const place = JSON.stringify([at.entityId, at.parentEntityType ?? '', at.parentEntityId ?? '']);
-    if (asked.length === 0 || seen.has(place)) return;
-    seen.add(place);
-    for (const label of asked) uses.labels.add(label);
-    const entityType = field.entity as 'candidate' | 'job';
-    const input = { ...at, customFieldId: field.id, entityType };
-    uses.values.push({ input, held, isList: field.type === 'multi-select' });
-  };
-  const look = { connection, field, note, beat };
-  const unknown = field.entity === 'job' ? await lookAtJobs(look) : await lookAtCandidates(look, going, uses.labels);
-  return unknown === undefined ? uses : { labels: new Set(going), values: [], why: `${unknown}, so it stays` };
-}
-
-interface Look {
-  connection: Connection;
-  field: FieldDefinition;
-  note: Note;
-  beat: () => void;
-}
-
-type Note = (
-  input: Pick<CustomFieldValueInput, 'entityId' | 'parentEntityType' | 'parentEntityId'>,
-  stored: unknown,
-) => void;
-
-const unreadable = (count: number, what: string): string => `${count} ${what} cannot be read and may hold it`;
-
-/** Every job shows every field (section 2.2). Says why nobody can tell. */
-async function lookAtJobs({ connection, field, note, beat }: Look): Promise<string | undefined> {
-  let unread = 0;
-  for await (const page of connection.partner.pages(contract.jobs.list, {})) {
-    for (const { id, customFields } of page.items)
-      note({ entityId: String(id) }, customFields?.[field.id]?.value ?? '');
-    unread += page.unreadable.length;
-    beat();
-  }
-  return unread > 0 ? unreadable(unread, 'jobs') : undefined;
-}
+/** Read and written together: what somebody else changes in between is overwritten, so it is not many. */
+const AT_ONCE = 20;
+/** Of one request (section 4.5). */
+const MOST_VALUES = 100;
 
 /**
- * Applications show what their people hold (section 2.4); what stands in no job, and what hangs on a part of a profile,
- * is asked for one by one, unless the applications have told of every label already.
+ * Values follow an entry that is called otherwise now: its new option is there already, and the old one goes only when
+ * nothing holds it any more. Each record is read again directly before it is written, so that what somebody chose
+ * meanwhile stands. What is refused stays as it is, and its option with it. True where something may have moved.
  */
-async function lookAtCandidates(
-  { connection, field, note, beat }: Look,
-  going: readonly string[],
-  found: ReadonlySet<string>,
-): Promise<string | undefined> {
-  const { partner } = connection;
-  for (const stageType of stageTypes)
-    for await (const { items } of partner.pages(contract.jobCandidates.listByStageType, { query: { stageType } })) {
-      for (const { jobCandidateDetails: one } of items)
-        note({ entityId: one.candidateId }, one.customFields?.[field.id]?.value ?? '');
-      beat();
-    }
-  if (going.every((label) => found.has(label))) return undefined;
-  const ids: string[] = [];
-  for await (const { items, unreadable: unread, total } of partner.pages(contract.candidates.list, {})) {
-    if (unread.length > 0) return unreadable(unread.length, 'candidates');
-    ids.push(...items.map(({ id }) => String(id)));
-    if (Math.max(ids.length, total ?? 0) > MOST_ASKED) return `more than ${MOST_ASKED} candidates may hold it`;
-  }
-  for (const entityId of new Set(ids)) {
-    const query = { entityType: 'candidate', entityId } as const;
-    const { items, unreadable: unread } = await partner.readAll(contract.customFieldValues.list, { query });
-    if (unread.length > 0) return unreadable(unread.length, 'values');
-    for (const { customFieldId, value, parentEntityType, parentEntityId } of items)
-      if (customFieldId === field.id) note({ entityId, ...parentOf(parentEntityType, parentEntityId) }, value);
-    beat();
-  }
-  return undefined;
-}
-
-function parentOf(parentEntityType?: string | null, parentEntityId?: string | null) {
-  return (parentEntityId ?? '') === '' || (parentEntityType ?? '') === ''
-    ? {}
-    : { parentEntityType: parentEntityType as string, parentEntityId: parentEntityId as string };
-}
-
-// Writing.
-
-/**
- * Values follow an entry that is called otherwise now: its new option is there first, and the old one goes only when
- * nothing holds it any more. What is refused stays as it is, and its option with it.
- */
-async function moveValues(run: SetRun, set: OptionSet, { field, plan, uses }: OptionsFound): Promise<Uses> {
-  const { deps, connection, key, runId, beat } = run;
+async function moveValues(run: Run, { field, plan, uses }: Sides): Promise<boolean> {
+  const { connection, beat } = run;
   const renamed = new Map(plan.rename.map(({ from, to }) => [from, to]));
-  const moved = uses.values.filter(({ held }) => held.some((label) => renamed.has(label)));
-  if (moved.length === 0) return uses;
-  await putOptions(run, set, {
-    plan: { ...plan, rename: [], remove: [], add: [...plan.add, ...renamed.values()] },
-    inUse: uses.labels,
-  });
-  const writes = moved.map(({ input, held, isList }) => {
-    const after = [...new Set(held.map((label) => renamed.get(label) ?? label))];
-    return { input: { ...input, value: isList ? after : (after[0] ?? '') }, held };
-  });
-  const noted = writes.map(
-    ({ input, held }): NewWrite => ({
-      target: field.entity === 'job' ? 'job' : 'candidate-value',
-      recordId: String(input.entityId),
-      foreignId: String(input.entityId),
-      kind: 'update',
-      changes: { [field.id]: { old: held.length === 1 ? held[0] : held, new: input.value } },
-      sensitive: [],
-    }),
-  );
-  if (!(await touchRun(deps.store, key, runId))) return uses;
-  const batchId = await recordWrites(deps.store, originOf(run), noted);
-  const body = writes.map(({ input }) => input);
-  const outcomes = await connection.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
-  const failed = outcomes.find((outcome) => !outcome.ok);
-  await settleWrites(deps.store, batchId, failed === undefined ? 'done' : 'refused');
-  if (failed !== undefined && !failed.ok && !(isConnectorError(failed.error) && failed.error.action === 'reject'))
-    throw failed.error;
-  return readUses(connection, field, [...plan.remove, ...renamed.keys()], beat);
+  const ids = holdersOf(plan, uses);
+  for (const some of batchesOf(ids, AT_ONCE)) {
+    const places = (await Promise.all(some.map((id) => readPlaces(connection, field, id)))).flat();
+    const moves = places.flatMap(({ input, held }) =>
+      held?.some((label) => renamed.has(label)) === true
+        ? [{ input, held, after: [...new Set(held.map((label) => renamed.get(label) ?? label))] }]
+        : [],
+    );
+    for (const part of batchesOf(moves, MOST_VALUES)) await sendValues(run, field, part);
+    beat();
+  }
+  return ids.length > 0;
 }
 
-function originOf({ key, runId }: SetRun) {
+type Move = Place & { held: string[]; after: string[] };
+
+/** A record has one row, whatever it holds in how many places. */
+async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
+  const { deps, connection } = run;
+  const changes = new Map<string, NewWrite['changes']>();
+  for (const { input, held, after } of moves) {
+    const change = { [placeKey(input)]: { old: valueOf(field, held), new: valueOf(field, after) } };
+    changes.set(String(input.entityId), { ...changes.get(String(input.entityId)), ...change });
+  }
+  await assertOurs(run);
+  const writes = [...changes].map(([entityId, some]) => valueWrite(field, entityId, some));
+  const batchId = await recordWrites(deps.store, originOf(run), writes);
+  const body = moves.map(({ input, after }) => ({ ...input, value: valueOf(field, after) }));
+  try {
+    await connection.partner.customFieldValues.upsertBulk({ body });
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    await settleWrites(deps.store, batchId, 'refused');
+    return;
+  }
+  await settleWrites(deps.store, batchId, 'done');
+}
+
+function valueOf({ type }: FieldDefinition, held: string[]): string | string[] {
+  return type === 'multi-select' ? held : (held[0] ?? '');
+}
+
+function placeKey({ customFieldId, parentEntityType, parentEntityId }: Place['input']): string {
+  return [customFieldId, parentEntityType, parentEntityId].filter((one) => one !== undefined).join(' ');
+}
+
+function valueWrite(field: FieldDefinition, entityId: string, changes: NewWrite['changes']): NewWrite {
+  return {
+    target: field.entity === 'job' ? 'job' : 'candidate-value',
+    recordId: entityId,
+    foreignId: entityId,
+    kind: 'update',
+    changes,
+    sensitive: [],
+  };
+}
+
+function originOf({ key, runId }: Run) {
   return { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
 }
 
-/**
- * Brings the field's options, as they are at this moment, to what the plan says, and reads them back. What was chosen
- * for a record while its option left is put back. Returns the labels that the field holds otherwise than planned.
- */
-async function putOptions(
-  run: SetRun,
-  set: OptionSet,
-  { plan, inUse }: { plan: OptionPlan; inUse: ReadonlySet<string> },
-): Promise<Set<string>> {
-  const { deps, connection, key, runId, fieldKey } = run;
-  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
-  const { options: before } = await readField(connection, set.customField);
-  const wanted = optionsAfter(before ?? [], plan, inUse);
-  if (!isSame(before ?? [], wanted)) {
-    const leaving = going.filter((label) => before?.includes(label) === true && !wanted.includes(label));
-    if (!(await touchRun(deps.store, key, runId))) return new Set([...plan.add, ...going]);
-    await noteOptionLabels(deps.store, fieldKey, runId, { entries: [], missed: [], leaving });
-    await sendOptions(run, set.customField, before ?? [], wanted);
-    if (leaving.length > 0) await settleGone(run, set);
+/** Of values that were sent without an answer: the records say whether they arrived. */
+async function concludeValues({ deps, connection, key, beat }: Run, { field }: Sides): Promise<void> {
+  const isOurs = (name: string): boolean => name === field.id || name.startsWith(`${field.id} `);
+  const open = await readOpenWrites(deps.store, key.tenantId, valueWrite(field, '', {}).target);
+  for (const [batchId, rows] of Map.groupBy(open, ({ batch_id: id }) => id)) {
+    const all = rows.map(({ record_id: id, changes }) => ({ id, changes: parseChanges(changes) }));
+    if (!all.every(({ changes }) => changes.length > 0 && changes.every(([name]) => isOurs(name)))) continue;
+    const absent: string[] = [];
+    for (const { id, changes } of all) {
+      const places = await readPlaces(connection, field, id);
+      const shown = new Map(places.map(({ input, held }) => [placeKey(input), valueOf(field, held ?? [])]));
+      if (!changes.every(([name, change]) => isSame(shown.get(name), change.new))) absent.push(id);
+      beat();
+    }
+    await concludeWrites(deps.store, batchId, absent);
   }
-  const { options: after } = await readField(connection, set.customField);
-  const shown = new Set(after ?? []);
-  return new Set([...plan.add.filter((label) => !shown.has(label)), ...going.filter((label) => shown.has(label))]);
 }
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
+function parseChanges(changes: string): [string, FieldChange][] {
+  return Object.entries(JSON.parse(changes) as Record<string, FieldChange>);
+}
+
+// Options.
+
+/** What the list has and the field does not, also new names: values that follow need them. */
+async function addOptions(run: Run, side: Sides): Promise<void> {
+  const { plan, uses } = side;
+  if (holdersOf(plan, uses).length === 0) return;
+  const add = [...plan.add, ...plan.rename.map(({ to }) => to)];
+  await putOptions(run, side, { rename: [], remove: [], add });
+}
+
+/** By the field as it stands now: somebody else may have given it an option meanwhile. */
+async function takeAway(run: Run, side: Sides): Promise<void> {
+  side.leaving = await putOptions(run, side, side.plan);
+}
+
+/** Returns what left. */
+async function putOptions(
+  run: Run,
+  { set, fieldKey, uses }: Sides,
+  plan: Pick<OptionPlan, 'add' | 'rename' | 'remove'>,
+): Promise<string[]> {
+  const { deps, connection, runId } = run;
+  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
+  const before = (await readField(connection, set.customField)).options ?? [];
+  const wanted = optionsAfter(before, plan, uses.labels);
+  if (isSame(before, wanted)) return [];
+  const leaving = going.filter((label) => before.includes(label) && !wanted.includes(label));
+  await assertOurs(run);
+  await noteOptionLabels(deps.store, fieldKey, runId, { entries: [], missed: [], leaving });
+  await sendOptions(run, set.customField, before, wanted);
+  return leaving;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-async function sendOptions(run: SetRun, fieldId: string, old: readonly string[], options: string[]): Promise<void> {
+const OPTIONS_TARGET = 'options';
+
+async function sendOptions(run: Run, fieldId: string, old: readonly string[], options: string[]): Promise<void> {
   const { deps, connection } = run;
-  const write = { target: 'options', recordId: fieldId, foreignId: fieldId, kind: 'update' as const };
+  const write = { target: OPTIONS_TARGET, recordId: fieldId, foreignId: fieldId, kind: 'update' } as const;
   const batchId = await recordWrites(deps.store, originOf(run), [
     { ...write, changes: { options: { old, new: options } }, sensitive: [] },
   ]);
@@ -347,21 +419,60 @@ async function sendOptions(run: SetRun, fieldId: string, old: readonly string[],
   await settleWrites(deps.store, batchId, 'done');
 }
 
+/** Of options that were sent without an answer: the field says whether they arrived, in whatever order. */
+async function concludeOptions({ deps, key }: Run, { field, options }: Sides): Promise<void> {
+  const open = await readOpenWrites(deps.store, key.tenantId, OPTIONS_TARGET);
+  for (const { batch_id: batchId, record_id: id, changes } of open.filter((row) => row.record_id === field.id)) {
+    const sent = parseChanges(changes).flatMap(([, change]) => change.new as string[]);
+    const isThere = isSame(sent.toSorted(), options.toSorted());
+    await concludeWrites(deps.store, batchId, isThere ? [] : [id]);
+  }
+}
+
 /**
  * Looks after options that left, or may have, in this run or in one that died: somebody may have chosen one at that
- * moment. Such an option comes back.
+ * moment. Such an option comes back, and the plan is made again with it.
  */
-async function settleGone(run: SetRun, set: OptionSet): Promise<void> {
-  const { deps, connection, fieldKey, beat } = run;
-  const rows = await readOptionLabels(deps.store, fieldKey);
-  const left = [...rows.values()].filter(({ leaving }) => leaving === 1).map(({ label }) => label);
-  if (left.length === 0) return;
-  const field = await readField(connection, set.customField);
-  const options = field.options ?? [];
-  const gone = left.filter((label) => !options.includes(label));
-  const { labels } = await readUses(connection, field, gone, beat);
-  const chosen = gone.filter((label) => labels.has(label));
+async function bringBack(run: Run, side: Sides): Promise<void> {
+  if (side.leaving.length === 0) return;
+  const { leaving, uses } = side;
+  const options = await comeBack(run, side, side.options);
+  const back = leaving.filter((label) => uses.labels.has(label) && !side.options.includes(label));
+  side.leaving = [];
+  if (back.length === 0) return;
+  Object.assign(side, {
+    options,
+    plan: planOptions(options, side.entries, side.known),
+    asked: [...side.asked, ...back],
+  });
+}
+
+/** Returns the field's options. */
+async function comeBack(run: Run, side: Sides, options: readonly string[]): Promise<readonly string[]> {
+  const { field, fieldKey, leaving, uses } = side;
+  const gone = leaving.filter((label) => !options.includes(label));
+  const chosen = gone.filter((label) => uses.labels.has(label));
   if (chosen.length > 0) await sendOptions(run, field.id, options, [...options, ...chosen]);
-  const kept = left.filter((label) => options.includes(label) || chosen.includes(label));
-  await settleLeaving(deps.store, fieldKey, { gone: gone.filter((label) => !chosen.includes(label)), kept });
+  const kept = leaving.filter((label) => options.includes(label) || chosen.includes(label));
+  await settleLeaving(run.deps.store, fieldKey, { gone: gone.filter((label) => !chosen.includes(label)), kept });
+  return [...options, ...chosen];
+}
+
+/** Ends with what the field shows: an answer alone has been wrong before. */
+async function endSet(run: Run, side: Sides): Promise<void> {
+  const { connection, deps } = run;
+  const { plan, fieldKey, asked, set } = side;
+  const read = async () => (await readField(connection, set.customField)).options ?? [];
+  const shown = side.leaving.length > 0 ? await comeBack(run, side, await read()) : await read();
+  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
+  const left = [
+    ...plan.add.filter((label) => !shown.includes(label)),
+    ...going.filter((label) => shown.includes(label)),
+  ];
+  side.left = new Set(left);
+  await noteInUse(
+    deps.store,
+    fieldKey,
+    left.filter((label) => asked.includes(label) && side.uses.labels.has(label)),
+  );
 }

@@ -65,6 +65,7 @@ export function inRun<Step>(
 
 /** A stream that is paused or held, whatever its kind, does nothing until a person resumes it. */
 function stopOf(state: StreamState | undefined): { state: 'refused'; code: string } | undefined {
-  const code = state?.held_code ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
+  // Behind the code stands what alone it was held for.
+  const code = state?.held_code?.split(/[: ]/)[0] ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
   return code === undefined ? undefined : { state: 'refused', code };
 }

@@ -203,20 +203,21 @@ interface Limited {
 }
 
 /**
- * Holds the stream until a person resumes it, unless a person allowed just this.
+ * Holds the stream until a person resumes it, unless a person allowed just this. `lifts` is what they allow then, where
+ * that is less than all that the code means.
  * @throws ConnectorError with the limit's code
  */
 export async function stopAt(
   run: Limited,
-  { code, message }: { code: string; message: string },
+  { code, message, lifts = code }: { code: string; message: string; lifts?: string },
   held: number,
 ): Promise<void> {
   const { deps, key, state } = run;
-  if (allowedCodes(state).includes(code)) return;
+  if (lifts.split(' ').every((one) => allowedCodes(state).includes(one))) return;
   const told =
     `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +
     `hirebridge resume ${key.tenantId} ${key.stream}`;
-  await holdStream(deps.store, key, { code, message: told });
+  await holdStream(deps.store, key, { code: lifts, message: told });
   throw new ConnectorError({ code, action: 'reject', message: told, details: { held } });
 }
 

@@ -106,9 +106,9 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
     view.read += entries.length;
     const record = `${field.label} (${field.id})`;
     const isHeld = (label: string): boolean => uses.labels.has(label);
-    const follow = plan.rename.filter(({ from }) => uses.values.some(({ held }) => held.includes(from)));
+    const follow = plan.rename.filter(({ from }) => [...uses.holders.values()].some((held) => held.has(from)));
     const stay = new Set([...plan.remove, ...plan.rename.map(({ from }) => from)].filter(isHeld));
-    for (const { from } of follow) stay.delete(from);
+    if (uses.unknown === undefined) for (const { from } of follow) stay.delete(from);
     const after = optionsAfter(options, plan, stay);
     const why = `the list ${set.list} of the HR system has other entries`;
     const changes = { options: { old: [...options], new: after } };
@@ -116,7 +116,7 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
     if (!isEqual) view.records.push({ record, target: 'custom field', kind: 'update', why, changes, sensitive: [] });
     const note = (label: string, reason: string) => ({ record, what: 'left as it is', reason: `${label}: ${reason}` });
     view.notes.push(
-      ...[...stay].map((label) => note(label, uses.why)),
+      ...[...stay].map((label) => note(label, `${uses.unknown ?? 'in use'}, so it stays`)),
       ...plan.waiting.map((label) => note(label, 'missed for the first time; the next pass takes it away')),
       ...follow.map(({ from, to }) => ({
         record,

@@ -64,7 +64,7 @@ function isPassedOn(
 /** The options that a plan comes to, in the order in which they stand: what is in use stays, whatever the plan says. */
 export function optionsAfter(
   options: readonly string[],
-  { add, rename, remove }: OptionPlan,
+  { add, rename, remove }: Pick<OptionPlan, 'add' | 'rename' | 'remove'>,
   inUse: ReadonlySet<string>,
 ): string[] {
   const renamed = new Map(rename.map(({ from, to }) => [from, to]));
@@ -79,8 +79,10 @@ export function optionsAfter(
 const FEW = 5;
 const MOST_REMOVED = 0.2;
 const MOST_RENAMED = 0.5;
+/** So many records get another value without a person's word. */
+const MOST_MOVED = 500;
 
-interface Excess {
+export interface Excess {
   code: 'ZERO_ROWS' | 'MASS_DELETE' | 'MASS_CHANGE' | 'OPTION_PASSED_ON';
   message: string;
   count: number;
@@ -91,42 +93,40 @@ interface Judged {
   entries: readonly ListEntry[];
   /** Of those that are to go: they stay. */
   inUse: ReadonlySet<string>;
+  /** Records whose value would be another. */
+  moved: number;
 }
 
-/** Why a pass asks a person before it writes. */
+/** Why a pass asks a person before it writes: all of it, one for each code. */
 export function judgeOptions(
   { rename, remove, waiting, passedOn }: OptionPlan,
-  { options, entries, inUse }: Judged,
-): Excess | undefined {
+  { options, entries, inUse, moved }: Judged,
+): Excess[] {
   const all = options.length;
   // None may be left: a select field without an option is refused (section 2.5).
-  if (entries.length === 0)
-    return {
-      code: 'ZERO_ROWS',
-      message: `its list in the HR system is empty, and the field has ${all} options.`,
-      count: all,
-    };
+  if (entries.length === 0) {
+    const message = `its list in the HR system is empty, and the field has ${all} options.`;
+    return [{ code: 'ZERO_ROWS', message, count: all }];
+  }
+  const excesses: Excess[] = [];
   const gone = remove.filter((option) => !inUse.has(option)).length + waiting.length;
-  if (gone > Math.max(FEW, all * MOST_REMOVED))
-    return {
-      code: 'MASS_DELETE',
-      message: `${gone} of its ${all} options are no longer in the HR system's list.`,
-      count: gone,
-    };
-  if (rename.length > Math.max(FEW, all * MOST_RENAMED))
-    return {
-      code: 'MASS_CHANGE',
-      message: `${rename.length} of its ${all} options are called otherwise now.`,
-      count: rename.length,
-    };
+  if (gone > Math.max(FEW, all * MOST_REMOVED)) {
+    const message = `${gone} of its ${all} options are no longer in the HR system's list.`;
+    excesses.push({ code: 'MASS_DELETE', message, count: gone });
+  }
+  const isMuch = rename.length > Math.max(FEW, all * MOST_RENAMED);
+  if (isMuch || moved > MOST_MOVED) {
+    const message =
+      `${rename.length} of its ${all} options are called otherwise now` +
+      (moved === 0 ? '.' : `, and ${moved} records would get the new name.`);
+    excesses.push({ code: 'MASS_CHANGE', message, count: Math.max(rename.length, moved) });
+  }
   const taken = passedOn.filter((label) => inUse.has(label));
-  if (taken.length > 0)
-    return {
-      code: 'OPTION_PASSED_ON',
-      message:
-        `${taken.join(', ')} was the name of one entry and is that of another now. Values that hold it stay as they ` +
-        'are, so correct those that mean the former.',
-      count: taken.length,
-    };
-  return undefined;
+  if (taken.length > 0) {
+    const message =
+      `${taken.join(', ')} was the name of one entry and is that of another now. Values that hold it stay as they ` +
+      'are, so correct those that mean the former.';
+    excesses.push({ code: 'OPTION_PASSED_ON', message, count: taken.length });
+  }
+  return excesses;
 }

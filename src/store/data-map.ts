@@ -260,7 +260,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'tenant_id job_id state attempt write_id code sent_at give_up_at decided_at',
   },
-  option_labels: { others: 'tenant_id field_id label entry_id missed_run leaving' },
+  option_labels: { others: 'tenant_id field_id label entry_id missed_run leaving in_use_at' },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {
     people: { record_id: IDS, change: RECORD },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import type { OptionLabelTable } from './push-tables.ts';
@@ -22,6 +23,35 @@ export async function readOptionLabels(
   return new Map(rows.map((row) => [row.label, row]));
 }
 
+const A_DAY_MS = 86_400_000;
+
+/** Labels that were in use within a day when they should have gone: whether they still are is not asked again. */
+export async function readInUse({ kysely, now }: Store, { tenantId, fieldId }: OptionsKey): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('option_labels')
+    .select('label')
+    .where('tenant_id', '=', tenantId)
+    .where('field_id', '=', fieldId)
+    .where('in_use_at', '>', sql<number>`${now} - ${sql.lit(A_DAY_MS)}`)
+    .execute();
+  return rows.map(({ label }) => label);
+}
+
+export async function noteInUse(
+  { kysely, now }: Store,
+  { tenantId, fieldId }: OptionsKey,
+  labels: readonly string[],
+): Promise<void> {
+  for (const some of batchesOf(labels))
+    await kysely
+      .updateTable('option_labels')
+      .set({ in_use_at: now })
+      .where('tenant_id', '=', tenantId)
+      .where('field_id', '=', fieldId)
+      .where('label', 'in', some)
+      .execute();
+}
+
 /** What one pass found and is about to do: whose a label is, what the list lacks, what leaves. */
 export interface NotedLabels {
   entries: readonly { id: string; label: string }[];
@@ -40,7 +70,7 @@ export async function noteOptionLabels(
   const known = await readOptionLabels(store, { tenantId, fieldId });
   const rows = new Map<string, OptionLabelTable>();
   const change = (label: string, to: Partial<OptionLabelTable>): void => {
-    const blank = { entry_id: null, missed_run: null, leaving: 0 };
+    const blank = { entry_id: null, missed_run: null, leaving: 0, in_use_at: null };
     const before = rows.get(label) ?? known.get(label) ?? { tenant_id: tenantId, field_id: fieldId, label, ...blank };
     const after = { ...before, ...to };
     if (!known.has(label) || JSON.stringify(before) !== JSON.stringify(after)) rows.set(label, after);

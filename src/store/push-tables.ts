@@ -91,6 +91,8 @@ export interface OptionLabelTable {
   missed_run: string | null;
   /** 1: a request that takes it away may have left, and nobody has looked since whether it was in use. */
   leaving: number;
+  /** When it was last found in use, or nobody could tell, although it should go. */
+  in_use_at: number | null;
 }
 
 /** What the partner was last told of an employee. */

@@ -153,10 +153,14 @@ export async function completeExchange(store: Store, key: StreamKey, mappingHash
   return allowed;
 }
 
-/** What a person allowed was for a run that is over. */
-export async function forgetAllowed(store: Store, key: StreamKey): Promise<void> {
-  if (allowedCodes(await readStreamState(store, key)).length === 0) return;
-  await change(store, key, { allowed_code: null, allowed_by: null });
+/** What a person allowed was for a run that is over; `kept` has not seen one yet. */
+export async function forgetAllowed(store: Store, key: StreamKey, kept: readonly string[] = []): Promise<void> {
+  if (allowedCodes(await readStreamState(store, key)).length === kept.length) return;
+  await change(
+    store,
+    key,
+    kept.length === 0 ? { allowed_code: null, allowed_by: null } : { allowed_code: kept.join(' ') },
+  );
 }
 
 type Times = 'paused_at' | 'held_at';

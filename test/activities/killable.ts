@@ -33,7 +33,7 @@ export class Killed extends Error {}
 /** A client of a sandbox with a point before and after each call; `seen` may change what an answer holds. */
 export function killablePartner(
   { url, key }: { url: string; key: string },
-  points: { pass(name: string): void },
+  points: { pass(name: string): void | Promise<void> },
   seen: (operation: string, answer: unknown) => void = () => undefined,
 ) {
   const partner = createPartnerClient({
@@ -42,9 +42,9 @@ export function killablePartner(
     environment: 'sandbox',
     allowPrivate: true,
     around: async (operation, run) => {
-      points.pass(`${operation}/before`);
+      await points.pass(`${operation}/before`);
       const answer = await run();
-      points.pass(`${operation}/after`);
+      await points.pass(`${operation}/after`);
       seen(operation, answer);
       return answer;
     },

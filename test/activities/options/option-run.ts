@@ -22,7 +22,10 @@ interface RunFacts {
 /** Both sides and the store, as the process has them that runs the stream. */
 export async function openOptionRun({ storeUrl, hrUrl, fieldId, partner, pass }: RunFacts) {
   const store = await openStore(storeUrl, { relaxed: true, plugins: [writeFailpoints(pass)] });
-  const lists = { departments: { table: 'departments', activeColumn: 'open' } };
+  const lists = {
+    departments: { table: 'departments', activeColumn: 'open' },
+    sites: { table: 'sites', activeColumn: 'open' },
+  };
   const hris = await openHris('sql', 'acme-hr', { url: hrUrl, lists }, { landings });
   const tenant = {
     tenant: 'acme',
@@ -45,9 +48,9 @@ export async function openOptionRun({ storeUrl, hrUrl, fieldId, partner, pass }:
   return { deps, tenant, connection, close };
 }
 
-export async function pushOnce(deps: ActivityDeps, runId: string) {
+export async function pushOnce(deps: ActivityDeps, runId: string, { full = false } = {}) {
   try {
-    return await pushRecords(deps, { ...KEY, runId, full: false, begun: false });
+    return await pushRecords(deps, { ...KEY, runId, full, begun: false });
   } catch (error) {
     if (isConnectorError(error)) throw new Error(`${error.code}: ${error.message}`, { cause: error });
     throw error;

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { OpenTenant } from '../../../src/operator/open-tenant.ts';
 import { planStreams } from '../../../src/operator/plan-streams.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -32,12 +33,19 @@ export async function optionWorld(asked: Asked = {}) {
   const dir = await scratchFolder();
   const hr = new DatabaseSync(join(dir, 'hr.db'));
   onTestFinished(() => hr.close());
-  hr.exec('create table departments (id integer primary key autoincrement, name text, open integer default 1)');
+  for (const table of ['departments', 'sites'])
+    hr.exec(`create table ${table} (id integer primary key autoincrement, name text, open integer default 1)`);
   const facts = { storeUrl: `sqlite:${join(dir, 'store.db')}`, hrUrl: `sqlite:${join(dir, 'hr.db')}`, fieldId };
   const points = failpoints();
+  /** What somebody else does, or an answer shows, around a call. */
+  const meanwhile: { at?: (point: string) => Promise<void>; seen?: (operation: string, answer: unknown) => void } = {};
+  const pass = (point: string): void | Promise<void> => {
+    points.pass(point);
+    return meanwhile.at?.(point);
+  };
   const { deps, tenant, connection, close } = await openOptionRun({
     ...facts,
-    partner: killablePartner(sandbox, points),
+    partner: killablePartner(sandbox, { pass }, (operation, answer) => meanwhile.seen?.(operation, answer)),
     pass: points.pass,
   });
   onTestFinished(close);
@@ -45,21 +53,40 @@ export async function optionWorld(asked: Asked = {}) {
     ...facts,
     sandbox,
     points,
+    meanwhile,
     store: deps.store,
     hr: {
-      add: (name: string) => Number(hr.prepare('insert into departments (name) values (?)').run(name).lastInsertRowid),
-      rename: (id: number, name: string) => hr.prepare('update departments set name = ? where id = ?').run(name, id),
-      close: (id: number) => hr.prepare('update departments set open = 0 where id = ?').run(id),
+      add: (name: string, table = 'departments') =>
+        Number(hr.prepare(`insert into ${table} (name) values (?)`).run(name).lastInsertRowid),
+      rename: (id: number, name: string, table = 'departments') =>
+        hr.prepare(`update ${table} set name = ? where id = ?`).run(name, id),
+      close: (id: number, table = 'departments') => hr.prepare(`update ${table} set open = 0 where id = ?`).run(id),
       names: () =>
         hr
           .prepare('select name from departments where open = 1')
           .all()
           .map((row) => String(row['name'])),
     },
-    run: (runId: string) => pushOnce(deps, runId),
+    run: (runId: string, how = {}) => pushOnce(deps, runId, how),
     resume: () => resumeStream(deps.store, KEY, 'ada'),
-    async options() {
-      return (await partner.customFields.get({ params: { customFieldId: fieldId } })).data.options ?? [];
+    async options(customFieldId = fieldId) {
+      return (await partner.customFields.get({ params: { customFieldId } })).data.options ?? [];
+    },
+    /** A second field, of the list of sites. */
+    async addSites(sites: string[]): Promise<string> {
+      const { data } = await partner.customFields.create({
+        body: { ...body, fieldType: 'select', fieldLabel: 'Site', options: sites },
+      });
+      tenant.options.push({ customField: String(data.id), list: 'sites' });
+      return String(data.id);
+    },
+    /** So many of the jobs hold this. */
+    async holdInJobs(value: string, count: number): Promise<void> {
+      const { items } = await partner.readAll(contract.jobs.list, {});
+      const values = items
+        .slice(0, count)
+        .map(({ id }) => ({ customFieldId: fieldId, entityType, entityId: id, value }));
+      await partner.inChunks(contract.customFieldValues.upsertBulk, { body: values });
     },
     hold: (entityId: number | string, value: string | string[], parent: object = {}) =>
       partner.customFieldValues.upsert({ body: { customFieldId: fieldId, entityType, entityId, value, ...parent } }),
@@ -74,6 +101,9 @@ export async function optionWorld(asked: Asked = {}) {
     },
     withoutOptions: () => void Reflect.deleteProperty(tenant, 'options'),
     calls: async () => (await sandbox.control.ledger({ kind: 'request' })).length,
+    /** Records that the write log tells of, by target and outcome. */
+    outcomes: async () =>
+      (await listWrites(deps.store, { tenantId: KEY.tenantId })).map(({ target, outcome }) => `${target} ${outcome}`),
     effects: async () => (await sandbox.control.ledger({ kind: 'effect' })).length,
   };
 }

@@ -8,8 +8,9 @@ const { url, key, ...facts } = JSON.parse(process.argv[2] ?? '{}') as Record<
 >;
 const partner = createPartnerClient({ baseUrl: url, apiKey: key, environment: 'sandbox', allowPrivate: true });
 const { deps } = await openOptionRun({ ...facts, partner, pass: () => undefined });
-process.on('message', (runId) => {
-  pushOnce(deps, String(runId)).then(
+process.on('message', (message) => {
+  const { runId, full } = message as { runId: string; full: boolean };
+  pushOnce(deps, runId, { full }).then(
     () => process.send?.(true),
     () => process.send?.(false),
   );
