@@ -196,24 +196,30 @@ export async function purgeWriteLog(
       .executeTakeFirstOrThrow();
     return Number(numDeletedRows);
   });
-  const { numDeletedRows } = await kysely
-    .deleteFrom('foreign_writes')
-    .where('tenant_id', '=', tenantId)
-    .where('purged_at', 'is not', null)
-    .where('sent_at', '<=', ago(store, afterMs))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('hires')
-          .select('hires.period')
-          .where('hires.tenant_id', '=', tenantId)
-          .whereRef('hires.job_candidate_id', '=', 'foreign_writes.record_id')
-          .whereRef('hires.period', '=', 'foreign_writes.period')
-          .where('hires.employee_id', 'is', null)
-          .where('hires.ended_at', '<=', ago(store, afterMs)),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return landed + Number(numDeletedRows);
+  // From the hires on: rows of employees stay for good, and there is no end of them.
+  const rows = kysely
+    .selectFrom('hires')
+    .crossJoin('foreign_writes')
+    .select(['foreign_writes.batch_id', 'foreign_writes.record_id', 'foreign_writes.target'])
+    .where('hires.tenant_id', '=', tenantId)
+    .where('hires.employee_id', 'is', null)
+    .where('hires.ended_at', '<=', ago(store, afterMs))
+    .where('foreign_writes.tenant_id', '=', tenantId)
+    .whereRef('foreign_writes.record_id', '=', 'hires.job_candidate_id')
+    .whereRef('foreign_writes.period', '=', 'hires.period')
+    .where('foreign_writes.purged_at', 'is not', null)
+    .where('foreign_writes.sent_at', '<=', ago(store, afterMs))
+    .limit(BATCH);
+  const ofHires = await inBatches(stop, async () => {
+    const { numDeletedRows } = await kysely
+      .deleteFrom('foreign_writes')
+      .where(({ eb, refTuple }) =>
+        eb(refTuple('batch_id', 'record_id', 'target'), 'in', rows.$asTuple('batch_id', 'record_id', 'target')),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  });
+  return landed + ofHires;
 }
 
 /** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */

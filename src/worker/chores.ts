@@ -8,7 +8,7 @@ import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';
 import { forgetTrouble } from '../store/alarms.ts';
-import { listAppliedTenants } from '../store/applied-tenants.ts';
+import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
 import { keepAudit } from '../store/audit.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
@@ -124,7 +124,7 @@ function createRound(
     await purgeBodies(store, KEPT.bodiesMs, stop);
     await purgeDeliveries(store, KEPT.deliveriesMs, stop);
     await purgeEvents(store, KEPT.eventsMs);
-    await purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
+    purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
     if (deps.dataDir !== undefined)
@@ -165,23 +165,36 @@ async function purgeTenant(store: Store, tenantId: string, { plans }: Retention,
  * The same, once an hour, for tenants that nobody works for: removed ones, and those whose definition cannot be read.
  * They are kept to what they said last. Nothing of a removed one goes on, so that all of it is over.
  */
-function createLeftPurge(
-  { store, log }: ActivityDeps,
-  stop: AbortSignal,
-): (known: ReadonlySet<string>) => Promise<void> {
+function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (known: ReadonlySet<string>) => void {
   let nextAt = 0;
-  return async (known) => {
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + HOUR_MS;
+  let isUnderWay = false;
+  const purgeOne = async (applied: AppliedTenant): Promise<void> => {
+    const { tenantId, state } = applied;
+    const kept = lastRetention(applied);
+    await purgeTenant(store, tenantId, kept, stop);
+    await purgeWriteLog(store, tenantId, kept.writes, stop);
+    const purged = state === 'removed' ? await purgeRemoved(store, tenantId, kept.plans) : 0;
+    if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
+  };
+  const purgeAll = async (known: ReadonlySet<string>): Promise<void> => {
     for (const applied of await listAppliedTenants(store)) {
-      const { tenantId, state } = applied;
+      const { tenantId } = applied;
       if (known.has(tenantId) || stop.aborted) continue;
-      const kept = lastRetention(applied);
-      await purgeTenant(store, tenantId, kept, stop);
-      await purgeWriteLog(store, tenantId, kept.writes, stop);
-      const purged = state === 'removed' ? await purgeRemoved(store, tenantId, kept.plans) : 0;
-      if (purged > 0) log.info({ tenantId, purged }, 'values of a removed tenant cleared');
+      await purgeOne(applied).catch((error: unknown) =>
+        log.error({ err: error, tenantId }, 'values of a tenant nobody works for are not cleared yet'),
+      );
     }
+  };
+  return (known) => {
+    if (isUnderWay || performance.now() < nextAt) return;
+    nextAt = performance.now() + HOUR_MS;
+    isUnderWay = true;
+    // Not waited for: years of rows of a removed tenant keep no other tenant's chores waiting.
+    void purgeAll(known)
+      .catch((error: unknown) => log.error({ err: error }, 'what is left of removed tenants is not cleared yet'))
+      .finally(() => {
+        isUnderWay = false;
+      });
   };
 }
 

@@ -52,7 +52,14 @@ import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.
 import { tenantsToTell } from '../../src/store/notices.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
-import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import {
+  listOverdue,
+  purgeBodies,
+  purgeDeliveries,
+  purgePlans,
+  purgeWriteLog,
+  purgeWrites,
+} from '../../src/store/retention.ts';
 import { readAbsent } from '../../src/store/seen-people.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
@@ -155,6 +162,7 @@ async function askForWrites(store: Store): Promise<void> {
   await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
   await listWrites(store, { tenantId: 'acme', runId: 'r1' });
   await purgeWrites(store, 'acme', 1_000);
+  await purgeWriteLog(store, 'acme', 1_000);
 }
 
 async function askForPairsAndDocuments(store: Store): Promise<void> {

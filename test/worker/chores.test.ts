@@ -24,6 +24,7 @@ import { createNotifier } from '../../src/worker/notify-tenant.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createBackOff, createChoreRunner } from '../../src/worker/run-chores.ts';
 import { until } from '../harness/world.ts';
+import { freshStore } from '../store/stores.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
 
@@ -366,4 +367,44 @@ test('values of tenants that were removed, or cannot be read, are cleared as the
   };
   const left = { plans: ['broken', 'patient'], pairs: ['broken', 'patient', 'unreadable'] };
   await vi.waitFor(async () => expect(await kept()).toEqual(left), { timeout: 10_000, interval: 50 });
+});
+
+test('a removed tenant whose values cannot be cleared keeps nobody waiting, and none behind it', async () => {
+  const { store: whole } = await freshStore('postgres');
+  const deps = { ...(await depsOver()), store: whole };
+  const hangs = new Set<unknown>();
+  let isHanging = true;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      const text = JSON.stringify(node);
+      if (node.kind !== 'UpdateQueryNode' || !text.includes('"plans"')) return node;
+      if (text.includes('"afails"')) throw new Error('no disk');
+      if (text.includes('"zhangs"')) hangs.add(queryId);
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      while (isHanging && hangs.has(queryId)) await setImmediate();
+      return result;
+    },
+  };
+  onTestFinished(() => void (isHanging = false));
+  const store = { ...deps.store, kysely: deps.store.kysely.withPlugin(plugin) };
+  for (const tenantId of ['afails', 'behind', 'zhangs']) {
+    const receives = { webhooks: 'off' as const, webhookKeys: [] };
+    const text = 'policies: { retention: { plans: 12h } }';
+    const definition = { tenantId, file: '/t.yaml', files: { '/t.yaml': text }, receives, over: null, changes: [] };
+    await applyDefinitions(deps.store, [definition], 'ann');
+    const job = { tenant_id: tenantId, job_id: '1', record: '{"recruiter":"Ada"}', seen_at: 1 };
+    await deps.store.kysely.insertInto('jobs').values(job).execute();
+    await removeTenant(deps.store, { tenantId, by: 'ann' });
+  }
+  await deps.store.kysely.updateTable('tenants').set({ removed_at: 1 }).execute();
+  let rounds = 0;
+  const chores = startChores({ ...deps, store }, () => ((rounds += 1), []), 10);
+  onTestFinished(() => chores.close());
+  await until('one of them hangs', async () => hangs.size > 0);
+  const before = rounds;
+  await until('rounds go on', async () => rounds > before + 2);
+  const jobs = deps.store.kysely.selectFrom('jobs').select('tenant_id').orderBy('tenant_id').execute();
+  expect(await jobs).toEqual([{ tenant_id: 'afails' }, { tenant_id: 'zhangs' }]);
 });
