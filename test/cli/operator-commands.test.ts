@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { insertHires } from '../../src/store/hires.ts';
@@ -85,7 +86,7 @@ test('a hold that is not there is refused with exit code 2', async () => {
   expect(stderr).toContain('hold list');
 });
 
-test('hire list and show tell how hires stand, and write nothing', async () => {
+test('hire list and show tell how hires stand, and write nothing but who looked', async () => {
   const hire = { tenantId: 'acme', period: 1, state: 'open' } as const;
   const data = await dataDir((store) =>
     insertHires(store, [
@@ -100,10 +101,22 @@ test('hire list and show tell how hires stand, and write nothing', async () => {
   expect(listed.stdout).not.toMatch(/5013|zeta/);
   const all = JSON.parse((await runCommand(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
   expect(all).toHaveLength(3);
+  expect(await readFile(join(data, 'store.db'))).toEqual(before);
+  const known = rowsIn(data);
   const shown = await runCommand(['hire', 'show', 'acme', '5012', '--json', '--data', data]);
   expect(JSON.parse(shown.stdout)).toMatchObject({ jobCandidateId: '5012', jobId: '9', state: 'open', endedAt: null });
-  expect(await readFile(join(data, 'store.db'))).toEqual(before);
+  const { audit, audit_heads: _heads, person_mark_keys: _keys, ...others } = rowsIn(data);
+  expect(audit).toMatchObject([{ act: 'looked', tenant_id: 'acme' }]);
+  expect(known).toMatchObject(others);
 });
+
+function rowsIn(data: string): Record<string, unknown[]> {
+  const file = new DatabaseSync(join(data, 'store.db'), { readOnly: true });
+  const tables = file.prepare("select name from sqlite_master where type = 'table'").all();
+  const rows = tables.map(({ name }) => [String(name), file.prepare(`select * from "${String(name)}"`).all()] as const);
+  file.close();
+  return Object.fromEntries(rows);
+}
 
 test.each([
   ['a hire that the store does not know', ['hire', 'show', 'acme', '1'], /hirebridge hire list --tenant acme/],
