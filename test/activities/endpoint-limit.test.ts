@@ -4,7 +4,7 @@ import { scaled } from '../harness/pace.ts';
 import { fleetAtSandbox } from './hire/fleet-at-sandbox.ts';
 
 test('an endpoint that refuses while others go through gets a rate limit of its own', { timeout: 60_000 }, async () => {
-  const { apply, deps, sandbox, store } = await fleetAtSandbox();
+  const { apply, deps, sandbox, store } = await fleetAtSandbox({ limited: true });
   await apply('acme');
   const { partner } = await deps.connections.of('acme');
   await sandbox.control.act('setFaults', { faults: [{ kind: 'throttle', on: 'candidates.list', retryAfter: 1 }] });

@@ -12,6 +12,7 @@ import { compileMapping } from '../../../src/mapping/load-mapping.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldDefinition } from '../../../src/partner/contract/custom-fields.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import { listAlarms } from '../../../src/store/alarms.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { parseYaml } from '../../../src/yaml/yaml-file.ts';
@@ -80,6 +81,7 @@ function wire(partner: PartnerClient, store: Store) {
     hris: { landing: { land, read: async () => [], ids: async () => [] } },
     mapping: mapping(EMPLOYEE, 'acme.yaml'),
     landings: { jobs: mapping(JOBS, 'jobs.yaml') },
+    overrides: defaultOverrides,
     exchanges: {},
     keyFingerprint: 'one',
   } as unknown as Connection;

@@ -14,6 +14,7 @@ import type { SharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.
 import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
 import type { HrisWay } from '../../../src/store/change-hris.ts';
+import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store.ts';
 import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
 import { planApplication } from '../../../src/tenants/plan-application.ts';
@@ -22,6 +23,8 @@ import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore, type kinds } from '../../store/stores.ts';
 
 interface FleetOptions {
+  /** Calls wait for the learned rate limit. */
+  limited?: boolean;
   candidates?: number;
   hired?: number;
   jobs?: number;
@@ -38,7 +41,7 @@ interface FleetOptions {
   database?: (typeof kinds)[number];
 }
 
-/** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. No rate limit holds. */
+/** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
 export async function fleetAtSandbox(options: FleetOptions = {}) {
   const { hired = 0, jobs = 1, candidates = 6 } = options;
   const sandbox = await openSandbox({ jobs, candidates, hired });
@@ -50,7 +53,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {
     requestMs: 5_000,
-    rateLimitOf: () => freeCalls,
+    rateLimitOf: (of) => (options.limited === true ? openRateLimit(store, of, log) : freeCalls),
     beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
     assertOwnHris: known.assertOwnHris,
   });

@@ -5,6 +5,7 @@ import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
 
@@ -23,6 +24,7 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
   };
   const connection = {
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
+    overrides: defaultOverrides,
     exchanges: {},
     partner: wrap(sandbox.partner),
     hris: { landing: { land, read: async () => [], hashes: async () => landed, ids: async () => [...landed.keys()] } },
