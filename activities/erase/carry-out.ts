@@ -3,6 +3,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import pLimit from 'p-limit';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
@@ -55,10 +56,12 @@ const LATER = 'Somebody was reading the store, so its log is emptied a little la
 /**
  * Erases a person who was asked to be: stops their hires, takes them out of landing tables and store, looks once more,
  * and signs what was done. Each step may be repeated, so whoever comes next goes on where a process died. Undefined
- * where another process is at it.
+ * where another process is at one of the same tenant.
  */
 export async function carryOutErasure(deps: ErasureDeps, erasureId: string): Promise<ErasureReceipt | undefined> {
-  const lease = createLease(deps.store, 'erasures');
+  const asked = await findErasure(deps.store, erasureId);
+  if (asked === undefined) throw unknownErasure(erasureId);
+  const lease = createLease(deps.store, `erasures ${asked.tenant_id}`);
   if (!(await lease.take(LEASE_MS))) return undefined;
   const beat = setInterval(() => void lease.take(LEASE_MS).catch(() => undefined), LEASE_MS / 4);
   try {
@@ -179,14 +182,39 @@ async function forgetTenant(deps: ErasureDeps, row: ErasureRow): Promise<number>
   return count;
 }
 
-/** Goes on with what was asked for and is not done; one that fails is tried again in the next round. */
-export async function continueErasures({ store, connections, limits, log, forgetting, dataDir }: ActivityDeps) {
+/** Of how many tenants a process erases at once. */
+const TENANTS_AT_ONCE = 4;
+
+/**
+ * Goes on with what was asked for and is not done; one that fails is tried again in the next round. A tenant whose
+ * erasure takes long, or whose HR system does not answer, keeps no other tenant's waiting.
+ */
+export function createErasureRound(deps: ActivityDeps): () => Promise<void> {
+  const underWay = new Set<string>();
+  const limit = pLimit(TENANTS_AT_ONCE);
+  return async () => {
+    for (const [tenantId, rows] of Map.groupBy(await openErasures(deps.store), (row) => row.tenant_id)) {
+      if (underWay.has(tenantId)) continue;
+      underWay.add(tenantId);
+      // Not waited for: what was under way when it was asked for may take half a minute to end.
+      void limit(() => continueErasures(deps, rows))
+        .catch((error: unknown) => deps.log.error({ err: error, tenantId }, 'erasures failed'))
+        .finally(() => underWay.delete(tenantId));
+    }
+  };
+}
+
+/** Those of one tenant. */
+export async function continueErasures(
+  { store, connections, limits, log, forgetting, dataDir }: ActivityDeps,
+  rows: readonly ErasureRow[],
+): Promise<void> {
   if (forgetting === undefined || dataDir === undefined) return;
   const connect = async (tenantId: string): Promise<Connection | undefined> => {
     const known = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
     return known === undefined || known.state === 'removed' ? undefined : connections.of(tenantId);
   };
-  for (const { erasure_id: erasureId, tenant_id: tenantId } of await openErasures(store))
+  for (const { erasure_id: erasureId, tenant_id: tenantId } of rows)
     try {
       const receipt = await carryOutErasure({ store, limits, log, ...forgetting, dataDir, connect }, erasureId);
       if (receipt !== undefined) log.info({ tenantId, erasureId }, 'erased');

@@ -58,21 +58,41 @@ export async function eraseTenantRows(store: Store, tenantId: string): Promise<v
     await noteRedacted({ ...store, kysely: trx }, tenantId);
   });
   for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
-  await kysely.transaction().execute(async (trx) => {
-    const people = await sql<{ person_id: string }>`select person_id from persons where ${ownPeople(tenantId)}`
-      .execute(trx)
-      .then(({ rows }) => rows.map((row) => row.person_id));
-    for (let from = 0; from < people.length; from += BATCH) {
-      const some = sql.join(people.slice(from, from + BATCH));
-      await sql`delete from person_keys where person_id in (${some})`.execute(trx);
-      await sql`delete from persons where person_id in (${some})`.execute(trx);
-    }
-    await sql`delete from person_keys where ${ownKeys(tenantId)}`.execute(trx);
-    await sql`update persons set tenant_id = null, job_candidate_id = null, period = null, version = version + 1
-      where tenant_id = ${tenantId}`.execute(trx);
-    await sql`update persons set recorded = null, version = version + 1 where ${recordedBy(tenantId)}`.execute(trx);
-  });
+  await erasePeople(store, tenantId);
   await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
+}
+
+/**
+ * Goes through the people of all tenants by their ids: a batch is read outside a transaction and changed in one of its
+ * own, so that nobody waits long for the database.
+ */
+async function erasePeople(store: Store, tenantId: string): Promise<void> {
+  const { kysely } = store;
+  for (let after = ''; ; ) {
+    const { rows } = await sql<{ person_id: string; is_of: number | boolean }>`
+      select person_id, (${isOf(tenantId)}) as is_of from persons
+      where person_id > ${after} order by person_id limit ${sql.lit(BATCH)}`.execute(kysely);
+    const people = rows.filter(({ is_of: isTheirs }) => Boolean(isTheirs)).map((row) => row.person_id);
+    if (people.length > 0) await kysely.transaction().execute((trx) => eraseSome(trx, tenantId, people));
+    after = rows.at(-1)?.person_id ?? '';
+    if (rows.length < BATCH) break;
+  }
+  await deleteSome(store, 'person_keys', sql<boolean>`tenant_id = ${tenantId}`);
+}
+
+/** Whom no other tenant has goes; of the others goes that they are this tenant's. */
+async function eraseSome(trx: Store['kysely'], tenantId: string, people: readonly string[]): Promise<void> {
+  const some = sql`person_id in (${sql.join(people)})`;
+  const own = sql<{ person_id: string }>`select person_id from persons where ${some} and ${ownPeople(tenantId)}`;
+  const gone = (await own.execute(trx)).rows.map((row) => row.person_id);
+  if (gone.length > 0) {
+    await sql`delete from person_keys where person_id in (${sql.join(gone)})`.execute(trx);
+    await sql`delete from persons where person_id in (${sql.join(gone)})`.execute(trx);
+  }
+  await sql`update persons set tenant_id = null, job_candidate_id = null, period = null, version = version + 1
+    where ${some} and tenant_id = ${tenantId}`.execute(trx);
+  await sql`update persons set recorded = null, version = version + 1
+    where ${some} and ${recordedBy(tenantId)}`.execute(trx);
 }
 
 /**
@@ -176,12 +196,19 @@ function recordedBy(tenantId: string) {
   return sql<boolean>`recorded like ${`%"tenantId":"${tenantId}"%`}`;
 }
 
+/** People whom this tenant has; never null, as a comparison with nothing would be. */
+function isOf(tenantId: string) {
+  return sql<boolean>`(coalesce(persons.tenant_id, '') = ${tenantId} or coalesce(${recordedBy(tenantId)}, 1 = 0)
+    or exists (select 1 from person_keys as mine
+      where mine.person_id = persons.person_id and mine.tenant_id = ${tenantId}))`;
+}
+
 /** People whom this tenant has, and no other one. */
 function ownPeople(tenantId: string) {
-  return sql<boolean>`(tenant_id = ${tenantId} or ${recordedBy(tenantId)}
-      or person_id in (select person_id from person_keys where tenant_id = ${tenantId}))
+  return sql<boolean>`${isOf(tenantId)}
     and (tenant_id is null or tenant_id = ${tenantId}) and (recorded is null or ${recordedBy(tenantId)})
-    and person_id not in (select person_id from person_keys where tenant_id <> ${tenantId})`;
+    and not exists (select 1 from person_keys as other
+      where other.person_id = persons.person_id and other.tenant_id <> ${tenantId})`;
 }
 
 async function deleteSome({ kysely, kind }: Store, table: string, where: ReturnType<typeof ofOwnPlans>): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { hashOfSecrets } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { continueErasures } from '../../activities/erase/carry-out.ts';
+import { createErasureRound } from '../../activities/erase/carry-out.ts';
 import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
@@ -98,7 +98,7 @@ function createRound(
   const { store, log } = deps;
   const raiseAlarms = createAlarmRound(store, log);
   const hearAnswers = createAnswerRound(deps);
-  let erasing: Promise<void> | undefined;
+  const erase = createErasureRound(deps);
   const notify = createNotifier(deps);
   const sendEvents = createEventSender(deps);
   const checkHris = createHrisCheck(deps);
@@ -131,10 +131,7 @@ function createRound(
       await keepAudit(store, deps.dataDir, log).catch((error: unknown) =>
         log.error({ err: error }, 'heads of the audit trail are not noted outside the store'),
       );
-    // Not waited for: what was under way when it was asked for may take half a minute to end.
-    erasing ??= continueErasures(deps).finally(() => {
-      erasing = undefined;
-    });
+    await erase();
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
     const withEvents = tenants.some(({ events }) => events !== undefined) ? await tenantsWithEvents(store) : new Set();

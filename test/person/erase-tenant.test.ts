@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { carryOutErasure, continueErasures } from '../../activities/erase/carry-out.ts';
+import { carryOutErasure, createErasureRound } from '../../activities/erase/carry-out.ts';
 import type { Places } from '../../src/config.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { sqlOptions } from '../../src/hris/sql/options.ts';
@@ -10,7 +10,7 @@ import { createRootLogger } from '../../src/log.ts';
 import { eraseTenant, listReceipts } from '../../src/operator/person.ts';
 import { listAlarms } from '../../src/store/alarms.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { askTenantErasure, openErasures } from '../../src/store/erasures.ts';
+import { askErasure, askTenantErasure, openErasures } from '../../src/store/erasures.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -57,7 +57,7 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
     store,
     ask,
     carryOut,
-    goOn: () => continueErasures({ ...deps, forgetting } as unknown as ActivityDeps),
+    goOn: createErasureRound({ ...deps, forgetting } as unknown as ActivityDeps),
     landed: () => landing.ids('candidates', { ...options, most: 9 }),
   };
 }
@@ -74,8 +74,12 @@ test('an HR system that is gone keeps no row of the store, is told, and can be g
   const { store, ask, carryOut, goOn } = await applied({ isGone: true });
   const erasure = await ask();
   await goOn();
+  const [alarm] = await vi.waitFor(async () => {
+    const alarms = await listAlarms(store, 'acme');
+    expect(alarms).toHaveLength(1);
+    return alarms;
+  }, 10_000);
   expect(await openErasures(store)).toHaveLength(1);
-  const [alarm] = await listAlarms(store, 'acme');
   expect(alarm).toMatchObject({ kind: 'erasure-failing', reason: 'LANDING_NOT_ERASED' });
   expect(alarm?.message).toContain('hirebridge tenant remove acme --erase --landing keep');
   expect(await listReceipts(store, 'acme')).toMatchObject([{ state: 'under way', failing: alarm?.message }]);
@@ -95,4 +99,32 @@ test('landing tables that do not answer stop the erasure before the tenant is re
   expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'active' });
   expect(await countTenantRows(store, 'acme')).toEqual(before);
   expect(await openErasures(store)).toEqual([]);
+});
+
+test('a tenant whose erasure hangs keeps no other tenant’s waiting', async () => {
+  const { store } = await freshStore('sqlite');
+  const dataDir = await scratchFolder();
+  const asked = async (tenantId: string) => {
+    const ids = { candidates: ['501'], jobCandidates: ['9501'], enrolments: [], employees: [] };
+    const subject = { tenantId, companies: [tenantId], ...ids };
+    await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+  };
+  let hanging = 0;
+  const forgetHire = ({ tenantId }: { tenantId: string }) =>
+    tenantId === 'slow' ? new Promise<void>(() => (hanging += 1)) : Promise.resolve();
+  const round = createErasureRound({
+    store,
+    dataDir,
+    log: createRootLogger(undefined, 'silent'),
+    limits: { giveUpMs: 1, partnerLagMs: 1, pausedMs: 1 },
+    forgetting: { forgetHire, forgetTenant: async () => 0 },
+  } as unknown as ActivityDeps);
+  await asked('slow');
+  await round();
+  await vi.waitFor(() => expect(hanging).toBe(1), 5_000);
+  await asked('quick');
+  await round();
+  const open = async () => (await openErasures(store)).map((row) => row.tenant_id);
+  await vi.waitFor(async () => expect(await open()).toEqual(['slow']), 5_000);
+  expect(hanging).toBe(1);
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { sql, type TableMetadata } from 'kysely';
+import { type KyselyPlugin, sql, type TableMetadata } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
@@ -166,4 +166,46 @@ test('no byte of an erased tenant is left in the files of the store', async () =
   expect(await forgetBytes(store)).toBe(true);
   expect(await holding('canary-acme')).toEqual([]);
   expect(await holding('canary-umbrella')).not.toEqual([]);
+});
+
+test.each(kinds)('people of a tenant go a batch at a time, and what is done stays done; on %s', async (kind) => {
+  let isCut = false;
+  let deletes = 0;
+  const cut: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      if (JSON.stringify(node).includes('delete from persons') && (deletes += 1) === 2 && isCut) throw new Error('cut');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const { store } = await freshStore(kind, { plugins: [cut] });
+  await readTenantState(store, 'acme');
+  const people = Array.from({ length: 4_500 }, (_, at) => {
+    const person_id = `p-${String(at).padStart(5, '0')}`;
+    return { person_id, connection: 'hr', version: 1, is_abandoned: 0, tenant_id: 'acme', job_candidate_id: person_id };
+  });
+  for (let from = 0; from < people.length; from += 500) {
+    const some = people.slice(from, from + 500);
+    const keys = some.map(({ person_id: id }) => ({
+      scope: 'hr',
+      kind: 'candidate' as const,
+      value: id,
+      person_id: id,
+    }));
+    await store.kysely.insertInto('persons').values(some).execute();
+    await store.kysely.insertInto('person_keys').values(keys).execute();
+  }
+  const shared = { scope: 'hr', kind: 'employee', value: '7', person_id: 'p-04400', tenant_id: 'sister' } as const;
+  await store.kysely.insertInto('person_keys').values(shared).execute();
+  const left = async () =>
+    (await store.kysely.selectFrom('persons').select('person_id').orderBy('person_id').execute()).length;
+  isCut = true;
+  await expect(eraseTenantRows(store, 'acme')).rejects.toThrow('cut');
+  expect(await left()).toBe(2_500);
+  isCut = false;
+  await eraseTenantRows(store, 'acme');
+  expect(await store.kysely.selectFrom('persons').select(['person_id', 'tenant_id']).execute()).toEqual([
+    { person_id: 'p-04400', tenant_id: null },
+  ]);
+  expect(await countTenantRows(store, 'acme')).toEqual([]);
 });
