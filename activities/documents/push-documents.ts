@@ -5,7 +5,7 @@ import type { HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import type { stepKeys } from '../../src/partner/contract/onboarding.ts';
+import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import type { HireDocumentRow } from '../../src/store/document-tables.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
@@ -187,6 +187,7 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   const { readLagMs } = context.connection.hris.capabilities;
   const waitMs = row?.state === 'sent' ? (row.give_up_at ?? 0) + readLagMs - now : 0;
   if (waitMs > 0) return { kind: 'waiting', waitMs };
+  if (document.isUnsure === true) return refuse(delivery, row?.attempt ?? 0, STEP_NOT_TOLD);
   try {
     const { tenant } = context.connection;
     const allowPrivate = tenant.partner.allowPrivateAddress;
@@ -246,9 +247,8 @@ async function settle(delivery: Delivery, { error, left, attempt, batchId, budge
 async function refuse(
   { context, ref, document }: Delivery,
   attempt: number,
-  error: ConnectorError,
+  { message: reason }: Pick<ConnectorError, 'message'>,
 ): Promise<Delivered> {
-  const reason = error.message;
   await settleDocument(context.deps.store, { ...ref, document: document.key, attempt }, { state: 'refused', reason });
   return { kind: 'quarantined', reason };
 }
@@ -296,6 +296,8 @@ interface ListedDocument {
   title: string;
   /** Time-limited. */
   url: string;
+  /** Whether the tenant wants it cannot be told. */
+  isUnsure?: boolean;
 }
 
 /** The documents of the kinds that the tenant sends, with URLs of this moment. */
@@ -328,21 +330,31 @@ async function listOnboarding(
   if (onboardingCandidateId === null) return [];
   const { items } = await partner.readAll(contract.onboarding.listDocuments, { params: { onboardingCandidateId } });
   return items.flatMap(({ documentId, name, pdfUrl, ...more }) => {
-    if (!pdfUrl || more['status'] === 'rejected' || !asked.has(kindOf({ name, ...more }))) return [];
+    const kind = kindOf(more['stepKey']);
+    const isUnsure = kind === undefined && !(asked.has('onboarding') && asked.has('medical'));
+    if (!pdfUrl || more['status'] === 'rejected' || (kind !== undefined && !asked.has(kind))) return [];
     const id = String(documentId);
-    return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl }];
+    return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl, isUnsure }];
   });
 }
 
 const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
 
+const STEP_NOT_TOLD = {
+  message:
+    'The hiring platform does not say of which onboarding step this comes, so it may be of the medical test. ' +
+    'List both onboarding and medical in "documents" of the tenant file to have such documents delivered; where the ' +
+    'step is called otherwise, name it in partner.overrides.fieldNames (onboarding.listDocuments, stepKey).',
+};
+
 /**
  * What comes of the medical test goes nowhere unless the tenant lists it. Which step a document comes of is not shown
- * by the specification (DOCUMENTS): where the partner does not say it, a report may be one of these.
+ * by the specification (DOCUMENTS), and neither its type nor its name proves it: undefined where the partner says
+ * nothing, or a step that nobody knows.
  */
-function kindOf({ name, type, stepKey }: { name?: unknown; type?: unknown; stepKey?: unknown }): DocumentKind {
-  if (typeof stepKey === 'string') return stepKey === MEDICAL_STEP ? 'medical' : 'onboarding';
-  return type === 'report' || /medic|health/i.test(String(name)) ? 'medical' : 'onboarding';
+function kindOf(stepKey: unknown): DocumentKind | undefined {
+  if (stepKey === MEDICAL_STEP) return 'medical';
+  return stepKeys.some((known) => known === stepKey) ? 'onboarding' : undefined;
 }
 
 async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {

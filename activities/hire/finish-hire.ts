@@ -137,8 +137,9 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
   try {
     if (await isThere()) return;
     const batchId = await upsertValues(hire, [{ customFieldId, value }]);
-    if (await isThere()) await settleWrites(store, batchId, 'done');
-    else deps.log.warn({ ...ref, customFieldId }, 'reason of the hold not shown');
+    const isShown = await isThere();
+    await settleWrites(store, batchId, isShown ? 'done' : 'absent');
+    if (!isShown) deps.log.warn({ ...ref, customFieldId }, 'reason of the hold not shown');
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     deps.log.warn({ ...ref, customFieldId, code: error.code, reason: error.message }, 'reason of the hold refused');
@@ -205,9 +206,16 @@ export async function upsertValues(hire: HireContext, values: readonly TargetVal
   const batchId = await noteWrites(hire, [customFieldWrite(hire, values)]);
   const body = encoded.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
   const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
-  const failed = outcomes.find((outcome) => !outcome.ok);
-  if (failed !== undefined && !failed.ok) throw failed.error;
-  return batchId;
+  const errors = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.error]));
+  const [first] = errors;
+  if (first === undefined) return batchId;
+  // One row says it for all chunks: refused is what none of them brought.
+  if (
+    errors.length === outcomes.length &&
+    errors.every((error) => isConnectorError(error) && error.action === 'reject')
+  )
+    await settleWrites(hire.store, batchId, 'refused');
+  throw first;
 }
 
 /** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */

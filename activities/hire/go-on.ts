@@ -12,6 +12,7 @@ import { noteUnknownValue } from '../note-unknown-value.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { findEnrolments } from './enrol.ts';
 import { finishHire } from './finish-hire.ts';
+import { tellAtPartner } from './hold-hire.ts';
 import { planEmployee } from './plan-employee.ts';
 import { heldOutsideScope, readEnrolment, takeSeen } from './read-sources.ts';
 import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
@@ -103,7 +104,9 @@ export async function readOnboarding(
   const onboarding = await readNow(deps, given);
   if (given.asked !== true || onboarding.verdict !== 'ready') return onboarding;
   // Whoever answered meanwhile is heard first.
-  return (await closeUnanswered(deps.store, given)) ? onboarding : { verdict: 'waiting' };
+  if (!(await closeUnanswered(deps.store, given))) return { verdict: 'waiting' };
+  await tellAtPartner(deps, given);
+  return onboarding;
 }
 
 function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {

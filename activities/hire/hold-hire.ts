@@ -22,12 +22,12 @@ export async function openHold(
     insertHold(open, { tenantId, jobCandidateId, period, ...hold }),
   );
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');
-  await tell(deps, ref);
+  await tellAtPartner(deps, ref);
   return { holdId };
 }
 
 /** Of a tenant that has a place for it: why the hire is held goes to the partner, or away from there. */
-async function tell(deps: ActivityDeps, ref: HireRef): Promise<void> {
+export async function tellAtPartner(deps: ActivityDeps, ref: HireRef): Promise<void> {
   if (!(await hasPlaceForReason(deps, ref.tenantId))) return;
   await withHire(deps, ref, (hire) => tellWhyHeld(hire, 'as it stands'));
 }
@@ -72,7 +72,7 @@ export async function takeAnswer(
   if (hold === undefined) throw hireBehind(ref);
   // The question answered itself, and whoever closed it was killed before they said so: the step asks anew if it must.
   if (hold.closed_at !== null && hold.answered_at === null) {
-    await tell(deps, ref);
+    await tellAtPartner(deps, ref);
     return { verdict: 'answered', next: 'same' };
   }
   if (hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
@@ -88,6 +88,6 @@ export async function takeAnswer(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',
   );
-  await tell(deps, ref);
+  await tellAtPartner(deps, ref);
   return { verdict: 'answered', next, ...(ends === undefined ? {} : { ends }) };
 }

@@ -7,6 +7,8 @@ export interface HoldEntry {
   scope: 'hire' | 'tenant';
   answers: readonly Answer[];
   what: (about: never) => string;
+  /** What stands at the candidate instead, where `what` names another person, their records, or words from outside. */
+  told?: (about: never) => string;
   /** What to look at, and what each answer means. */
   asks: string;
 }
@@ -162,6 +164,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, onboardingCandidateIds }: OfHire & { onboardingCandidateIds: string[] }) =>
       `Somebody with the e-mail of job candidate ${jobCandidateId} has completed this flow already, in enrolment ` +
       `${onboardingCandidateIds.join(', ')}, which hirebridge did not make.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `Somebody with the e-mail of job candidate ${jobCandidateId} has completed this flow already.`,
     asks:
       'Answer adopt <onboardingCandidateId> if that was for this hire, or re-enrol if it was for an earlier ' +
       'employment or another person (costs one credit).',
@@ -171,6 +175,7 @@ export const holdCatalogue = {
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ onboardingCandidateId }: { onboardingCandidateId: string }) =>
       `There is no enrolment ${onboardingCandidateId} in the hiring platform.`,
+    told: () => 'The enrolment that was named is not in the hiring platform.',
     asks: 'Answer adopt with the id of the right one.',
   },
   ADOPT_MISFIT: {
@@ -178,6 +183,8 @@ export const holdCatalogue = {
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, onboardingCandidateId, misfit }: OfHire & Misfit) =>
       `Enrolment ${onboardingCandidateId} cannot be the one of job candidate ${jobCandidateId}: it ${misfit}.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The enrolment that was named cannot be the one of job candidate ${jobCandidateId}.`,
     asks: 'Answer adopt with the id of the right one; or correct it in the hiring platform, then answer retry.',
   },
   ADOPT_OTHER_EMAIL: {
@@ -185,6 +192,8 @@ export const holdCatalogue = {
     answers: ['adopt', 'adopt-anyway', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
       `Enrolment ${onboardingCandidateId} has another e-mail than job candidate ${jobCandidateId}.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The enrolment that was named has another e-mail than job candidate ${jobCandidateId}.`,
     asks:
       'Compare the two people in the hiring platform: answer adopt-anyway if they are the same person, ' +
       'or adopt <onboardingCandidateId> with the id of the right one.',
@@ -235,6 +244,7 @@ export const holdCatalogue = {
     answers: ['same-employee', 'transfer', 'new-employment', 'retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} is already hired as ${nameHire(other)}.`,
+    told: ({ jobCandidateId }: OfHire) => `The person of job candidate ${jobCandidateId} is already hired.`,
     asks:
       'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
       'or new-employment (a second employee record).',
@@ -245,6 +255,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} was hired without hirebridge before, as ${nameHire(other)}, ` +
       'and may be an employee already.',
+    told: ({ jobCandidateId }: OfHire) =>
+      `The person of job candidate ${jobCandidateId} was hired before, and may be an employee already.`,
     asks:
       'Look in the HR system: answer link <employeeId> if the person is there (nothing new is made), ' +
       'new-employment if a new employee record is to be made, or cancel to end this hire.',
@@ -254,6 +266,8 @@ export const holdCatalogue = {
     answers: ['retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose hire has no employee yet.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The person of job candidate ${jobCandidateId} is also being hired by another application.`,
     asks: 'Finish or cancel that hire, then answer retry.',
   },
   PERSON_HIRED_ELSEWHERE: {
@@ -262,6 +276,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, ` +
       'whose tenant is of the same company and has another HR system.',
+    told: ({ jobCandidateId }: OfHire) =>
+      `The person of job candidate ${jobCandidateId} is also being hired into another HR system of the company.`,
     asks:
       'Answer here-too to have an employee in both HR systems, cancel to have none here, ' +
       'or retry once the other hire has ended.',
@@ -271,6 +287,8 @@ export const holdCatalogue = {
     answers: ['retry', 'cancel'],
     what: ({ jobCandidateId, problems }: OfHire & { problems: string; fields: Record<string, string> }) =>
       `Job candidate ${jobCandidateId} lacks what the HR system needs. ${problems}`,
+    told: ({ jobCandidateId, fields }: OfHire & { fields: Record<string, string> }) =>
+      `Job candidate ${jobCandidateId} lacks what the HR system needs: ${Object.keys(fields).join(', ')}.`,
     asks: 'Then answer retry.',
   },
   IDENTITY_AMBIGUOUS: {
@@ -282,6 +300,8 @@ export const holdCatalogue = {
           ? 'the HR system cannot prove that there is none'
           : `${foundBy(keys)}: ${employeeIds.join(', ')}`
       }).`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `Whether job candidate ${jobCandidateId} is an employee already is not certain.`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
   },
   EMPLOYEE_TOLD: {
@@ -300,6 +320,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
       `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
       `and is linked to ${nameHire(other)}, another candidate of the hiring platform.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The employee who fits job candidate ${jobCandidateId} is linked to another candidate.`,
     asks:
       'Answer same-person if both candidates are one human (the employee is linked to this one from then on); ' +
       'correct the record in the HR system, then answer retry; answer link <employeeId> with the right one, ' +
@@ -318,6 +340,8 @@ export const holdCatalogue = {
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
       `The HR system has no employee ${employeeId} to link to job candidate ${jobCandidateId}.`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The HR system does not have the employee who was named for job candidate ${jobCandidateId}.`,
     asks: 'Answer link with the id of the right one.',
   },
   CREATE_UNKNOWN: {
@@ -328,6 +352,8 @@ export const holdCatalogue = {
       `and the HR system cannot show whether it worked.${
         employeeIds.length === 0 ? '' : ` It shows ${employeeIds.join(', ')}, by the e-mail or the name.`
       }`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `Whether an employee was made for job candidate ${jobCandidateId} is not known.`,
     asks: 'Look there: answer link <employeeId> if the employee exists, create if not.',
   },
   EMPLOYEE_PENDING: {
@@ -349,6 +375,8 @@ export const holdCatalogue = {
           'so the hiring platform was not told the Employee ID.'
         : `Employee ${employeeId}, named for job candidate ${jobCandidateId}, is linked to ${nameHire(other)}, ` +
           'another person.',
+    told: ({ jobCandidateId }: OfHire) =>
+      `The HR system does not show the employee of job candidate ${jobCandidateId}.`,
     asks:
       'Look there: answer link <employeeId> if the record was merged into another one or made anew, ' +
       'retry if it is back, or keep to end the hire as it is.',
@@ -394,6 +422,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, onboardingCandidateIds, said }: OfHire & RefusedEnd) =>
       `The hiring platform does not end enrolment ${onboardingCandidateIds.join(', ')} of job candidate ` +
       `${jobCandidateId}. ${said}`,
+    told: ({ jobCandidateId }: OfHire) =>
+      `The hiring platform does not end an enrolment of job candidate ${jobCandidateId}.`,
     asks: 'End it there, then answer retry; or keep to end the hire and leave the enrolment as it is.',
   },
   LEFT_AFTER_EMPLOYEE: {
@@ -428,6 +458,7 @@ export const holdCatalogue = {
     answers: ['ended', 'retry', 'keep'],
     what: ({ jobCandidateId, employeeId, said }: OfHire & { employeeId: string; said: string }) =>
       `The employment of employee ${employeeId}, made for job candidate ${jobCandidateId}, was not ended. ${said}`,
+    told: ({ jobCandidateId }: OfHire) => `The employment made for job candidate ${jobCandidateId} was not ended.`,
     asks: 'End it in the HR system, then answer ended; or keep if the employee stays.',
   },
   ...tenantHolds,

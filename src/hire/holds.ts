@@ -24,11 +24,14 @@ export function holdOf<C extends HoldCode>(code: C, about: HoldAbout<C>): HoldRe
   return { code, message: `${what(about as never)} ${asks}`, answers, details: { ...about } };
 }
 
-/** Why a hire waits, for people at the hiring platform: ids, codes and field names alone, as in its message. */
-export function reasonOf({ code, message, details }: Pick<HoldRequest, 'code' | 'message' | 'details'>): string {
+/**
+ * Why a hire waits, for people at the hiring platform: without commands, and without anybody else's ids. What the other
+ * side refused is said in its words, so that it is not repeated there.
+ */
+export function reasonOf({ code, details }: Pick<HoldRequest, 'code' | 'details'>): string {
   const entry = (holdCatalogue as Readonly<Record<string, HoldEntry>>)[code];
-  const what = entry === undefined ? message : entry.what((details ?? {}) as never);
-  return `On hold: ${what} [${code}]`.slice(0, MOST_OF_REASON);
+  const say = entry?.told ?? entry?.what ?? (() => 'Whoever looks after the connection to the HR system was asked.');
+  return `On hold: ${say((details ?? {}) as never)} [${code}]`.slice(0, MOST_OF_REASON);
 }
 
 const MOST_OF_REASON = 500;

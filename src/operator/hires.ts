@@ -297,11 +297,12 @@ function tellPlans({ plans }: HireRecords): Told[] {
   );
 }
 
-/** A receipt a document: which, what became of it, and the bytes by their hash. */
-function tellDocuments({ documents }: HireRecords): Told[] {
-  return documents.map(({ document, state, attempt, sha256, sent_at: at }) => {
-    const bytes = sha256 === null ? '' : `, sha256 ${sha256}`;
-    return { at, kind: 'document', text: `${document}, attempt ${attempt}: ${state}${bytes}` };
+/** A receipt a document: which, what became of it and why, and the bytes by their hash. */
+function tellDocuments({ hire, documents }: HireRecords): Told[] {
+  return documents.map(({ document, state, attempt, sha256, reason, sent_at: sentAt }) => {
+    const [bytes, why] = [sha256 === null ? '' : `, sha256 ${sha256}`, reason === null ? '' : `. ${reason}`];
+    const text = `${document}, attempt ${attempt}: ${state}${bytes}${why}`;
+    return { at: sentAt ?? hire.ended_at, kind: 'document', text };
   });
 }
 

@@ -193,7 +193,7 @@ export async function concludeWrites(store: Store, batchId: string, absent: read
   });
 }
 
-/** What a hire wrote back was read back: everything that was sent for it arrived. */
+/** What a hire wrote back was read back: what was sent for it arrived, but for what is known not to have. */
 export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
   await store.kysely
     .updateTable('foreign_writes')
@@ -202,6 +202,7 @@ export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
     .where('record_id', '=', ref.jobCandidateId)
     .where('period', '=', ref.period)
     .where('target', 'in', ['external-status', 'custom-fields'])
+    .where('outcome', 'in', ['open', 'done'])
     .where('verified_at', 'is', null)
     .execute();
 }

@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import { entryOf } from '../../src/hire/answers.ts';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
-import { type HoldCode, type HoldRequest, held, holdOf, hrisHold, refusalHold } from '../../src/hire/holds.ts';
+import {
+  type HoldCode,
+  type HoldRequest,
+  held,
+  holdOf,
+  hrisHold,
+  reasonOf,
+  refusalHold,
+} from '../../src/hire/holds.ts';
 
 const hire = { jobCandidateId: '5012' };
 const other = { tenantId: 'globex', jobCandidateId: '4001', period: 1 };
@@ -111,6 +119,23 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ],
   REBUILT_BASELINE: [holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2', '3'] }), ['3 other hired people']],
 };
+
+test('what stands at the candidate names nobody else, no command and nothing from outside', () => {
+  const isOfHire = (code: string) => holdCatalogue[code as HoldCode].scope === 'hire';
+  const ofHires = Object.entries(opened).flatMap(([code, one]) => (isOfHire(code) ? [one] : []));
+  const said = [
+    reasonOf(hrisHold(new ConnectorError({ code: 'DOWN', action: 'retry', message: 'Ana Reyes. Then answer retry.' }))),
+    reasonOf({ code: 'VALUE_REFUSED', details: { said: 'Ana Reyes' } }),
+    ...ofHires.map(([hold]) => reasonOf(hold)),
+  ];
+  expect(
+    said.filter((text) =>
+      /4001|globex|\b[78], 8|Ana|Not now|[Aa]nswer (?!came)|hirebridge (?!did|cannot)|undefined/.test(text),
+    ),
+  ).toEqual([]);
+  for (const code of ['EMPLOYEE_OF_ANOTHER', 'IDENTITY_AMBIGUOUS', 'CREATE_UNKNOWN'] as const)
+    expect(reasonOf(opened[code][0])).toMatch(/^On hold: [^78]*5012[^78]* \[[A-Z_]+\]$/);
+});
 
 describe.each(Object.entries(opened))('%s', (code, [hold, names]) => {
   test('names what it is about and what each id is good for', () => {

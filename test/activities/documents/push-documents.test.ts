@@ -42,6 +42,25 @@ test('what comes of the medical test stays with the partner, unless the tenant l
   }
 });
 
+test('a document whose step the partner does not tell stays there and is told, until both are wanted', async () => {
+  for (const [listed, isWanted] of [
+    ['onboarding', false],
+    ['onboarding, medical', true],
+  ] as const) {
+    const { run, stored, onboardingHashes, sandbox, store, hire } = await hiredIntoBamboo(listed, undefined, true);
+    const all = await onboardingHashes();
+    const untold = { kind: 'schema-surprise', surprise: 'unknown-enum', items: 50 } as const;
+    await sandbox.control.act('setFaults', { faults: [{ ...untold, on: 'onboarding.listDocuments' }] });
+    const counts = isWanted ? { created: all.length } : { created: 0, quarantined: all.length };
+    expect(await run('one')).toMatchObject({ counts });
+    expect(stored().map(hashOf).toSorted()).toEqual(isWanted ? all : []);
+    if (isWanted) continue;
+    expect((await readQuarantine(store, key))[0]?.reason).toMatch(/may be of the medical test.*onboarding and medical/);
+    const { story } = await readHire(store, 'acme', hire.job_candidate_id);
+    expect(story.filter(({ kind }) => kind === 'document')).toHaveLength(all.length);
+  }
+});
+
 test('each document is a receipt in the story of its hire, by the hash of its bytes', async () => {
   const { run, store, hire, served } = await hiredIntoBamboo('resume');
   await run('one');

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -56,7 +59,7 @@ test('why a hire is held stands at the candidate until it goes on, and then the 
   const { steps, id, hold, goOn, shown, kinds, store } = await begun({ told: true });
   const holdId = await hold();
   const { reason } = await shown();
-  expect(reason).toMatch(/^On hold: .*title is empty\..* \[MAPPING_INCOMPLETE\]$/);
+  expect(reason).toMatch(/^On hold: .* lacks what the HR system needs: title\. \[MAPPING_INCOMPLETE\]$/);
   expect(reason).not.toMatch(/hirebridge|answer retry/);
   // The activity's answer was lost, and it runs again.
   const before = await kinds('effect');
@@ -85,6 +88,15 @@ test('a hold that ends by itself leaves no reason behind', async () => {
   expect((await shown()).reason).toBe('');
 });
 
+test('a hold that the onboarding ends leaves no reason behind while the hire goes on', async () => {
+  const { hold, shown, deps, ref, store } = await begun({ told: true });
+  await hold();
+  expect((await shown()).reason).toMatch(/^On hold/);
+  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'ready' });
+  expect(await listHolds(store, {})).toEqual([]);
+  expect((await shown()).reason).toBe('');
+});
+
 test('a field that is gone keeps no hire from being held, nor from going on', async () => {
   const { hold, goOn, deleteReason, store } = await begun({ told: true });
   await deleteReason();
@@ -92,6 +104,38 @@ test('a field that is gone keeps no hire from being held, nor from going on', as
   expect(await listHolds(store, {})).toMatchObject([{ hold_id: holdId }]);
   expect(await goOn(holdId)).toMatchObject({ verdict: 'answered' });
 });
+
+test.each([
+  ['refused', 'refused'],
+  ['not shown', 'absent'],
+] as const)('a reason that is %s never counts as written, not even when the hire is done', async (how, outcome) => {
+  const { hold, deps, store, steps, id, ref, shown } = await begun({ told: true });
+  await openHold(swallowing(deps, how), { ...ref, hold: MISSING(id) });
+  const reasons = async () => {
+    const rows = await store.kysely.selectFrom('foreign_writes').selectAll().orderBy('sent_at').execute();
+    return rows.filter(({ target, changes }) => target === 'custom-fields' && changes.includes('On hold'));
+  };
+  expect([await reasons(), (await shown()).reason]).toMatchObject([[{ outcome }], null]);
+  expect(await hold()).not.toBe('');
+  await steps.employOnce(id);
+  await steps.finish(id);
+  expect((await reasons()).map((row) => [row.outcome, row.verified_at === null])).toEqual([
+    [outcome, true],
+    ['done', false],
+  ]);
+});
+
+/** A partner that refuses custom field values, or takes them and keeps none. */
+function swallowing(deps: ActivityDeps, how: 'refused' | 'not shown'): ActivityDeps {
+  const of: ActivityDeps['connections']['of'] = async (tenantId) => {
+    const connection = await deps.connections.of(tenantId);
+    const error = new ConnectorError({ code: 'VALUE_REFUSED', action: 'reject', message: 'Not this value.' });
+    const outcome = how === 'refused' ? { ok: false, error } : { ok: true, value: {} };
+    const inChunks = async () => [{ from: 0, to: 1, ...outcome }];
+    return { ...connection, partner: { ...connection.partner, inChunks } as typeof connection.partner };
+  };
+  return { ...deps, connections: { ...deps.connections, of } };
+}
 
 test('a tenant that names no place for them costs no call, no write and no row', async () => {
   const { hold, goOn, shown, kinds, store } = await begun({ told: false });

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/go-on.ts',
-      find: "  return (await closeUnanswered(deps.store, given)) ? onboarding : { verdict: 'waiting' };",
-      replace: "  return given.period === 0 ? onboarding : { verdict: 'waiting' };",
+      find: "  if (!(await closeUnanswered(deps.store, given))) return { verdict: 'waiting' };",
+      replace: "  if (given.period !== 0) return { verdict: 'waiting' };",
     },
   ],
   caughtBy: tests(/ready after the deadline ends the question/, 'test/activities/hire/strangers.test.ts'),
