@@ -183,8 +183,11 @@ export async function erasePerson(
 
 function isNamedIn(subject: Subject | TenantSubject, who: string): boolean {
   if (isTenantSubject(subject)) return false;
-  const bare = who.replace(/^\w+:/, '');
-  return idsOf(subject).some(({ id }) => id === bare || id.endsWith(`/${bare}`));
+  const [, prefix, bare = who] = /^(candidate|application|employee|email):(.+)$/.exec(who) ?? [];
+  const meant = prefix === 'application' ? 'job-candidate' : prefix;
+  return idsOf(subject).some(
+    ({ kind, id }) => (meant ?? kind) === kind && (id === bare || (kind === 'employee' && id.endsWith(`/${bare}`))),
+  );
 }
 
 async function carryOut(

@@ -4,14 +4,15 @@ import { expect, test } from 'vitest';
 import { carryOutErasure } from '../../activities/erase/carry-out.ts';
 import type { Places } from '../../src/config.ts';
 import { createRootLogger } from '../../src/log.ts';
-import { holdPerson } from '../../src/operator/person.ts';
+import { erasePerson, holdPerson } from '../../src/operator/person.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../../src/store/erase-restored.ts';
-import { askErasure } from '../../src/store/erasures.ts';
+import { askErasure, openErasures } from '../../src/store/erasures.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { completeIds, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { idsOf } from '../../src/store/person-marks.ts';
 import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
+import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { type SeededPerson, seedEverywhere } from '../store/seeded-person.ts';
 import { freshStore } from '../store/stores.ts';
@@ -90,4 +91,21 @@ test('a legal hold stops an erasure that was asked for before, and it goes on on
   expect(await holdPerson(parts, 'all', { release: true })).toEqual({ changed: true, erasing: [erasure] });
   expect((await carryOut(erasure))?.receipt).toBe(erasure);
   expect(await findPersonRows(store, eva)).toEqual([]);
+});
+
+test('an erasure under way is gone on with for that person alone, not for another with the same number', async () => {
+  const { store, eva, ask, dataDir, parts } = await seeded();
+  await ask(eva);
+  const away = () => {
+    throw new Error('Temporal is away');
+  };
+  const hires = { installationId: 'i', client: { workflow: { getHandle: away } } } as unknown as HireClient;
+  const erase = (who: string) =>
+    erasePerson({ ...parts, hires, places: { dataDir } as Places }, { who, reason: 'request', employee: 'keep' });
+  for (const who of ['candidate:501', 'application:9501', 'employee:31'])
+    await expect(erase(who), who).rejects.toThrow('Temporal is away');
+  expect(await openErasures(store)).toHaveLength(1);
+  await expect(erase('application:501')).rejects.toThrow('Temporal is away');
+  const subjects = (await openErasures(store)).map(({ subject }) => JSON.parse(subject) as Subject);
+  expect(subjects.map(({ jobCandidates }) => jobCandidates)).toEqual([['9501'], ['501']]);
 });
