@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Forgetting } from '../../activities/deps.ts';
 import { withFailpoints } from '../failpoint.ts';
 import { endWorkflows } from './end-workflows.ts';
+import { grpcCode } from './grpc-error.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireWorkflowId, reconcileScheduleId, streamScheduleId } from './ids.ts';
 import { listSchedules, removeSchedule } from './schedules.ts';
@@ -51,7 +52,12 @@ async function deleteHistories({ client, installationId }: HireClient, query: st
   let deleted = 0;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     if (!workflowId.startsWith(`${installationId}/`)) continue;
-    await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+    try {
+      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+    } catch (error) {
+      // The list is a little behind: a history that was deleted before still stands in it.
+      if (grpcCode(error) !== 'NOT_FOUND') throw error;
+    }
     deleted += 1;
   }
   return deleted;
