@@ -4,7 +4,7 @@ import { readCalendar, saveCalendar } from '../../src/store/calendars.ts';
 import { forgetAllowed } from '../../src/store/stream-states.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
-import { transforms } from '../../src/values/transforms.ts';
+import { readText } from '../../src/values/transforms.ts';
 import { assertFew } from '../push/by-rule.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 
@@ -102,6 +102,5 @@ function textOf(value: unknown): string | null {
 
 function instantOf(value: unknown): string | undefined {
   const text = textOf(value);
-  const read = text === null ? undefined : transforms.instant(text, undefined);
-  return read !== undefined && 'value' in read && typeof read.value === 'string' ? read.value : undefined;
+  return text === null ? undefined : readText('instant', text);
 }

@@ -7,7 +7,7 @@ import { type DownloadedFile, downloadFile } from '../../src/partner/client/down
 import { contract } from '../../src/partner/contract/index.ts';
 import { stepKeys } from '../../src/partner/contract/onboarding.ts';
 import type { HireDocumentRow } from '../../src/store/document-tables.ts';
-import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
   documentsToTell,
@@ -25,7 +25,7 @@ import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { OwnHris } from '../own-hris.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Documents that come later than this after the end of a hire are found by a pass with `full` only, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -254,10 +254,9 @@ async function refuse(
 }
 
 function note({ context, ref, document, employee }: Delivery, sha256: string): Promise<string> {
-  const { tenantId, jobCandidateId: recordId, period } = ref;
-  const origin = { tenantId, runId: context.runId, by: BY_ITSELF, mappingHash: null };
+  const { jobCandidateId: recordId, period } = ref;
   const changes = { [document.key]: { new: `sha256:${sha256}` } };
-  return recordWrites(context.deps.store, origin, [
+  return recordWrites(context.deps.store, originOf(context), [
     { target: 'documents', recordId, period, foreignId: employee.id, kind: 'create', changes, sensitive: [] },
   ]);
 }

@@ -13,10 +13,10 @@ import {
   readEmployments,
   saveChangeCursor,
 } from '../../src/store/employments.ts';
-import { BY_ITSELF, type FieldChange, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Where the exchange of fields is told which employees to read again. */
 const FIELDS = 'employees';
@@ -187,9 +187,8 @@ async function tellEnrolment(
     status: { old: before.status, new: wanted.status },
     employeeId: { old: before.employeeId, new: wanted.employeeId },
   };
-  await noted(context, employment, { target: 'external-status', foreignId: enrolment, changes }, () =>
-    onboarding.setExternalStatus({ params, body: { ...wanted } }),
-  );
+  const write = writeOf(employment, { target: 'external-status', foreignId: enrolment, changes });
+  await noted(context, [write], () => onboarding.setExternalStatus({ params, body: { ...wanted } }), REFUSED_BY);
   return isShown((await onboarding.getCandidate({ params })).data.externalStatus, wanted) ? 'written' : 'unseen';
 }
 
@@ -209,28 +208,14 @@ async function tellCustomField(
   if (old === wanted.employeeId) return 'unchanged';
   const changes = { [customField]: { old, new: wanted.employeeId } };
   const body = { ...entity, customFieldId: customField, value: wanted.employeeId };
-  await noted(context, employment, { target: 'custom-fields', foreignId: entityId, changes }, () =>
-    partner.customFieldValues.upsert({ body }),
-  );
+  const write = writeOf(employment, { target: 'custom-fields', foreignId: entityId, changes });
+  await noted(context, [write], () => partner.customFieldValues.upsert({ body }), REFUSED_BY);
   return (await read()) === wanted.employeeId ? 'written' : 'unseen';
 }
 
-/** A write beside its note: intent before, outcome after. The same again is harmless. */
-async function noted(
-  { deps, key, runId }: PushContext,
-  { hire }: Employment,
-  write: { target: string; foreignId: string; changes: Record<string, FieldChange> },
-  send: () => Promise<unknown>,
-): Promise<void> {
-  const origin = { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
-  const record = { recordId: hire.job_candidate_id, period: hire.period, kind: 'update' as const, sensitive: [] };
-  const batchId = await recordWrites(deps.store, origin, [{ ...record, ...write }]);
-  try {
-    await send();
-  } catch (error) {
-    const isRefused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
-    if (isRefused) await settleWrites(deps.store, batchId, 'refused');
-    throw error;
-  }
-  await settleWrites(deps.store, batchId, 'done');
+/** A key that is refused is a refusal, too: nothing was written by it. */
+const REFUSED_BY = ['reject', 'reauthorize'] as const;
+
+function writeOf({ hire }: Employment, write: Pick<NewWrite, 'target' | 'foreignId' | 'changes'>): NewWrite {
+  return { recordId: hire.job_candidate_id, period: hire.period, kind: 'update', sensitive: [], ...write };
 }

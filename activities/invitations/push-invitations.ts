@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { InviteBatch } from '../../src/partner/contract/assessment.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { BY_ITSELF, recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import {
@@ -14,7 +14,6 @@ import {
   settleInvitations,
   withoutErased,
 } from '../../src/store/invitations.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed } from '../../src/store/stream-states.ts';
@@ -26,7 +25,7 @@ import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/writ
 import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
  * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
@@ -114,10 +113,6 @@ async function settleOpen(context: PushContext, hints: readonly Hint[]): Promise
 
 function attemptOf({ assessment_id: assessmentId, candidate_id: candidateId, attempt }: InvitationRow): string {
   return `${assessmentId} ${candidateId} ${attempt}`;
-}
-
-function leftMs({ deps }: PushContext, { give_up_at: until }: InvitationRow, now: number): number {
-  return Number(until ?? 0) + deps.limits.partnerLagMs - now;
 }
 
 /** Ids of applications are integers (section 2.4). */
@@ -327,7 +322,7 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () =>
       // While there are no credits one goes first, and nobody else until it was taken.
       const some = rest.slice(0, run.isOutOfCredits ? 1 : BATCH);
       rest = rest.slice(some.length);
-      if (!(await touchRun(run.deps.store, run.key, run.runId))) throw superseded(run);
+      await assertOurs(run);
       await invite(run, assessmentId, some);
       if (run.isOutOfCredits) holdBack(run, rest.splice(0));
       beat();
@@ -381,12 +376,12 @@ function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
 
 /** One request for some people. What is refused as a whole is asked for in halves, until it is clear who is meant. */
 async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[]): Promise<void> {
-  const { deps, key, connection, runId } = run;
+  const { deps, key, connection } = run;
   const { store, limits } = deps;
   const clock = startClock();
   const writeId = await recordWrites(
     store,
-    { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null },
+    originOf(run),
     planned.map(({ invitee }) => writeOf(invitee)),
   );
   const rows = await sendInvitations(store, key.tenantId, planned, { writeId, budgetMs: limits.giveUpMs });
@@ -449,14 +444,6 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
 function again(row: InvitationRow): Planned {
   const { assessment_id: assessmentId, candidate_id: candidateId, job_candidate_id: jobCandidateId } = row;
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
-}
-
-function superseded({ key }: InviteRun): ConnectorError {
-  return new ConnectorError({
-    code: 'RUN_SUPERSEDED',
-    action: 'retry',
-    message: `Another run of ${key.tenantId} ${key.stream} took over. This one invites nobody any more.`,
-  });
 }
 
 /** Of this run; whom the partner refuses is told of as long as it does. */

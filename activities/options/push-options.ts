@@ -1,19 +1,19 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { ListEntry } from '../../src/hris/port.ts';
 import { definitionOf } from '../../src/mapping/definition-of.ts';
-import { type Excess, judgeOptions, type OptionPlan, optionsAfter, planOptions } from '../../src/plan/plan-options.ts';
+import {
+  type Excess,
+  goingIn,
+  judgeOptions,
+  type OptionPlan,
+  optionsAfter,
+  planOptions,
+} from '../../src/plan/plan-options.ts';
 import { batchesOf } from '../../src/store/batches.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
+import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
 import {
-  BY_ITSELF,
-  concludeWrites,
-  type FieldChange,
-  type NewWrite,
-  readOpenWrites,
-  recordWrites,
-  settleWrites,
-} from '../../src/store/foreign-writes.ts';
-import {
+  bearersOf,
   noteInUse,
   noteOptionLabels,
   type OptionsKey,
@@ -21,11 +21,10 @@ import {
   readOptionLabels,
   settleLeaving,
 } from '../../src/store/option-labels.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
 import { allowedCodes, forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 import { stopAt } from '../streams/reading.ts';
 import { type Asking, holdersOf, lookWhoHolds, NO_USES, type Place, readPlaces } from './who-holds.ts';
 
@@ -140,10 +139,9 @@ async function readSides(
   );
   const options = field.options ?? [];
   const plan = planOptions(options, entries, known);
-  const bearers = new Map(entries.toReversed().map(({ id, label }) => [label, id]));
-  const isSameList = [...bearers].every(([label, id]) => known.get(label)?.entryId === id);
+  const isSameList = [...bearersOf(entries)].every(([label, id]) => known.get(label)?.entryId === id);
   const resting = full || !isSameList ? [] : await readInUse(deps.store, fieldKey);
-  const asked = [...plan.remove, ...plan.rename.map(({ from }) => from), ...plan.passedOn];
+  const asked = [...goingIn(plan), ...plan.passedOn];
   return {
     set,
     fieldKey,
@@ -201,16 +199,6 @@ async function noteLabels({ deps, runId }: Run, side: Sides, isGoing: boolean): 
   await noteOptionLabels(deps.store, fieldKey, runId, noted);
 }
 
-/** @throws ConnectorError RUN_SUPERSEDED */
-async function assertOurs({ deps, key, runId }: Run): Promise<void> {
-  if (await touchRun(deps.store, key, runId)) return;
-  throw new ConnectorError({
-    code: 'RUN_SUPERSEDED',
-    action: 'retry',
-    message: `Another run of ${key.tenantId} ${key.stream} took over. This one changes no option any more.`,
-  });
-}
-
 const skippedOf =
   (field: FieldDefinition) =>
   (option: string): Verdict => ({ id: idOf(field, option), kind: 'skipped' });
@@ -224,7 +212,7 @@ function verdictsOf({ field, options, plan, left }: Sides): Verdict[] {
   const verdict = (option: string, kind: Verdict['kind']): Verdict => ({ id: idOf(field, option), kind });
   const renamed = new Set(plan.rename.map(({ to }) => to));
   const added = plan.add.filter((option) => !renamed.has(option));
-  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
+  const going = goingIn(plan);
   return [
     ...options
       .filter((option) => !going.includes(option) && !plan.waiting.includes(option))
@@ -300,7 +288,6 @@ type Move = Place & { held: string[]; after: string[] };
 
 /** A record has one row, whatever it holds in how many places. */
 async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
-  const { deps, connection } = run;
   const changes = new Map<string, NewWrite['changes']>();
   for (const { input, held, after } of moves) {
     const change = { [placeKey(input)]: { old: valueOf(field, held), new: valueOf(field, after) } };
@@ -308,16 +295,12 @@ async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move
   }
   await assertOurs(run);
   const writes = [...changes].map(([entityId, some]) => valueWrite(field, entityId, some));
-  const batchId = await recordWrites(deps.store, originOf(run), writes);
   const body = moves.map(({ input, after }) => ({ ...input, value: valueOf(field, after) }));
   try {
-    await connection.partner.customFieldValues.upsertBulk({ body });
+    await noted(run, writes, () => run.connection.partner.customFieldValues.upsertBulk({ body }));
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    await settleWrites(deps.store, batchId, 'refused');
-    return;
   }
-  await settleWrites(deps.store, batchId, 'done');
 }
 
 function valueOf({ type }: FieldDefinition, held: string[]): string | string[] {
@@ -337,10 +320,6 @@ function valueWrite(field: FieldDefinition, entityId: string, changes: NewWrite[
     changes,
     sensitive: [],
   };
-}
-
-function originOf({ key, runId }: Run) {
-  return { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
 }
 
 /** Of values that were sent without an answer: the records say whether they arrived. */
@@ -387,7 +366,7 @@ async function putOptions(
   plan: Pick<OptionPlan, 'add' | 'rename' | 'remove'>,
 ): Promise<string[]> {
   const { deps, connection, runId } = run;
-  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
+  const going = goingIn(plan);
   const before = (await readField(connection, set.customField)).options ?? [];
   const wanted = optionsAfter(before, plan, uses.labels);
   if (isSame(before, wanted)) return [];
@@ -405,18 +384,10 @@ function isSame(one: unknown, other: unknown): boolean {
 const OPTIONS_TARGET = 'options';
 
 async function sendOptions(run: Run, fieldId: string, old: readonly string[], options: string[]): Promise<void> {
-  const { deps, connection } = run;
   const write = { target: OPTIONS_TARGET, recordId: fieldId, foreignId: fieldId, kind: 'update' } as const;
-  const batchId = await recordWrites(deps.store, originOf(run), [
-    { ...write, changes: { options: { old, new: options } }, sensitive: [] },
-  ]);
-  try {
-    await connection.partner.customFields.update({ params: { customFieldId: fieldId }, body: { options } });
-  } catch (error) {
-    if (isConnectorError(error) && error.action === 'reject') await settleWrites(deps.store, batchId, 'refused');
-    throw error;
-  }
-  await settleWrites(deps.store, batchId, 'done');
+  await noted(run, [{ ...write, changes: { options: { old, new: options } }, sensitive: [] }], () =>
+    run.connection.partner.customFields.update({ params: { customFieldId: fieldId }, body: { options } }),
+  );
 }
 
 /** Of options that were sent without an answer: the field says whether they arrived, in whatever order. */
@@ -464,7 +435,7 @@ async function endSet(run: Run, side: Sides): Promise<void> {
   const { plan, fieldKey, asked, set } = side;
   const read = async () => (await readField(connection, set.customField)).options ?? [];
   const shown = side.leaving.length > 0 ? await comeBack(run, side, await read()) : await read();
-  const going = [...plan.remove, ...plan.rename.map(({ from }) => from)];
+  const going = goingIn(plan);
   const left = [
     ...plan.add.filter((label) => !shown.includes(label)),
     ...going.filter((label) => shown.includes(label)),

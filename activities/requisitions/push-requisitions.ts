@@ -10,7 +10,7 @@ import { decodeValue, encodeValue } from '../../src/partner/custom-field-forms.t
 import { changedValues, findJob, type ListedJob, mayBeOurs, notWritable } from '../../src/plan/plan-requisition.ts';
 import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
@@ -25,7 +25,7 @@ import { readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Every open requisition and its job. What was made before a kill is found again, by the store or in the list. */
 export async function pushRequisitions(context: PushContext, beat: () => void): Promise<Verdict[]> {
@@ -86,9 +86,9 @@ function changesOf(pushed: Pushed): Change[] {
   return values.length === 0 ? [] : [{ wanted, job, values }];
 }
 
-async function writeValues({ deps, connection, key, runId, mapping }: RequisitionRun, changes: readonly Change[]) {
+async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
   if (changes.length === 0) return;
-  const origin = { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: mapping.hash };
+  const { deps, connection, mapping } = run;
   const writes = changes.map(({ wanted, job, values }) => ({
     target: 'job',
     recordId: wanted.id,
@@ -99,7 +99,7 @@ async function writeValues({ deps, connection, key, runId, mapping }: Requisitio
     ),
     sensitive: [],
   }));
-  const batchId = await recordWrites(deps.store, origin, writes);
+  const batchId = await recordWrites(deps.store, originOf(run, mapping.hash), writes);
   const body = changes.flatMap(({ job, values }) =>
     values.map((value) => ({ ...value, entityType: 'job' as const, entityId: job.id })),
   );
@@ -204,8 +204,8 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
 
 /** A request without an answer: found, not found by its deadline, or not to be told. */
 async function settleSent(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
-  const { deps, jobs, settings, now } = run;
-  const waitMs = (row.give_up_at ?? 0) + deps.limits.partnerLagMs - now;
+  const { jobs, settings, now } = run;
+  const waitMs = leftMs(run, row, now);
   if (waitMs > 0) return { kind: 'waiting', waitMs };
   const jobIds = mayBeOurs(jobs, settings.reference, row.sent_at ?? 0);
   return jobIds.length > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
@@ -285,9 +285,7 @@ function bodyOf({ settings }: RequisitionRun, { id, fields, values }: WantedJob)
 function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<string> {
   const sent = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
   const changes = newValues({ status: 'DRAFT', ...fields, ...sent });
-  const { tenantId } = run.key;
-  const origin = { tenantId, runId: run.runId, by: BY_ITSELF, mappingHash: run.mapping.hash };
-  return recordWrites(run.deps.store, origin, [
+  return recordWrites(run.deps.store, originOf(run, run.mapping.hash), [
     { target: 'job', recordId: id, kind: 'create', changes, sensitive: [] },
   ]);
 }

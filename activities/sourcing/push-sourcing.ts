@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { cleanEmail } from '../../src/partner/contract/shapes.ts';
-import { BY_ITSELF, readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { erasedOf, type PersonId } from '../../src/store/person-marks.ts';
 import type { SourcedLeadRow } from '../../src/store/push-tables.ts';
@@ -18,12 +18,12 @@ import {
 } from '../../src/store/sourced-leads.ts';
 import { forgetAllowed } from '../../src/store/stream-states.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { transforms } from '../../src/values/transforms.ts';
+import { readText } from '../../src/values/transforms.ts';
 import type { Connection } from '../connections.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
-import type { PushContext, Verdict } from '../push/push-context.ts';
+import { leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
  * Leads whom the tenant's rules name become candidates of a job, once for each lead and job: the partner is asked who
@@ -174,7 +174,7 @@ function contactOf(item: Readonly<Record<string, unknown>>, country: string | un
     return text === '' ? undefined : text;
   };
   const [consent, phoneShown] = [shown('consentAt'), shown('phone')];
-  const instant = consent === undefined ? undefined : readWith('instant', consent);
+  const instant = consent === undefined ? undefined : readText('instant', consent);
   return {
     firstName: shown('firstName'),
     lastName: shown('lastName'),
@@ -191,12 +191,7 @@ function emailOf(text: unknown): string | undefined {
 
 /** In E.164; undefined for what is no number. */
 function phoneOf(text: unknown, country: string | undefined): string | undefined {
-  return typeof text === 'string' ? readWith('phone', text, { country }) : undefined;
-}
-
-function readWith(name: 'instant' | 'phone', text: string, option?: unknown): string | undefined {
-  const read = transforms[name](text, option);
-  return 'value' in read && typeof read.value === 'string' ? read.value : undefined;
+  return typeof text === 'string' ? readText('phone', text, { country }) : undefined;
 }
 
 /** What is to be done for a lead; nothing where that is known. */
@@ -205,14 +200,14 @@ function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned
   if (before?.state === 'done' && !isRefused) tell(run, lead, 'unchanged');
   else if (isRefused && !run.full) tellRefused(run, lead, before?.code ?? null);
   else if (before?.state === 'sent' && lead.consentOn === undefined) return [];
-  else if (before?.state === 'sent' && leftMs(run, before) > 0) run.waitMs = Math.max(run.waitMs, leftMs(run, before));
+  else if (before?.state === 'sent' && leftMs(run, before, run.now) > 0) waitFor(run, leftMs(run, before, run.now));
   else if (lead.consentOn === undefined) tell(run, lead, 'skipped', WITHOUT_CONSENT);
   else return [{ lead, before }];
   return [];
 }
 
-function leftMs({ deps, now }: Run, { give_up_at: until }: SourcedLeadRow): number {
-  return Number(until ?? 0) + deps.limits.partnerLagMs - now;
+function waitFor(run: Run, ms: number): void {
+  run.waitMs = Math.max(run.waitMs, ms);
 }
 
 const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
@@ -274,7 +269,7 @@ async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefin
   const { email, phone } = lead;
   if (email === undefined && phone === undefined)
     return tell(run, lead, 'quarantined', 'a request had no answer, and no campaign shows them: look into the job');
-  if (leftMs(run, before) > 0) return void (run.waitMs = Math.max(run.waitMs, leftMs(run, before)));
+  if (leftMs(run, before, run.now) > 0) return waitFor(run, leftMs(run, before, run.now));
   const known = await findPerson(run, lead);
   const person = known === 'other' ? undefined : known;
   await concludeRequest(run, before, person);
@@ -334,7 +329,7 @@ async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Pers
 /** Where they gave none before: what stands there may be newer. False where the partner refuses it. */
 async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidateId: string): Promise<boolean> {
   if (consentOn === undefined) return true;
-  const { deps, key, runId, connection, settings } = run;
+  const { deps, key, connection, settings } = run;
   const { customField: customFieldId } = settings.consent;
   const { partner } = connection;
   const entity = { entityType: 'candidate' as const, entityId: candidateId };
@@ -344,18 +339,14 @@ async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidate
   for (const { kind, record_id: id, batch_id: batchId } of await readOpenWrites(deps.store, key.tenantId, 'lead'))
     if (kind === 'update' && id === leadId) await settleWrites(deps.store, batchId, isThere ? 'done' : 'absent');
   if (isThere) return true;
-  const origin = { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
   const changes = newValues({ [customFieldId]: consentOn });
-  const about = { target: 'lead', recordId: leadId, foreignId: candidateId, kind: 'update' as const };
-  const writeId = await recordWrites(deps.store, origin, [{ ...about, changes, sensitive: [] }]);
+  const write = { target: 'lead', recordId: leadId, foreignId: candidateId, kind: 'update' as const, changes };
+  const value = { customFieldId, ...entity, entityId: Number(candidateId), value: consentOn };
   try {
-    const value = { customFieldId, ...entity, entityId: Number(candidateId), value: consentOn };
-    await partner.customFieldValues.upsertBulk({ body: [value] });
-    await settleWrites(deps.store, writeId, 'done');
+    await noted(run, [{ ...write, sensitive: [] }], () => partner.customFieldValues.upsertBulk({ body: [value] }));
     return true;
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    await settleWrites(deps.store, writeId, 'refused');
     return false;
   }
 }
@@ -386,14 +377,13 @@ function codeOf(isOurs: boolean, hasConsent: boolean): string | null {
 
 async function add(run: Run, planned: Planned, person: Person | undefined, sinceRead: Elapsed): Promise<void> {
   const { lead, before } = planned;
-  const { deps, key, runId } = run;
+  const { deps, key } = run;
   const { store, limits } = deps;
   const clock = startClock();
   const { leadId: recordId, jobId, campaignId } = lead;
   const changes = newValues({ jobId, campaignId });
-  const origin = { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash: null };
   const write = { target: 'lead', recordId, kind: 'create' as const, changes, sensitive: [] };
-  const writeId = await recordWrites(store, origin, [write]);
+  const writeId = await recordWrites(store, originOf(run), [write]);
   const intent = { writeId, budgetMs: limits.giveUpMs };
   const row = await sendLead(store, key.tenantId, { ...lead, before }, intent);
   if (row === undefined) return settleWrites(store, writeId, 'absent');
@@ -408,7 +398,7 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   const jobCandidateId = data.jobCandidateId ?? (await shownInJob(run, lead));
   if (jobCandidateId === undefined) {
     await settleLead(store, row, { state: 'sent', code: NO_APPLICATION });
-    return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
+    return waitFor(run, limits.giveUpMs);
   }
   await settleWrites(store, writeId, 'done');
   const id = String(data.id);
@@ -437,7 +427,7 @@ async function send(run: Run, { body, guard, ...about }: Sending) {
     return await run.connection.partner.candidates.add({ body }, { signal, beforeSend });
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    if (error.action === 'unknown') run.waitMs = Math.max(run.waitMs, run.deps.limits.giveUpMs);
+    if (error.action === 'unknown') waitFor(run, run.deps.limits.giveUpMs);
     else await settleRefused(run, { ...about, error });
     return undefined;
   }

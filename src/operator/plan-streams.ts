@@ -5,7 +5,7 @@ import { keepMapping } from '../../activities/keep-mapping.ts';
 import { findOptions } from '../../activities/options/push-options.ts';
 import type { FieldWrite } from '../exchange/plan-pair.ts';
 import type { Side } from '../hire/side.ts';
-import { optionsAfter } from '../plan/plan-options.ts';
+import { goingIn, optionsAfter } from '../plan/plan-options.ts';
 import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
 import type { Quarantined } from '../store/quarantine.ts';
 import { savePlan } from '../store/saved-plans.ts';
@@ -107,7 +107,7 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
     const record = `${field.label} (${field.id})`;
     const isHeld = (label: string): boolean => uses.labels.has(label);
     const follow = plan.rename.filter(({ from }) => [...uses.holders.values()].some((held) => held.has(from)));
-    const stay = new Set([...plan.remove, ...plan.rename.map(({ from }) => from)].filter(isHeld));
+    const stay = new Set(goingIn(plan).filter(isHeld));
     if (uses.unknown === undefined) for (const { from } of follow) stay.delete(from);
     const after = optionsAfter(options, plan, stay);
     const why = `the list ${set.list} of the HR system has other entries`;

@@ -25,6 +25,11 @@ export interface OptionPlan {
   passedOn: string[];
 }
 
+/** Options that a plan takes away, or gives another name. */
+export function goingIn({ remove, rename }: Pick<OptionPlan, 'remove' | 'rename'>): string[] {
+  return [...remove, ...rename.map(({ from }) => from)];
+}
+
 /** Pure: what differs between a select field's options and the entries of the list. */
 export function planOptions(
   options: readonly string[],

@@ -60,6 +60,11 @@ export interface NotedLabels {
   leaving: readonly string[];
 }
 
+/** By label, whose it is: of two entries of one name the first's. It is both of theirs while either bears it. */
+export function bearersOf(entries: NotedLabels['entries']): Map<string, string> {
+  return new Map(entries.toReversed().map(({ id, label }) => [label, id]));
+}
+
 /** Before anything is sent, in one transaction. At rest nothing is written. */
 export async function noteOptionLabels(
   store: Store,
@@ -75,9 +80,7 @@ export async function noteOptionLabels(
     const after = { ...before, ...to };
     if (!known.has(label) || JSON.stringify(before) !== JSON.stringify(after)) rows.set(label, after);
   };
-  // Of two entries of one name, the first: the option is both of theirs while either bears it.
-  const bearers = new Map(entries.toReversed().map(({ id, label }) => [label, id]));
-  for (const [label, id] of bearers) change(label, { entry_id: id, missed_run: null, leaving: 0 });
+  for (const [label, id] of bearersOf(entries)) change(label, { entry_id: id, missed_run: null, leaving: 0 });
   for (const label of missed) change(label, { missed_run: runId });
   for (const label of leaving) change(label, { leaving: 1 });
   if (rows.size === 0) return;

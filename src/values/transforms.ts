@@ -93,6 +93,12 @@ export const transforms = {
 
 export type TransformName = keyof typeof transforms;
 
+/** A text as a transform reads it; undefined where it is none of that kind. */
+export function readText(name: 'instant' | 'phone', text: string, option?: unknown): string | undefined {
+  const read = transforms[name](text, option);
+  return 'value' in read && typeof read.value === 'string' ? read.value : undefined;
+}
+
 const BOOLEANS: Record<string, Transformed> = Object.fromEntries([
   ...['true', 'yes', '1'].map((word) => [word, { value: true }]),
   ...['false', 'no', '0'].map((word) => [word, { value: false }]),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/sourcing/push-sourcing.ts',
-      find: "else if (before?.state === 'sent' && leftMs(run, before) > 0)",
-      replace: "else if (before?.state === 'sent' && leftMs(run, before) > 1e15)",
+      find: "else if (before?.state === 'sent' && leftMs(run, before, run.now) > 0)",
+      replace: "else if (before?.state === 'sent' && leftMs(run, before, run.now) > 1e15)",
     },
   ],
   caughtBy: tests(/a lost answer is looked up after its deadline/, 'test/activities/sourcing/push-sourcing.test.ts'),
