@@ -7,7 +7,7 @@ import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import { assertNoLegalHold, noteFound } from '../../src/store/erasures.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
-import { idsOf } from '../../src/store/person-marks.ts';
+import { idsOf, nameOf } from '../../src/store/person-marks.ts';
 import { landedNames, type PullName } from '../../src/streams/streams.ts';
 import { peopleNamedIn } from '../../src/streams/without-erased.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
@@ -18,6 +18,11 @@ import type { Connection } from '../connections.ts';
 // Rows in the customer's landing tables: a person's, and a whole tenant's.
 
 const HRIS_MS = 30_000;
+
+/** For one call, or a page of it. */
+function ofTenant(tenant: string): { tenant: string; signal: AbortSignal } {
+  return { tenant, signal: AbortSignal.timeout(HRIS_MS) };
+}
 
 const OBSERVED =
   'Landing tables were not touched: the tenant only observes, so nothing of it is written. Rows of a time when it ' +
@@ -41,8 +46,7 @@ export async function removeTables(store: Store, row: ErasureRow): Promise<strin
 export async function assertTablesAnswer(store: Store, tenantId: string): Promise<void> {
   if (await onlyObserves(store, tenantId)) return;
   const ask = async ({ landing, tenant, stream }: LandingTable): Promise<void> => {
-    const options = { tenant: tenantId, most: 1, signal: AbortSignal.timeout(HRIS_MS) };
-    await ifThere(tenant, stream, () => landing.ids(stream, options));
+    await ifThere(tenant, stream, () => landing.ids(stream, { ...ofTenant(tenantId), most: 1 }));
   };
   await eachTable(store, tenantId, ask).catch((error: unknown) => {
     throw tablesUnreachable(tenantId, error, 'LANDING_UNREACHABLE');
@@ -78,13 +82,14 @@ async function eachTable(store: Store, tenantId: string, use: (table: LandingTab
 }
 
 async function removeTable(store: Store, row: ErasureRow, { landing, tenant, stream }: LandingTable): Promise<void> {
-  const limits = () => ({ tenant: row.tenant_id, signal: AbortSignal.timeout(HRIS_MS) });
   for (let after: string | undefined, all = 0; ; ) {
-    const ids = await ifThere(tenant, stream, () => landing.ids(stream, { ...limits(), after, most: PAGE }));
+    const ids = await ifThere(tenant, stream, () =>
+      landing.ids(stream, { ...ofTenant(row.tenant_id), after, most: PAGE }),
+    );
     if (ids.length === 0) return;
     all += ids.length;
     await noteFound(store, row, [{ place: `landing table of ${stream}`, count: all }]);
-    await landing.remove(stream, ids, { ...limits(), mark: false });
+    await landing.remove(stream, ids, { ...ofTenant(row.tenant_id), mark: false });
     after = ids.at(-1);
   }
 }
@@ -112,7 +117,7 @@ export async function removeLanded(
   for (const [stream, ids] of await landedOf(of, connection)) {
     if (ids.length === 0) continue;
     await noteFound(store, row, [{ place: `landing table of ${stream}`, count: ids.length }]);
-    const options = { tenant: row.tenant_id, mark: false, signal: AbortSignal.timeout(HRIS_MS) };
+    const options = { ...ofTenant(row.tenant_id), mark: false };
     for (const some of batchesOf(ids)) await landing.remove(stream, some, options);
   }
 }
@@ -127,7 +132,7 @@ export async function readLanded(
   const known = (stream: string): [string, string[]] => [stream, STREAM_IDS[stream]?.(of) ?? []];
   const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
   for (const [stream, ids] of all) {
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const options = ofTenant(of.tenantId);
     const read = async () => (await connection.hris.landing?.read(stream, ids, options)) ?? [];
     const rows = ids.length === 0 ? [] : await ifThere(connection.tenant, stream, read);
     if (rows.length > 0) found.push({ stream, rows });
@@ -152,7 +157,7 @@ export async function landedOf(of: Subject, connection: Connection): Promise<Map
   if (landing === undefined) return found;
   for (const stream of Object.keys(connection.landings)) {
     const known = STREAM_IDS[stream]?.(of) ?? [];
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const options = ofTenant(of.tenantId);
     const ids = await ifThere(connection.tenant, stream, async () => {
       const rows = known.length === 0 ? [] : await landing.read(stream, known, options);
       const more = NAMING.has(stream) ? await rowsNaming(stream, of, connection) : [];
@@ -170,14 +175,13 @@ const NAMING: ReadonlySet<string> = new Set(['applications', 'interviews', 'scre
 async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Connection): Promise<string[]> {
   const found: string[] = [];
   if (landing === undefined) return found;
-  const own = new Set(idsOf(of).map(({ kind, id }) => `${kind} ${id}`));
+  const own = new Set(idsOf(of).map(nameOf));
   for (let after: string | undefined; ; ) {
-    const options = { tenant: of.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const options = ofTenant(of.tenantId);
     const ids = await landing.ids(stream, { ...options, after, most: PAGE });
     if (ids.length === 0) return found;
     const rows = await landing.read(stream, ids, options);
-    for (const { id, fields } of rows)
-      if (peopleNamedIn(fields).some((one) => own.has(`${one.kind} ${one.id}`))) found.push(id);
+    for (const { id, fields } of rows) if (peopleNamedIn(fields).some((one) => own.has(nameOf(one)))) found.push(id);
     after = ids.at(-1);
   }
 }

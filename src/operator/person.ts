@@ -24,6 +24,7 @@ import {
   idsOf,
   legalHoldOf,
   markPerson,
+  nameOf,
   type PersonId,
   type PersonIds,
   recordDigest,
@@ -269,8 +270,8 @@ export async function holdPerson(
 
 function isOf(subject: Subject | TenantSubject, ids: readonly PersonId[] | typeof EVERYBODY): boolean {
   if (ids === EVERYBODY || isTenantSubject(subject)) return true;
-  const theirs = new Set(idsOf(subject).map(({ kind, id }) => `${kind} ${id}`));
-  return ids.some(({ kind, id }) => theirs.has(`${kind} ${id}`));
+  const theirs = new Set(idsOf(subject).map(nameOf));
+  return ids.some((one) => theirs.has(nameOf(one)));
 }
 
 async function changeHold(

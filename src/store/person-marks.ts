@@ -58,7 +58,8 @@ function digestOf(key: string, tenantId: string, name: string): string {
   return createHmac('sha256', key).update(`${tenantId}\n${name}`).digest('base64url');
 }
 
-function nameOf({ kind, id }: PersonId): string {
+/** One text for an id of its kind. */
+export function nameOf({ kind, id }: PersonId): string {
   return `${kind} ${id}`;
 }
 

@@ -106,22 +106,31 @@ interface OldDelivery {
  * day: what somebody who opens the hire again must recognise.
  */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
-  const plans = await store.kysely
+  const { plans, intents } = pinnedOf(store, tenantId);
+  return updated([
+    await plans.where((eb) => eb.exists(hireOver(store, 'plans', afterMs))).executeTakeFirstOrThrow(),
+    await intents.where((eb) => eb.exists(hireOver(store, 'intents', afterMs))).executeTakeFirstOrThrow(),
+  ]);
+}
+
+/** Clears what a tenant's plans and enrolment requests say. */
+function pinnedOf({ kysely }: Store, tenantId: string) {
+  const plans = kysely
     .updateTable('plans')
     .set({ change: PURGED })
     .where('tenant_id', '=', tenantId)
-    .where('change', '!=', sql.lit(PURGED))
-    .where((eb) => eb.exists(hireOver(store, 'plans', afterMs)))
-    .executeTakeFirstOrThrow();
-  const intents = await store.kysely
+    .where('change', '!=', sql.lit(PURGED));
+  const intents = kysely
     .updateTable('intents')
     .set({ pinned: PURGED })
     .where('tenant_id', '=', tenantId)
     .where('verb', 'like', sql.lit('enrol:%'))
-    .where('pinned', '!=', sql.lit(PURGED))
-    .where((eb) => eb.exists(hireOver(store, 'intents', afterMs)))
-    .executeTakeFirstOrThrow();
-  return Number(plans.numUpdatedRows + intents.numUpdatedRows);
+    .where('pinned', '!=', sql.lit(PURGED));
+  return { plans, intents };
+}
+
+function updated(results: readonly { numUpdatedRows: bigint }[]): number {
+  return results.reduce((sum, { numUpdatedRows }) => sum + Number(numUpdatedRows), 0);
 }
 
 /**
@@ -137,23 +146,13 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
     .where('state', '=', 'removed')
     .where('removed_at', '<=', ago(store, afterMs));
   if ((await removed.executeTakeFirst()) === undefined) return 0;
-  const plans = kysely.updateTable('plans').set({ change: PURGED }).where('change', '!=', sql.lit(PURGED));
-  const intents = kysely
-    .updateTable('intents')
-    .set({ pinned: PURGED })
-    .where('verb', 'like', sql.lit('enrol:%'))
-    .where('pinned', '!=', sql.lit(PURGED));
-  let cleared = 0n;
-  for (const { numUpdatedRows } of [
-    await plans.where('tenant_id', '=', tenantId).executeTakeFirstOrThrow(),
-    await intents.where('tenant_id', '=', tenantId).executeTakeFirstOrThrow(),
-  ])
-    cleared += numUpdatedRows;
+  const { plans, intents } = pinnedOf(store, tenantId);
+  let cleared = updated([await plans.executeTakeFirstOrThrow(), await intents.executeTakeFirstOrThrow()]);
   for (const table of ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs'] as const) {
     const gone = await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
-    cleared += gone.numDeletedRows;
+    cleared += Number(gone.numDeletedRows);
   }
-  return Number(cleared);
+  return cleared;
 }
 
 /** The hire of a row in this table, if it ended so long ago. */
