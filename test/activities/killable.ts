@@ -1,21 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Connection } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createLogger } from '../../src/log.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { Store } from '../../src/store/open-store.ts';
-
-export const GIVE_UP_MS = 60_000;
-
-/** What a pushing stream of one tenant works with. */
-export function pushDeps(store: Store, connection: Connection): ActivityDeps {
-  return {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
-    connections: { of: async () => connection },
-  } as unknown as ActivityDeps;
-}
 
 /** What may become of a request that changes something at the partner, as the sandbox's faults have it. */
 export const REQUEST_FAULTS = [

@@ -10,7 +10,8 @@ import type { PushName } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 import { freshStoreUrl } from '../store/stores.ts';
-import { failpoints, GIVE_UP_MS, Killed, killablePartner, pushDeps } from './killable.ts';
+import { failpoints, Killed, killablePartner } from './killable.ts';
+import { GIVE_UP_MS, pushDeps } from './push-deps.ts';
 
 export interface RunOptions {
   hinted?: boolean;

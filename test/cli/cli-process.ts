@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Finished } from '../harness/run-command.ts';
+import { collect } from '../harness/run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -22,10 +22,7 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     env: { ...process.env, LOG_FORMAT: 'json', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const out = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk) => (out.stdout += String(chunk)));
-  child.stderr?.on('data', (chunk) => (out.stderr += String(chunk)));
-  const exited = once(child, 'close').then(([code]) => ({ code: code as number | null, ...out }) satisfies Finished);
+  const { out, exited } = collect(child);
   onTestFinished(() => void child.kill('SIGKILL'));
   /** The addresses it announces once it listens; an early end is an error with what it wrote. */
   async function urls(): Promise<Record<string, string>> {

@@ -33,8 +33,11 @@ export async function runCommand(
 ): Promise<Finished> {
   const env = { ...process.env, ...given };
   const stays = !words.includes('--help') && words.some((word) => STAY.has(word));
-  if (stays || Object.keys(given).some((name) => READ_ONCE.test(name)))
-    return finished(start([MAIN, ...words], env, cwd));
+  if (stays || Object.keys(given).some((name) => READ_ONCE.test(name))) {
+    const own = start([MAIN, ...words], env, cwd);
+    own.stdin?.end();
+    return collect(own).exited;
+  }
   const child =
     idle.pop() ??
     start([join(import.meta.dirname, 'commands-process.ts')], { ...process.env, LOG_FORMAT: 'json' }, cwd);
@@ -60,13 +63,13 @@ function hold(child: ChildProcess, isHeld: boolean): void {
   for (const one of [child, ...child.stdio] as ({ ref?(): void; unref?(): void } | null)[]) one?.[does]?.();
 }
 
-async function finished(child: ChildProcess): Promise<Finished> {
+/** What a process has written so far, and how it ends. */
+export function collect(child: ChildProcess): { out: Omit<Finished, 'code'>; exited: Promise<Finished> } {
   const out = { stdout: '', stderr: '' };
-  child.stdin?.end();
   child.stdout?.on('data', (chunk) => (out.stdout += String(chunk)));
   child.stderr?.on('data', (chunk) => (out.stderr += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...out };
+  const exited = once(child, 'close').then(([code]) => ({ code: code as number | null, ...out }));
+  return { out, exited };
 }
 
 /** What a command wrote, and its exit code; undefined where the process ended. */

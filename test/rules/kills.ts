@@ -9,14 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import { renderTable } from '../../src/cli/print.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
-import { createLogger } from '../../src/log.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -24,6 +22,7 @@ import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { pushDeps } from '../activities/push-deps.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
 const STREAMS = ['invitations', 'sourcing'] as const;
@@ -76,12 +75,7 @@ async function work({
     hris: {},
     keyFingerprint: 'one',
   } as unknown as Connection;
-  const deps = {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
-    connections: { of: async () => connection },
-  } as unknown as ActivityDeps;
+  const deps = pushDeps(store, connection, GIVE_UP_MS);
   const run = async (runId: string): Promise<void> => {
     for (;;) {
       try {

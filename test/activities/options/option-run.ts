@@ -3,11 +3,11 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import { openHris } from '../../../src/hris/registry.ts';
-import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
 import { landings } from '../../../src/streams/streams.ts';
+import { pushDeps } from '../push-deps.ts';
 
 export const KEY = { tenantId: 'acme', stream: 'options' } as const;
 
@@ -39,12 +39,7 @@ export async function openOptionRun({ storeUrl, hrUrl, fieldId, partner, pass }:
     await hris.close();
     await store.close();
   };
-  const deps = {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
-    connections: { of: async () => connection },
-  } as unknown as ActivityDeps;
+  const deps = pushDeps(store, connection);
   return { deps, tenant, connection, close };
 }
 

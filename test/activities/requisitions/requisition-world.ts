@@ -10,7 +10,8 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStoreUrl } from '../../store/stores.ts';
-import { failpoints, GIVE_UP_MS, Killed, killablePartner, pushDeps } from '../killable.ts';
+import { failpoints, Killed, killablePartner } from '../killable.ts';
+import { GIVE_UP_MS, pushDeps } from '../push-deps.ts';
 
 /** Open requisitions of an HRIS in memory; a real partner over sockets, a real store whose clock the test owns. */
 export async function requisitionWorld(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
