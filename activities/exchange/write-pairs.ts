@@ -9,12 +9,12 @@ import {
   type PairPlan,
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
-import { hrisForms } from '../../src/exchange/see-fields.ts';
+import { hrisForms, storedForm } from '../../src/exchange/see-fields.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
+import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { addWrites, isRunning } from '../../src/store/exchange-runs.ts';
@@ -355,6 +355,8 @@ type Outcomes = Map<string, Sent>;
 interface Entry {
   key: string;
   value: CustomFieldValueInput;
+  /** Whether a stored value is the one that the decision was made from. */
+  isOver: (stored: CustomFieldValue) => boolean;
 }
 
 type Guarded = ExchangeContext & { guard: SendGuard };
@@ -414,12 +416,16 @@ function outcomeKey(pairId: string, field: string): string {
   return `${pairId} ${field}`;
 }
 
-function entriesOf({ entity }: ExchangeContext, { pairId, partnerId, writes }: RecordWrites): Entry[] {
-  return writes.flatMap(({ field, at }) => {
+function entriesOf(
+  { entity, mapping, defined }: ExchangeContext,
+  { pairId, partnerId, writes }: RecordWrites,
+): Entry[] {
+  return writes.flatMap(({ field, at, over }) => {
     if (!('customFieldId' in at)) return [];
     const { customFieldId, sent: value } = at;
     const key = { customFieldId, entityType: entity, entityId: partnerId };
-    return [{ key: outcomeKey(pairId, field), value: { ...key, value } }];
+    const isOver: Entry['isOver'] = (stored) => storedForm(mapping, field, { pairId, stored, defined }) === over;
+    return [{ key: outcomeKey(pairId, field), value: { ...key, value }, isOver }];
   });
 }
 
@@ -434,7 +440,7 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   const note = ({ key }: Entry, sent: Sent): void => void outcomes.set(key, sent);
   const send = async (some: readonly Entry[]): Promise<Sent> => {
     const body = some.map(({ value }) => value);
-    const only = body.length === 1 && body[0]?.value === null ? body[0] : undefined;
+    const only = some.length === 1 && some[0]?.value.value === null ? some[0] : undefined;
     if (only !== undefined && takesNoNull.has(partner)) return attempt(() => deleteValue(context, only));
     const sent = await attempt(() => partner.customFieldValues.upsertBulk({ body }, options));
     if (!('code' in sent) || only === undefined) return sent;
@@ -448,17 +454,29 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   await sendApart(others, send, note);
 }
 
-/** One value of an entity by its own id (section 4.5); one that is not there is empty already. */
+/**
+ * One value of an entity by its own id (section 4.5); one that is not there is empty already.
+ * @throws ConnectorError STALE where somebody edited it since it was read
+ */
 async function deleteValue(
   { connection: { partner }, guard: { signal, beforeSend } }: Guarded,
-  { customFieldId, entityType, entityId }: CustomFieldValueInput,
+  { value: { customFieldId, entityType, entityId }, isOver }: Entry,
 ): Promise<void> {
   const query = { entityType, entityId: String(entityId) };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
   const own = items.find((one) => one.customFieldId === customFieldId && (one.parentEntityId ?? '') === '');
   if (own === undefined) return;
+  if (!isOver(own)) throw editedMeanwhile();
   const options = { priority: 'bulk', signal, beforeSend } as const;
   await partner.customFieldValues.remove({ params: { valueId: own.id } }, options);
+}
+
+function editedMeanwhile(): ConnectorError {
+  return new ConnectorError({
+    code: 'STALE',
+    action: 'retry',
+    message: 'The hiring platform holds another value by now. It was not deleted; it is read again.',
+  });
 }
 
 /** A refusal is about the values; after every other error nobody knows what arrived. */

@@ -2,11 +2,13 @@ import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
+import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
 import { applies, evaluateField, type Refusal } from '../mapping/evaluate.ts';
 import { valueBack } from '../mapping/evaluate-back.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { bareText, type MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
+import type { CustomFieldValue } from '../partner/contract/custom-field-values.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { Value } from '../values/transforms.ts';
@@ -77,6 +79,20 @@ export function hrisForms(
     return [field.target, 'form' in seen ? seen.form : undefined] as const;
   });
   return new Map(forms.filter((one): one is [string, string] => one[1] !== undefined));
+}
+
+/** The form of a custom field's value as the hiring platform lists it; none where it cannot be read. Pure. */
+export function storedForm(
+  mapping: Mapping,
+  target: string,
+  { pairId, stored, defined }: Pick<ShownPair, 'pairId' | 'defined'> & { stored: CustomFieldValue },
+): string | undefined {
+  const field = mapping.back.find((one) => one.target === target);
+  const [path] = field?.from ?? [];
+  if (field === undefined || path === undefined) return undefined;
+  const record = { customFields: { [stored.customFieldId]: { value: stored.value } } };
+  const { seen } = seePartner(field, saltOf(pairId, target), decodeCustomFields({ [path.source]: record }, defined));
+  return 'form' in seen ? seen.form : undefined;
 }
 
 /** The form of a value of one pair's field. */

@@ -65,6 +65,30 @@ test('at a partner that takes no null a value is emptied by deleting it, and tha
   expect(await listed()).toEqual([]);
 });
 
+test('a value that somebody typed before it was deleted stays', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  world.editPartner(person, fieldOf('hours'), 20.5);
+  world.editPartner(person, fieldOf('notes'), 'as agreed');
+  await exchange();
+  await exchange();
+  const typed: string[] = [];
+  const refuses: Conditions['refuses'] = (method, path, body) => {
+    if (method === 'DELETE') typed.push(path);
+    if (!path.endsWith('/bulk') || !body.includes('"value":null')) return undefined;
+    world.editPartner(person, fieldOf('hours'), 36);
+    return refused;
+  };
+  await world.editHris(person, fieldOf('hours'), null);
+  await exchange({ refuses });
+  expect(await valuesOf(person, 'hours')).toEqual([36, null]);
+  await exchange();
+  await exchange();
+  expect(await valuesOf(person, 'hours')).toEqual([36, 36]);
+  expect(typed).toEqual([]);
+  expect(await listed()).toEqual([]);
+});
+
 test('a value that the HR system refuses keeps no other field of the pair from being written', async () => {
   const hr = await sqliteHr();
   world = await createWorld(undefined, exchanged, { url: hr.url });

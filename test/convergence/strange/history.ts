@@ -31,6 +31,8 @@ interface Happening {
   at?: number;
   /** Its side made another value of what was sent. */
   isRemade?: boolean;
+  /** A person emptied what the product was about to empty, and of that write nobody knew whether it had left. */
+  isUnderWay?: boolean;
   text: string | null;
   reader?: Reader;
 }
@@ -41,6 +43,14 @@ interface Compared extends Happening {
   reader: Reader;
   /** Surely, and not only perhaps: the pair was not left alone because a write of it was begun. */
   isHeard: boolean;
+}
+
+/** Of one write: who decided it, whether its side compares, and when it arrived and left. */
+interface Sent {
+  reader: Reader;
+  holds: boolean;
+  at: number;
+  left: number;
 }
 
 /** A process decides from what it read at most so long ago; its request may come later still. */
@@ -83,8 +93,13 @@ export class History {
   readonly #sendings = new Map<string, number>();
 
   /** What stands there already is no edit. */
-  edited(place: Place, text: string | null): void {
-    if (this.#text(place) !== text) this.#note(place, { seq: this.#next(), text });
+  edited(place: Place, text: string | null, { isUnderWay = false } = {}): void {
+    if (this.#text(place) !== text) this.#note(place, { seq: this.#next(), text, isUnderWay });
+  }
+
+  /** What happens from now on comes after this. */
+  get latest(): number {
+    return this.#seq;
   }
 
   /** Another definition, mapping or presence of this place: what is written next may be for that. */
@@ -117,18 +132,18 @@ export class History {
 
   /**
    * The product wrote: `text` stands there now. `joined` are the places that its mapping may have taken it from;
-   * `holds` says that its side compares before it writes.
+   * `holds` says that its side compares before it writes; a request that arrives late `left` after this.
    */
   wrote(
     place: Place,
     text: string | null,
-    by: { reader: Reader; joined: readonly Joined[]; holds: boolean; at: number },
+    by: { reader: Reader; joined: readonly Joined[]; holds: boolean; at: number; left?: number | undefined },
   ) {
-    const { reader, joined, holds, at } = by;
+    const { reader, joined, holds, at, left = this.#seq } = by;
     this.writes += 1;
     const what = `${place.side} ${place.record} ${place.at} := ${text}`;
     if (joined.length === 0) this.#violated(`a stranger is written to: ${what}`);
-    const reasons = joined.map((one) => this.#wrongWith(one, text, { reader, holds, at }));
+    const reasons = joined.map((one) => this.#wrongWith(one, text, { reader, holds, at, left }));
     if (joined.length > 0 && reasons.every((reason) => reason !== undefined))
       this.#violated(`${reasons.join('; ')}: ${what}${joined.map((one) => this.#told(one, reader)).join('')}`);
     const sources = joined.flatMap(({ there }) => reader.shown.get(keyOf(there)) ?? []);
@@ -160,7 +175,7 @@ export class History {
     return this.#text(place);
   }
 
-  #wrongWith(one: Joined, text: string | null, by: { reader: Reader; holds: boolean; at: number }): string | undefined {
+  #wrongWith(one: Joined, text: string | null, by: Sent): string | undefined {
     const { here, there, owner } = one;
     if (owner === here.side) return 'its owner is overwritten';
     const seen = by.reader.shown.get(keyOf(there))?.filter((shown) => by.at - shown.at <= MOST_AGE_MS) ?? [];
@@ -207,11 +222,7 @@ export class History {
   }
 
   /** An edit that stands here, and that never reached the other side, goes only to the side that the rule keeps. */
-  #overwrites(
-    one: Joined,
-    text: string | null,
-    by: { reader: Reader; holds: boolean; at: number; from: string | null },
-  ): string | undefined {
+  #overwrites(one: Joined, text: string | null, by: Sent & { from: string | null }): string | undefined {
     const { here, there, owner, keeps } = one;
     const last = this.#of(here).at(-1);
     if (last === undefined || last.reader !== undefined || one.isSame(last.text, text) || last.text === text)
@@ -229,7 +240,8 @@ export class History {
     // What is shown there now is not what both held: somebody edited there, too.
     const isConflict = sure === undefined || (sure.text !== by.from && !one.isSame(sure.text, by.from));
     if (isConflict && keeps === there.side) return undefined;
-    const seen = by.reader.shown.get(keyOf(here))?.at(-1)?.seq ?? 0;
+    // What is read after a request left changes nothing of it.
+    const seen = this.#readBefore(by.reader, here, by.left + 1);
     if (!by.holds && last.seq > seen) {
       this.races += 1;
       return undefined;
@@ -246,11 +258,11 @@ export class History {
     // What the other side made of our write passes for an edit there, unless it was seen before this one.
     const written = this.#of(there).findLast(({ seq, reader }) => reader !== undefined && seq < edit.seq);
     if (written?.isRemade === true && written.seq >= sure) return true;
-    // So does a value typed here that was on its way here: the write of it may have arrived, or not.
-    const isOnItsWay = this.#of(there).some(
-      ({ seq, text }) => seq < edit.seq && seq > sure && text !== null && text === edit.text,
-    );
-    if (isOnItsWay) return true;
+    // So does a value typed here that was on its way here: the write of it may have arrived, or not. Many values are
+    // empty, so that one must have been begun, with its end unknown.
+    const mayBeOurs = edit.text !== null || edit.isUnderWay === true;
+    const isOnItsWay = this.#of(there).some(({ seq, text }) => seq < edit.seq && seq > sure && text === edit.text);
+    if (isOnItsWay && mayBeOurs) return true;
     const before = this.#of(here).filter(({ seq }) => seq < edit.seq);
     const write = before.at(-1);
     if (write?.reader === undefined) return false;

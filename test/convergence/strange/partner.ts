@@ -40,9 +40,12 @@ export interface PartnerPlace {
   place: string;
 }
 
+/** What an answer shows of somebody: their profile, their values. */
+export type Shown = 'profile' | 'values';
+
 /** Told of what a request read and wrote. */
 export interface Told {
-  read: (candidateId: string) => void;
+  read: (candidateId: string, shown: readonly Shown[]) => void;
   wrote: (at: PartnerPlace, value: unknown) => void;
 }
 
@@ -131,7 +134,7 @@ export class StrangePartner {
     return (ids as unknown[]).flatMap((id) => {
       const one = [...this.#people.values()].find(({ jobCandidateId }) => jobCandidateId === String(id));
       if (one === undefined) return [];
-      read(one.id);
+      read(one.id, ['profile', 'values']);
       const application = { id: Number(one.jobCandidateId), jobId: JOB, candidateId: Number(one.id) };
       return [{ ...application, candidate_details: profileOf(one), customFields: this.#fieldsOf(one) }];
     });
@@ -139,7 +142,7 @@ export class StrangePartner {
 
   #candidates(ids: unknown, { read }: Told): unknown[] {
     const found = (ids as unknown[]).flatMap((id) => this.#people.get(String(id)) ?? []);
-    for (const { id } of found) read(id);
+    for (const { id } of found) read(id, ['profile']);
     return found.map(profileOf);
   }
 
@@ -172,7 +175,7 @@ export class StrangePartner {
   #listValues(candidateId: string, { read }: Told): ApiResponse {
     const one = this.#people.get(candidateId);
     if (one === undefined) return refused(404, 'NOT_FOUND');
-    read(candidateId);
+    read(candidateId, ['values']);
     const key = { entityType: 'candidate', entityId: candidateId, parentEntityId: null };
     const rows = [...one.values].flatMap(([customFieldId, { id, value }]) => {
       const kind = this.#kindOf(customFieldId);

@@ -5,6 +5,7 @@ import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
 import type { Mapping } from '../../../src/mapping/load-mapping.ts';
 import { createSteppedClock, type SteppedClock } from '../../../src/sandbox/quirks.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
+import type { SentForms } from '../../../src/store/exchange-pairs.ts';
 import type { ExchangeStep } from '../../../src/streams/stream-activities.ts';
 import { loadExchangeMapping } from '../../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
@@ -41,6 +42,8 @@ export class StrangeWorld {
   readonly #habits: Habits;
   readonly #everLabelled = new Map<string, Set<string>>();
   #inForce!: InForce;
+  /** When the request left that is being carried out, where it comes late. */
+  #left: number | undefined;
 
   static async create(habits: Habits, random: Random, fields: readonly Field[]): Promise<StrangeWorld> {
     const clock = createSteppedClock(START);
@@ -93,7 +96,8 @@ export class StrangeWorld {
     if (side === 'hris') this.hr.edit(person.employeeId, field.column, value?.hr ?? null);
     else this.partner.edit({ candidateId: person.candidateId, place: at }, value?.partner ?? null);
     const place = { side, record: idOn(side, person), at };
-    this.history.edited(place, this.#textOf(place));
+    const text = this.#textOf(place);
+    this.history.edited(place, text, { isUnderWay: text === null && this.#isBeingEmptied(person, field, side) });
     this.#noteAgreed(person);
   }
 
@@ -137,11 +141,23 @@ export class StrangeWorld {
     const answer: Parts['answer'] = (request) => this.partner.answer(request, this.#told(reader, fields));
     const common = { key: KEY, answer, store: this.store, stream: 'employees' as const };
     const hris = this.#watched(parts.hris, reader, fields);
-    return exchange({ ...common, ...parts, hris, writes: { partner: 0, hris: 0 } }, runId, conditions, asked);
+    const later: Conditions['later'] = (carryOut) => conditions.later(this.#leaving(carryOut));
+    const writes = { partner: 0, hris: 0 };
+    return exchange({ ...common, ...parts, hris, writes }, runId, { ...conditions, later }, asked);
   }
 
   close(): Promise<void> {
     return this.hr.close();
+  }
+
+  /** A request that leaves now, and is carried out later. */
+  #leaving(carryOut: () => void): () => void {
+    const { latest } = this.history;
+    return () => {
+      this.#left = latest;
+      carryOut();
+      this.#left = undefined;
+    };
   }
 
   async #load(fields: readonly Field[]): Promise<InForce> {
@@ -202,6 +218,15 @@ export class StrangeWorld {
     return this.store.all(asked, employeeId, until).length > 0;
   }
 
+  /** A write that empties it was begun, and nobody has heard of its end. */
+  #isBeingEmptied({ employeeId }: Person, { name }: Field, side: Side): boolean {
+    const begun = this.store.all<{ sent: string }>('select sent from exchange_pairs where pair_id = ?', employeeId);
+    return begun.some(({ sent }) => {
+      const write = (JSON.parse(sent) as SentForms)[name];
+      return write?.to === side && write.form === '';
+    });
+  }
+
   #personOf(side: Side, record: string): Person {
     const found = this.people.find((one) => idOn(side, one) === record);
     if (found === undefined) throw new Error(`${record} is nobody's`);
@@ -223,8 +248,10 @@ export class StrangeWorld {
   /** What one process reads and writes at the partner. */
   #told(reader: Reader, fields: readonly Field[]): Told {
     return {
-      read: (record) => {
-        for (const at of ['city', 'email', ...this.partner.definitions.map(({ id }) => id)]) {
+      read: (record, shown) => {
+        const profile = shown.includes('profile') ? ['city', 'email'] : [];
+        const values = shown.includes('values') ? this.partner.definitions.map(({ id }) => id) : [];
+        for (const at of [...profile, ...values]) {
           const place: Place = { side: 'partner', record, at };
           this.history.read(reader, place, this.#textOf(place), this.clock.now());
         }
@@ -234,7 +261,7 @@ export class StrangeWorld {
         const place: Place = { side: 'partner', record, at };
         const person = this.#personOf('partner', record);
         const joined = this.#joinedAt(person, fields, place);
-        const by = { reader, joined, holds: false, at: this.clock.now() };
+        const by = { reader, joined, holds: false, at: this.clock.now(), left: this.#left };
         this.history.wrote(place, plain(this.#kindAt(place), value), by);
         this.#noteAgreed(person);
       },
