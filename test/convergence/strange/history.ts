@@ -205,7 +205,7 @@ export class History {
 
   /** What the product last knew for certain to stand in both places; a write that came to harm says nothing. */
   #surelyKnown({ here, there }: Joined, before: number): Happening | undefined {
-    const renewed = Math.max(0, ...[here.at, there.at].map((at) => this.#changed.get(at) ?? 0));
+    const renewed = this.#renewed(here, there);
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
     const doubtful = wrote.filter(({ seq, reader }) => seq < before && reader?.isDisturbed === true);
     // While a write may still be under way nobody learns anything.
@@ -221,6 +221,17 @@ export class History {
     return doubtful.some(({ seq }) => seq > (last?.seq ?? 0)) ? undefined : last;
   }
 
+  /** What processes read in both places since, of which nobody knows whether they lived to save it. */
+  #perhapsKnown({ here, there }: Joined, since: number, before: number): Happening[] {
+    const from = Math.max(since, this.#renewed(here, there));
+    return (this.#compared.get(jointKey(here, there)) ?? []).filter(({ seq }) => seq > from && seq < before);
+  }
+
+  /** When the fields or the mapping of these two were last changed. */
+  #renewed(here: Place, there: Place): number {
+    return Math.max(0, ...[here.at, there.at].map((at) => this.#changed.get(at) ?? 0));
+  }
+
   /** An edit that stands here, and that never reached the other side, goes only to the side that the rule keeps. */
   #overwrites(one: Joined, text: string | null, by: Sent & { from: string | null }): string | undefined {
     const { here, there, owner, keeps } = one;
@@ -231,8 +242,9 @@ export class History {
     // Before they are known to have agreed an empty place is nobody's word.
     if (last.text === null && sure === undefined) return undefined;
     if (this.#reached(one, last) || owner === there.side) return undefined;
-    // Typed and taken back before anybody looked: the place holds what both were known to hold.
-    const isTakenBack = sure !== undefined && (last.text === sure.text || one.isSame(last.text, sure.text));
+    // Typed and taken back before anybody looked: the place holds what both were known to hold, or may be known to.
+    const known = [...(sure === undefined ? [] : [sure]), ...this.#perhapsKnown(one, sure?.seq ?? 0, last.seq)];
+    const isTakenBack = known.some(({ text: held }) => last.text === held || one.isSame(last.text, held));
     if (isTakenBack || this.#passesForOurs(one, last, { sure: sure?.seq ?? 0, at: by.at })) {
       this.unseen += 1;
       return undefined;
