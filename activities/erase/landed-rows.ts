@@ -46,7 +46,7 @@ export async function removeTables(store: Store, row: ErasureRow): Promise<strin
 export async function assertTablesAnswer(store: Store, tenantId: string): Promise<void> {
   if (await onlyObserves(store, tenantId)) return;
   const ask = async ({ landing, tenant, stream }: LandingTable): Promise<void> => {
-    await ifThere(tenant, stream, () => landing.ids(stream, { ...ofTenant(tenantId), most: 1 }));
+    await ifThere(tenant, stream, () => landing.ids(stream, { ...ofTenant(tenantId), most: 1, withGone: true }));
   };
   await eachTable(store, tenantId, ask).catch((error: unknown) => {
     throw tablesUnreachable(tenantId, error, 'LANDING_UNREACHABLE');
@@ -84,7 +84,7 @@ async function eachTable(store: Store, tenantId: string, use: (table: LandingTab
 async function removeTable(store: Store, row: ErasureRow, { landing, tenant, stream }: LandingTable): Promise<void> {
   for (let after: string | undefined, all = 0; ; ) {
     const ids = await ifThere(tenant, stream, () =>
-      landing.ids(stream, { ...ofTenant(row.tenant_id), after, most: PAGE }),
+      landing.ids(stream, { ...ofTenant(row.tenant_id), after, most: PAGE, withGone: true }),
     );
     if (ids.length === 0) return;
     all += ids.length;
@@ -178,7 +178,7 @@ async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Co
   const own = new Set(idsOf(of).map(nameOf));
   for (let after: string | undefined; ; ) {
     const options = ofTenant(of.tenantId);
-    const ids = await landing.ids(stream, { ...options, after, most: PAGE });
+    const ids = await landing.ids(stream, { ...options, after, most: PAGE, withGone: true });
     if (ids.length === 0) return found;
     const rows = await landing.read(stream, ids, options);
     for (const { id, fields } of rows) if (peopleNamedIn(fields).some((one) => own.has(nameOf(one)))) found.push(id);

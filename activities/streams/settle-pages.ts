@@ -401,17 +401,26 @@ const BATCH = 100;
 export async function removeGone(reading: Reading, ids: readonly string[]): Promise<number> {
   const { deps, key, connection, destination } = reading;
   const { deletion } = connection.tenant.streams[key.stream];
-  if (deletion === 'ignore') return 0;
+  if (deletion === 'ignore' || ids.length === 0) return 0;
+  // A table of before this was the default may have no column for it.
+  if (deletion === undefined && !(await canMark(reading))) return 0;
   let removed = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
     const some = ids.slice(from, from + BATCH);
     if (!(await isStillOurs(reading))) break;
-    removed += await removeRows(reading, some, deletion === 'mark');
+    removed += await removeRows(reading, some, deletion !== 'delete');
     await forgetMissing(deps.store, key, some);
   }
   if (removed > 0)
-    deps.log.info({ ...key, removed, deletion, mapping: destination.origin.mappingHash }, 'gone records');
+    deps.log.info(
+      { ...key, removed, deletion: deletion ?? 'mark', mapping: destination.origin.mappingHash },
+      'gone records',
+    );
   return removed;
+}
+
+async function canMark({ destination: { landing }, key }: Reading): Promise<boolean> {
+  return (await landing.marks?.(key.stream, { signal: AbortSignal.timeout(LOOK_MS) })) ?? false;
 }
 
 /** Taken down before it leaves, as every foreign write. */

@@ -19,7 +19,14 @@ const ANSWERS = {
   pending: { resolve: 'something' },
   requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
   lists: { read: 'something' },
-  landing: { land: 'something', read: 'something', hashes: 'something', ids: 'something', remove: 'nothing' },
+  landing: {
+    land: 'something',
+    read: 'something',
+    hashes: 'something',
+    ids: 'something',
+    marks: 'something',
+    remove: 'nothing',
+  },
 } as const;
 
 /** How long an adapter may take to say what became of a call that its caller has stopped. */

@@ -208,8 +208,13 @@ export interface Landing {
   read(stream: string, ids: readonly string[], options: TenantRows): Promise<StoredRow[]>;
   /** Hashes of the rows under these ids: empty for one marked as gone; one that is not there is left out. */
   hashes(stream: string, ids: readonly string[], options: TenantRows): Promise<Map<string, string>>;
-  /** Ids of a tenant's next `most` rows behind `after`, in the table's order, but for those marked as gone. */
-  ids(stream: string, options: TenantRows & { after?: string | undefined; most: number }): Promise<string[]>;
+  /** Ids of a tenant's next `most` rows behind `after`, in the table's order; marked as gone ones only `withGone`. */
+  ids(
+    stream: string,
+    options: TenantRows & { after?: string | undefined; most: number; withGone?: boolean },
+  ): Promise<string[]>;
+  /** Whether its table can hold the mark of a row that is gone. Absent where none can. */
+  marks?(stream: string, options: Pick<TenantRows, 'signal'>): Promise<boolean>;
   /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */
   remove(stream: string, ids: readonly string[], options: RemoveOptions): Promise<void>;
 }

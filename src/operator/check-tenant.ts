@@ -13,19 +13,18 @@ import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readWebhookFacts } from '../store/webhook-refusals.ts';
-import { noLanding } from '../streams/land-page.ts';
-import { isExchange, isLookup, landedNames, type PullName, type StreamName, streamNames } from '../streams/streams.ts';
+import { isExchange, isLookup, landedNames, type StreamName, streamNames } from '../streams/streams.ts';
 import { impossibleSettings } from '../tenants/impossible-settings.ts';
 import {
   loadEveryMapping,
   loadExchangeMapping,
   loadRequisitionMapping,
-  loadStreamMapping,
   loadTenantMapping,
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
+import { cannotMark, landingTrouble } from './check-landing.ts';
 import { checkTold } from './check-told.ts';
 import { judgeWebhooks } from './deliveries.ts';
 import { judgeCustomFields, readCustomFields } from './discover.ts';
@@ -436,7 +435,9 @@ async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found
   const found = [...never, ...troubles.filter((one) => one !== undefined)];
   if (found.length > 0) return { state: 'fail', message: found.join(' ') };
   const many = asked.length === 1 ? 'stream' : 'streams';
-  return { state: 'ok', message: `The HR system can do what ${asked.length} ${many} ask of it.` };
+  const unmarked = (await Promise.all(asked.map((name) => cannotMark(tenant, hris, name)))).flat();
+  const message = [`The HR system can do what ${asked.length} ${many} ask of it.`, ...unmarked].join(' ');
+  return { state: unmarked.length > 0 ? 'warn' : 'ok', message };
 }
 
 /** Documents are named in a section of their own, whatever their schedule is. */
@@ -474,27 +475,4 @@ async function listsTrouble({ hris: { kind }, options = [] }: Tenant, { lists }:
     }),
   );
   return troubles.flat().length === 0 ? undefined : troubles.flat().join(' ');
-}
-
-/** Reads no row: asks for one that nobody has. */
-async function landingTrouble(tenant: Tenant, hris: HrisConnection, name: PullName): Promise<string | undefined> {
-  const mapping = await loadStreamMapping(tenant, name);
-  if (hris.landing === undefined || mapping === undefined) return noLanding(tenant.hris.kind, name).message;
-  try {
-    await hris.landing.read(name, ['0'], { tenant: tenant.tenant, signal: AbortSignal.timeout(CALL_MS) });
-    const described = (await hris.describe?.(name, AbortSignal.timeout(CALL_MS))) ?? [];
-    if (described.length === 0) return undefined;
-    const missing = mapping.fields.filter(({ target }) => described.every(({ key }) => key !== target));
-    const misfits = fitMapping(mapping, described).misfits.map(({ text }) => text);
-    if (missing.length > 0)
-      misfits.push(
-        `The landing table of ${name} lacks ${missing.map(({ def, target }) => def.place ?? target).join(', ')}. ` +
-          `Add what \`hirebridge ddl ${tenant.tenant} --stream ${name}\` prints, ` +
-          'or set the field to null in the mapping.',
-      );
-    return misfits.length === 0 ? undefined : misfits.join(' ');
-  } catch (error) {
-    if (isConnectorError(error) && error.action === 'reject') return error.message;
-    throw error;
-  }
 }

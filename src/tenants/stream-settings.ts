@@ -15,8 +15,8 @@ const times = {
 const streamSettings = z
   .strictObject({
     ...times,
-    /** What becomes of a landed record that the partner no longer has. */
-    deletion: z.enum(['ignore', 'mark', 'delete'], 'expected ignore, mark or delete').default('ignore'),
+    /** What becomes of a landed record that the partner no longer has; marked where absent, if its table can. */
+    deletion: z.enum(['ignore', 'mark', 'delete'], 'expected ignore, mark or delete').optional(),
     /** What differs from its default mapping. */
     mapping: z
       .string('expected text; write a number in quotes')

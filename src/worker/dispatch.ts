@@ -18,8 +18,8 @@ export interface Dispatch {
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
   /** Of a list in parts: where the ids of its records stand, for an event that names no part. */
   records?: Partial<Record<StreamName, EventIdKind>>;
-  /** The event says that the record no longer exists. */
-  gone?: boolean;
+  /** Streams whose record no longer exists, as the event says. */
+  gone?: readonly StreamName[];
   nothing?: string;
 }
 
@@ -34,7 +34,12 @@ export const dispatch: Record<EventName, Dispatch> = {
   'candidate.hired': { hires: 'hired' },
   'candidate.stage_changed': { hires: 'moved', streams: { invitations: 'jobCandidateId' } },
   'candidate.rejected': { hires: 'left', streams: { applications: 'jobCandidateId' } },
-  'candidate.removed_from_job': { hires: 'left', streams: { applications: 'jobCandidateId' }, gone: true },
+  // Sent as well where the candidate was deleted from the company, which a read of the candidate tells.
+  'candidate.removed_from_job': {
+    hires: 'left',
+    streams: { applications: 'jobCandidateId', candidates: 'candidateId' },
+    gone: ['applications'],
+  },
   // Our own enrolment is told by the answer to its request.
   'onboarding.candidate.enrolled': { streams: { onboarding: 'onboardingCandidateId' } },
   'onboarding.candidate.status_changed': { hires: 'onboarding', streams: { onboarding: 'onboardingCandidateId' } },

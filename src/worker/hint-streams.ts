@@ -30,7 +30,7 @@ export async function hintStreams(
   for (const delivery of deliveries)
     for (const [stream, ids] of namedIn(hinter, delivery)) {
       taken.add(delivery);
-      const { gone = false } = dispatchOf(delivery.event);
+      const gone = dispatchOf(delivery.event).gone?.includes(stream) === true;
       const records = told.get(stream) ?? new Map<string, boolean>();
       for (const id of ids) records.set(id, gone && id !== WHOLE_LIST);
       told.set(stream, records);

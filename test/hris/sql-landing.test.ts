@@ -100,6 +100,8 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     expect(await ids()).toEqual(['0', '1', '2', '4']);
     expect(await ids('4')).toEqual(['5', '6']);
     expect(await ids('6')).toEqual([]);
+    expect(await hris.adapter.landing?.ids('candidates', { ...options, most: 5, withGone: true })).toContain('3');
+    expect(await hris.adapter.landing?.marks?.('candidates', options)).toBe(true);
   });
 
   test('an empty page is no write', async () => {

@@ -63,7 +63,7 @@ async function asked(employee: 'keep' | 'terminate' = 'terminate') {
     erasure,
     carryOut,
     endings,
-    landed: () => landing.ids('candidates', { ...options, most: 9 }),
+    landed: () => landing.ids('candidates', { ...options, most: 9, withGone: true }),
   };
 }
 
@@ -152,6 +152,8 @@ async function tenantAsked() {
   for (const tenant of ['acme', 'umbrella']) {
     await seedEverywhere(store, { ...EVA, tenant });
     await landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: tenant } }], { tenant, signal });
+    // The partner no longer has them: such a row is erased as any other.
+    await landing.remove('candidates', ['501'], { tenant, signal, mark: true });
   }
   const asking = { tenantId: 'acme', by: 'ann', reason: 'end of contract', landing: 'delete' } as const;
   await removeTenant(store, asking);
@@ -159,7 +161,7 @@ async function tenantAsked() {
   await store.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
   const { erasure_id: erasure } = await askTenantErasure(store, asking);
   const carryOut = (env: NodeJS.ProcessEnv) => runChild([storeUrl, hrisUrl, dir, erasure], env);
-  const landed = (tenant: string) => landing.ids('candidates', { tenant, signal, most: 9 });
+  const landed = (tenant: string) => landing.ids('candidates', { tenant, signal, most: 9, withGone: true });
   return { dir, store, carryOut, landed };
 }
 

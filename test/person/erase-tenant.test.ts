@@ -58,7 +58,7 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
     ask,
     carryOut,
     goOn: createErasureRound({ ...deps, forgetting } as unknown as ActivityDeps),
-    landed: () => landing.ids('candidates', { ...options, most: 9 }),
+    landed: () => landing.ids('candidates', { ...options, most: 9, withGone: true }),
   };
 }
 

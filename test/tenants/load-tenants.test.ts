@@ -52,7 +52,7 @@ describe('a good file', () => {
           credits: { canaryEvery: 900_000 },
           retention: { plans: 2_592_000_000, writes: 15_552_000_000 },
         },
-        streams: everyStream((name) => ({ deletion: isLookup(name) ? 'delete' : 'ignore', wholeWithin: 86_400_000 })),
+        streams: everyStream((name) => ({ ...(isLookup(name) && { deletion: 'delete' }), wholeWithin: 86_400_000 })),
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
         file: join(dir, 'acme.yaml'),
         files: { [join(dir, 'acme.yaml')]: ACME },

@@ -63,9 +63,11 @@ test('one delivery that cannot be written down keeps none of its neighbours wait
 
 test('what an event says of a record takes the place of what one before it said', async () => {
   const store = await freshStore();
-  await deliver(store, 'candidate.removed_from_job', { jobCandidateIds: [5] });
+  await deliver(store, 'candidate.removed_from_job', { jobCandidateIds: [5], candidateIds: [3] });
   relayOver(store);
   await relayed(store, 1);
+  // Out of one job, or out of the company: only a read of the candidate tells.
+  expect(await readHints(store, TENANT_ID, 'candidates')).toMatchObject([{ recordId: '3', gone: false }]);
   expect(await readHints(store, TENANT_ID, 'applications')).toMatchObject([{ recordId: '5', gone: true }]);
   await deliver(store, 'candidate.applied', { jobCandidateIds: [5], candidateIds: [3] });
   await relayed(store, 2);

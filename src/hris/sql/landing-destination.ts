@@ -65,6 +65,7 @@ export function openLanding(
     read: async (...given) => open().landing.read(...given),
     hashes: async (...given) => open().landing.hashes(...given),
     ids: async (...given) => open().landing.ids(...given),
+    marks: async (...given) => (await open().landing.marks?.(...given)) ?? false,
     remove: async (...given) => open().landing.remove(...given),
   };
   const positions = () => open().requisitions as Required<Requisitions>;

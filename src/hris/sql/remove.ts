@@ -1,20 +1,32 @@
 import { sql } from 'kysely';
 import type { RemoveOptions } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
+import { describeTable } from './describe.ts';
 import { GONE_AT, landingKeys as key, type LandingTable } from './landing-options.ts';
 
 /** Ids a statement. */
 const MOST_IDS = 500;
 
+/** Whether rows can be marked: the column is one of ours, and a customer's table may be older than it. */
+export async function hasMarks(database: SqlDatabase, { table }: LandingTable): Promise<boolean> {
+  return (await describeTable(database, table, {})).some(({ label }) => label === GONE_AT);
+}
+
 /** Ids of a tenant's rows; one marked as gone has no hash. */
 export async function readIds(
   { kysely }: SqlDatabase,
   { table }: LandingTable,
-  { tenant, after, most }: { tenant: string; after?: string | undefined; most: number },
+  {
+    tenant,
+    after,
+    most,
+    withGone = false,
+  }: { tenant: string; after?: string | undefined; most: number; withGone?: boolean },
 ): Promise<string[]> {
   const isBehind = after === undefined ? sql`` : sql`and ${sql.ref(key.id)} > ${after}`;
+  const isThere = withGone ? sql`` : sql`and ${sql.ref(key.hash)} <> ''`;
   const { rows } = await sql<{ id: string }>`select ${sql.ref(key.id)} as id from ${sql.table(table)}
-    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.hash)} <> '' ${isBehind}
+    where ${sql.ref(key.tenant)} = ${tenant} ${isThere} ${isBehind}
     order by ${sql.ref(key.id)} limit ${sql.lit(most)}`.execute(kysely);
   return rows.map(({ id }) => id);
 }

@@ -25,7 +25,7 @@ import { openSqlDatabase } from './open-database.ts';
 import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
 import { resolvePending } from './pending.ts';
 import { probeEmployees, userOf } from './probe.ts';
-import { readIds, removeRows } from './remove.ts';
+import { hasMarks, readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { amendRequisition, listRequisitions, readList, readRequisitions, updateRequisition } from './requisitions.ts';
 import { setupOf } from './setup.ts';
@@ -230,6 +230,7 @@ function landingOf(options: SqlOptions, reach: Reach): Landing {
       reachTable(stream, signal, (database, table) => readHashes(database, table, tenant, ids)),
     ids: (stream, { signal, ...which }) =>
       reachTable(stream, signal, (database, table) => readIds(database, table, which)),
+    marks: (stream, { signal }) => reachTable(stream, signal, hasMarks),
     remove: (stream, ids, { signal, ...how }) =>
       reachTable(stream, signal, (database, table) => removeRows(database, table, ids, how)),
   };

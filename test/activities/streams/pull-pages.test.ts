@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
@@ -108,19 +109,36 @@ describe('a record that the partner no longer has', () => {
     expect([rows().has(told), rows().has(hinted)]).toEqual([false, true]);
   });
 
-  test('is marked where the tenant wants that, its values kept', async () => {
-    const { world, store, pull, rows } = await openPullWorld('{ candidates: { every: 1h, deletion: mark } }', {
-      candidates: 40,
-    });
+  test.each(['', ', deletion: mark'])('is marked by {every: 1h%s}, once, its values kept', async (deletion) => {
+    const { world, pull, rows } = await openPullWorld(`{ candidates: { every: 1h${deletion} } }`, { candidates: 40 });
     await pull('full');
     const [gone = ''] = rows().keys();
-    await store.kysely
-      .insertInto('stream_missing')
-      .values({ tenant_id: 'acme', stream: 'candidates', record_id: gone, run_id: 'before', since: 1 })
-      .execute();
+    const { email } = rows().get(gone) ?? {};
     await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
     await pull('full');
-    expect(rows().get(gone)).toMatchObject({ row_hash: '', gone_at: expect.any(String) as string });
+    expect(rows().get(gone)).toMatchObject({ gone_at: null });
+    await pull('full');
+    expect(rows().get(gone)).toMatchObject({ row_hash: '', gone_at: expect.any(String) as string, email });
+    const records = countWrites(fileOf(world.hrisUrl));
+    await pull('full');
+    expect(records.take()).toEqual({});
+  });
+
+  test('stays as it is in a table that has no column for the mark, and the stream goes on', async () => {
+    const { world, pull, rows } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: 40 });
+    const [gone = '', edited = ''] = (await pull('full'), rows().keys());
+    const table = new DatabaseSync(fileOf(world.hrisUrl));
+    table.exec('alter table partner_candidates drop column gone_at');
+    await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+    await world.control.act('editCandidate', { candidateId: Number(edited), fields: { city: 'Utrecht' } });
+    await pull('full');
+    expect(await pull('full')).toMatchObject({ state: 'done', counts: { skipped: 1 } });
+    expect(rows().get(edited)?.['city']).toBe('Utrecht');
+    expect(rows().get(gone)?.['row_hash']).not.toBe('');
+    table.exec('alter table partner_candidates add column gone_at timestamp null');
+    table.close();
+    await pull('full');
+    expect(rows().get(gone)?.['gone_at']).not.toBeNull();
   });
 });
 

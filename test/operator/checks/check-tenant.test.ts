@@ -246,6 +246,16 @@ test.each(brokenSetups)(
   },
 );
 
+test('a landing table without the column for rows that are gone works, and is named', async () => {
+  const alter = ['alter table partner_candidates drop column gone_at'];
+  const checked = (settings: string) =>
+    check('  city: null\n', { spoil: stream(`{ candidates: { every: 1h${settings} } }`), alter });
+  expect((await checked(''))['streams']).toMatch(
+    /^warn .*Rows of candidates .*no column gone_at\. Add what `hirebridge ddl acme --stream candidates`.*: ignore/,
+  );
+  expect((await checked(', deletion: ignore'))['streams']).toMatch(/^ok /);
+});
+
 test('addresses of notify and events are asked whether they take connections, and get nothing', async () => {
   let heard = 0;
   const receiver = createServer((socket) => void socket.once('data', () => (heard += 1))).listen(0, '127.0.0.1');
