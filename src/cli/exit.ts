@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { withCode } from '../docs.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { isDebugging } from '../log-level.ts';
 
@@ -15,7 +16,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConnectorError && error.action === 'reject' ? EXIT.refused : EXIT.error;
 }
 
-/** One clear paragraph on standard error: the message (what, where, why, next step) and the code to search for. */
+/** On standard error: the message (what, where, why, next step), its code, and where that is explained. */
 export function printError(error: unknown): void {
   process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${describe(error)}\n`);
   if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n${causeStack(error)}`);
@@ -30,7 +31,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
 };
 
 function describe(error: unknown): string {
-  if (error instanceof ConnectorError) return `${error.message} [${error.code}]`;
+  if (error instanceof ConnectorError) return withCode(error.message, error.code, '\n');
   const message = error instanceof Error ? error.message : String(error);
   const advice = SYSTEM_ERRORS[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
   if (advice !== undefined) return `${message}. ${advice}`;

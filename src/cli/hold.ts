@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { explainedAt } from '../docs.ts';
 import type { HoldGroup, HoldView } from '../operator/holds.ts';
 import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
 import { age } from '../operator/status.ts';
@@ -111,9 +112,11 @@ async function runShow(holdId: string, options: { json?: boolean }, command: Com
 
 function renderHold(hold: HoldView): string {
   const hire = hold.jobCandidateId === null ? '' : `, job candidate ${hold.jobCandidateId}, period ${hold.period}`;
+  const place = explainedAt(hold.code);
   const lines = [
     `hold ${hold.holdId}: ${hold.code} (${hold.state})`,
     hold.message,
+    ...(place === undefined ? [] : [`See: ${place}`]),
     `tenant ${hold.tenantId}${hire}`,
     `opened ${hold.openedAt}`,
     `details ${JSON.stringify(hold.details)}`,

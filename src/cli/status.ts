@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { withCode } from '../docs.ts';
 import { describeRole, isMissing } from '../operator/processes.ts';
 import type { StreamStatus } from '../operator/status.ts';
 import { age, readStatus, type Status, type TenantStatus } from '../operator/status.ts';
@@ -148,7 +149,7 @@ function streamsPart(tenants: readonly TenantStatus[]): string[] {
   const refused = tenants.flatMap(({ tenantId, streams, alarms }) =>
     streams.flatMap(({ stream, refused: why }) =>
       why && !alarms.some(({ subject, reason }) => subject === `stream ${stream}` && reason === why.code)
-        ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`]
+        ? [`${tenantId} ${stream} was refused: ${withCode(why.message, why.code)}`]
         : [],
     ),
   );
@@ -215,7 +216,7 @@ const MOST_OF_A_KIND = 50;
 /** What a person should look at, the widest first: freezes, pauses, alarms, webhooks. One paragraph each. */
 function troubleLines({ freezes, tenants }: Status): string[] {
   const pauses = tenants.flatMap(({ tenantId, paused }) =>
-    paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
+    paused ? [`${tenantId} is paused: ${withCode(paused.message, paused.code)}`] : [],
   );
   const alarms = tenants.flatMap(({ tenantId, alarms: own }) =>
     own
@@ -223,7 +224,7 @@ function troubleLines({ freezes, tenants }: Status): string[] {
       .filter(({ kind }) => kind !== 'tenant-paused')
       .map(
         ({ subject, reason, message, ageMs }) =>
-          `alarm: ${tenantId} ${subject}, for ${age(ageMs)}: ${message} [${reason}]`,
+          `alarm: ${tenantId} ${subject}, for ${age(ageMs)}: ${withCode(message, reason)}`,
       ),
   );
   const warnings = tenants.flatMap(({ webhookWarning }) =>

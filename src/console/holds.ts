@@ -28,7 +28,7 @@ import {
   asOf,
   type Cell,
   type ConsoleParts,
-  codeName,
+  codeExplained,
   count,
   facts,
   filters,
@@ -275,7 +275,7 @@ function holdPart(c: Asked, hold: HoldView): Html {
   );
   const asked = asks === '' ? '' : html`<p>${withoutCommands(asks)}</p>`;
   return html`<p class="inline"><span class="badge ${hold.state === 'open' ? 'warn' : ''}">${hold.state}</span>
-  <b>${codeName(code)}</b> <span>${of}${period === null || period === 1 ? '' : `, period ${period}`}</span>
+  ${codeExplained(code)} <span>${of}${period === null || period === 1 ? '' : `, period ${period}`}</span>
   <span class="soft">since ${time(openedAt)}</span></p>
 ${answeredPart(hold)}
 <div class="beside">

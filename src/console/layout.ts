@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Places } from '../config.ts';
+import { explainedAt } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { OperatorParts } from '../operator/open-tenant.ts';
@@ -165,6 +166,12 @@ export function choiceField(c: Asked, name: string, label: string, options: read
   </select></label>`;
 }
 
+/** A code as a head, and where it is explained. */
+export function codeExplained(code: string): Html {
+  const place = explainedAt(code);
+  return html`<b>${codeName(code)}</b>${place === undefined ? '' : html` <span class="hint">See: ${place}</span>`}`;
+}
+
 /** A code as people say it, and the code itself beside it, by which it is found elsewhere. */
 export function codeName(code: string): Html {
   const words = code
@@ -304,13 +311,14 @@ const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
 export function refusalPage(c: Asked, error: Error, log: Logger) {
   const known = error instanceof ConnectorError ? error : undefined;
   const status = known === undefined ? 500 : (STATUSES[known.code] ?? (known.action === 'reject' ? 422 : 503));
+  const place = known === undefined ? undefined : explainedAt(known.code);
   log[status >= 500 ? 'error' : 'warn']({ method: c.req.method, route: c.req.path, status, err: error }, 'not done');
   const message = known?.message ?? 'Something went wrong in the console itself. Its log says what.';
   return page(
     c,
     status >= 500 ? 'This did not work' : 'This is not possible',
     html`<p class="notice bad" role="alert">${message}</p>
-<p class="soft">${known?.code ?? 'INTERNAL'}</p>
+<p class="soft">${known?.code ?? 'INTERNAL'}${place === undefined ? '' : `. See: ${place}`}</p>
 <p><a href="/">${(c.get('viewer') as Viewer | undefined) === undefined ? 'Sign in' : 'Back to the overview'}</a></p>`,
     { status },
   );

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { withCode } from '../docs.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type ConflictView, pageOfConflicts } from '../operator/conflicts.ts';
 import { type Failed, readFailed, retryFailed } from '../operator/failed.ts';
@@ -224,7 +225,7 @@ function runCells(one: StreamStatus): Cell[] {
 }
 
 function whyCell({ refused }: StreamStatus): string {
-  return refused === undefined ? '' : `${refused.message} [${refused.code}]`;
+  return refused === undefined ? '' : withCode(refused.message, refused.code);
 }
 
 function progress({ counts, total }: StreamStatus): Cell {

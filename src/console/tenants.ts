@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { withCode } from '../docs.ts';
 import { creditsOf, describeObserved } from '../hire/hire.ts';
 import { readFigures, readOverview, type TenantFigures, type TenantLine } from '../operator/read-overview.ts';
 import { reconcileNow } from '../operator/reconcile-now.ts';
@@ -130,7 +131,7 @@ function standsPart(line: TenantLine, causes: Causes): Html {
 ${codeName(code)}</a>
   ${count(holds, 'question')}, oldest for ${age(oldestMs)}</li>`,
   );
-  const why = paused === undefined ? '' : html`<p class="notice bad">${paused.message} [${paused.code}]</p>`;
+  const why = paused === undefined ? '' : html`<p class="notice bad">${withCode(paused.message, paused.code)}</p>`;
   return html`<p class="inline">${stateBadge(line)}<span class="soft">compared
 ${ago(line.reconcileAgeMs)}</span></p>${why}
 ${section(

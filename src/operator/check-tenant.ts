@@ -1,4 +1,5 @@
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import { withCode } from '../docs.ts';
 import { isConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
@@ -269,8 +270,7 @@ async function attempted(look: () => Promise<Found>): Promise<Found> {
 /** Nothing of an unexpected error's text is shown: drivers quote values. */
 function failed(error: unknown): Found {
   if (isConnectorError(error)) {
-    const state = error.action === 'throttle' ? 'warn' : 'fail';
-    return { state, message: `${error.message} [${error.code}]` };
+    return { state: error.action === 'throttle' ? 'warn' : 'fail', message: withCode(error.message, error.code) };
   }
   const name = error instanceof Error ? error.name : 'unknown error';
   return { state: 'fail', message: `It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.` };

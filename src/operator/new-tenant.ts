@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
+import { docsFolder } from '../docs.ts';
 import { ConnectorError } from '../errors.ts';
 import { definitionOf } from '../mapping/definition-of.ts';
 import { foldLabel } from '../mapping/read-source.ts';
@@ -212,8 +213,7 @@ function inLine(value: unknown): string {
 
 /** Where a page of this package stands, as it is opened from here. */
 function pageOf(name: string): string {
-  const docs = ['../../docs', '../../../docs'].map((path) => resolve(import.meta.dirname, path)).find(existsSync);
-  const page = relative(process.cwd(), join(docs ?? 'docs', name));
+  const page = relative(process.cwd(), join(docsFolder() ?? 'docs', name));
   return page.startsWith('..') ? `docs/${name} of the package hirebridge` : page;
 }
 

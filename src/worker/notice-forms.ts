@@ -1,3 +1,4 @@
+import { explainedAt, withCode } from '../docs.ts';
 import type { Digest } from '../store/digests.ts';
 import type { NoticeForm } from '../tenants/notify-section.ts';
 import { type Notice, noticeBody } from './notices.ts';
@@ -47,11 +48,13 @@ export function noticeText({ type, data }: Notice): NoticeText {
   if (type === 'alarm.raised')
     return {
       title: `${tenantId}: ${kind ?? 'alarm'}`,
-      lines: [`${message ?? ''} [${reason ?? ''}]`, subject ?? '', look(command)],
+      lines: [withCode(message ?? '', reason ?? ''), subject ?? '', look(command)],
     };
   const who =
     jobCandidateId === null || jobCandidateId === undefined ? 'the tenant' : `job candidate ${jobCandidateId}`;
-  const lines = [`${who} waits for an answer: ${(answers ?? []).join(', ')}`, look(command)];
+  const place = explainedAt(code ?? '');
+  const see = place === undefined ? [] : [`See: ${place}`];
+  const lines = [`${who} waits for an answer: ${(answers ?? []).join(', ')}`, ...see, look(command)];
   return { title: `${tenantId}: ${code ?? 'hold'}`, lines };
 }
 

@@ -12,6 +12,7 @@ const ground = [
   'src/within',
   'src/day-of',
   'src/nearest',
+  'src/docs',
   'src/trace',
   'package.json',
 ];

@@ -1,10 +1,12 @@
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { explainedAt } from '../../src/docs.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { readCode } from '../architecture/tree.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
-import { troubleshootingPage } from './error-codes.ts';
+import { isCodeOfErrors, metCodes, troubleshootingPage } from './error-codes.ts';
 import { streamsPage, wrongReasons } from './partner-table.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -76,8 +78,49 @@ test('the map of data in docs/privacy.md is what `hirebridge person map` prints'
   expect(map).toBe(stdout);
 });
 
-test('docs/troubleshooting.md has each error code that the code can throw, with what it says', async () => {
-  const page = troubleshootingPage();
-  expect(page.match(/^## [A-Z_]+$/gm)?.length).toBeGreaterThan(150);
+const met = metCodes();
+
+test('docs/troubleshooting.md has each code that a person may meet, with what it says', async () => {
+  const page = troubleshootingPage(met);
+  expect(page.match(/^## [A-Z_]+$/gm)?.length).toBeGreaterThan(300);
   expect(await read('docs/troubleshooting.md')).toBe(page);
+});
+
+/** Texts of the code in the form of a code that no error, alarm or hold of ours has, and whose they are. */
+const NO_CODES: Readonly<Record<string, RegExp>> = {
+  'variables of the environment': /^(HIREBRIDGE|TEMPORAL|OTEL|LOG)_|^(NO|FORCE)_COLOR$/,
+  'of drivers and Node': /^(ERR?_|SQL_ERROR$|PROTOCOL_|INVALID_ARGUMENT$)/,
+  'of the hiring platform': /^(ACCESS_DENIED|PERMISSION_DENIED|ACCOUNT_INACTIVE|ALREADY_TERMINAL|DUPLICATE_\w+)$/,
+  'of its credits and events': /^(INSUFFICIENT_ONBOARDING_CREDITS|JOB_CANDIDATE|ASSESSMENT_REMINDER|NO_SHOW)$/,
+  'of a request that failed, in words beside its code': /^(SENT_TWICE|UNREADABLE_BODY)$/,
+  'what became of a lead or an invitation': /^(ALREADY_\w+|CONSENT_REFUSED|NO_(APPLICATION|EMAIL|OUTCOME)|PHONE_\w+)$/,
+  "of Temporal's worker versions": /^AUTO_UPGRADE$/,
+  'a pause that a person made, in its own words': /^PAUSED_BY_PERSON$/,
+};
+
+test('whatever looks like a code in the code is explained, or known to be none', async () => {
+  const found = new Set<string>();
+  for (const [file, source] of readCode())
+    if (isCodeOfErrors(file))
+      for (const [, text = ''] of source.matchAll(/'([A-Z]{2,}(?:_[A-Z0-9]+)+)'/g)) found.add(text);
+  expect(found.size).toBeGreaterThan(300);
+  const exchange = await read('docs/two-way.md');
+  const left = [...found]
+    .filter((text) => explainedAt(text) === undefined && !exchange.includes(`\`${text}\``))
+    .filter((text) => !Object.values(NO_CODES).some((known) => known.test(text)));
+  expect(left).toEqual([]);
+});
+
+test('a refusal prints where its code is explained, and every such place exists', async () => {
+  const page = await read('docs/troubleshooting.md');
+  const places = new Set([...page.matchAll(/^## (\S+)$/gm)].map(([, code = '']) => code.toLowerCase()));
+  const links = met.map(({ code }) => explainedAt(code));
+  expect(links.filter((link) => !places.has(link?.split('docs/troubleshooting.md#')[1] ?? ''))).toEqual([]);
+  expect(['LANDING_BUSY', 'HRIS_SECRET_MISSING', 'CODE_OF_SOME_HR_SYSTEM'].map(explainedAt)).toEqual([
+    'docs/troubleshooting.md#hris_busy',
+    'docs/troubleshooting.md#secret_missing',
+    undefined,
+  ]);
+  const { stderr } = await runCommand(['status', '--data', await scratchFolder()]);
+  expect(stderr).toMatch(/\[STORE_MISSING\]\nSee: docs\/troubleshooting\.md#store_missing\n$/);
 });

@@ -1,4 +1,5 @@
 /** Writes docs/troubleshooting.md from the code: `node test/docs/error-codes.ts > docs/troubleshooting.md`. */
+import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type Node, visitNodes } from '../architecture/parse-file.ts';
 import { readCode } from '../architecture/tree.ts';
 
@@ -12,41 +13,119 @@ const ACTIONS: Readonly<Record<string, string>> = {
   reject: 'Somebody must act; nothing was written.',
   ignore: 'Nothing is to be done.',
   unknown: 'Nobody knows whether it arrived. It is looked up before anything is sent again.',
+  alarm: 'An alarm, which ends by itself once its cause is gone; [what to do](runbook.md#hirebridgealarm).',
+  hold: 'A question for a person; what it asks, and its answers: [holds](reference.md#holds).',
 };
 
-interface Thrown {
+interface Met {
   code: string;
-  action: string | undefined;
+  actions: string[];
   message: string | undefined;
 }
 
-/** Errors that the code makes: each object with a `code` in capitals and an `action`. */
-export function thrownCodes(): Thrown[] {
-  const files = [...readCode()].filter(
-    ([file]) => /^(src|activities|workflows)\/.*\.ts$/.test(file) && !APART.some((room) => file.startsWith(room)),
-  );
-  return files.toSorted().flatMap(([file, source]) => {
-    const found: Thrown[] = [];
-    visitNodes(file, source, (node) => {
-      if (node.type !== 'ObjectExpression') return;
-      const properties = new Map(
-        (node['properties'] as Node[]).flatMap((one) => {
-          const key = one['key'] as { name?: string } | undefined;
-          return key?.name === undefined ? [] : [[key.name, bare(one['value'] as Node)] as const];
-        }),
+interface CodeFile {
+  file: string;
+  source: string;
+  nodes: Node[];
+  /** What has a name of its own, in order: `const TOO_LATE = 'TOO_LATE'`. */
+  named: [name: string, value: Node][];
+}
+
+/** A function that makes an error of a code, or an alarm of a reason: which argument that is, and what must be done. */
+interface Maker {
+  at: number;
+  actions: string[];
+}
+
+const CODE = /^[A-Z][A-Z_]+$/;
+
+/**
+ * Every code that a person may meet: of errors (objects with a code in capitals beside an action or a message, and
+ * calls of functions that make one of a code), of alarms (objects with a reason and a message), and of holds.
+ */
+export function metCodes(): Met[] {
+  const files = readFiles();
+  // A code with a name may be exported.
+  const shared = files.flatMap(({ named }) => named.filter(([name]) => CODE.test(name)));
+  for (const file of files) file.named = [...shared, ...file.named];
+  const makers = new Map<string, Maker>();
+  // A maker may hand its code to another one.
+  for (let before = -1; before < makers.size; ) {
+    before = makers.size;
+    for (const file of files) for (const [name, maker] of makersIn(file, makers)) makers.set(name, maker);
+  }
+  const holds = Object.keys(holdCatalogue).map((code) => ({ code, actions: ['hold'], message: undefined }));
+  return [...files.flatMap((file) => file.nodes.flatMap((node) => metIn(node, file, makers))), ...holds];
+}
+
+export function isCodeOfErrors(file: string): boolean {
+  return /^(src|activities|workflows)\/.*\.ts$/.test(file) && !APART.some((room) => file.startsWith(room));
+}
+
+function readFiles(): CodeFile[] {
+  return [...readCode()]
+    .filter(([file]) => isCodeOfErrors(file))
+    .toSorted()
+    .map(([file, source]) => {
+      const nodes: Node[] = [];
+      visitNodes(file, source, (node) => nodes.push(node));
+      const named = nodes.flatMap(({ type, id, init }): CodeFile['named'] =>
+        type === 'VariableDeclarator' && init && nameOf(id) !== '' ? [[nameOf(id), bare(init as Node)]] : [],
       );
-      const code = properties.get('code');
-      const action = properties.get('action');
-      if (code?.type !== 'Literal' || action === undefined || !/^[A-Z][A-Z_]+$/.test(String(code['value']))) return;
-      const message = properties.get('message');
-      found.push({
-        code: String(code['value']),
-        action: action.type === 'Literal' ? String(action['value']) : undefined,
-        message: message === undefined ? undefined : textOf(message, source),
-      });
+      return { file, source, nodes, named };
     });
-    return found;
+}
+
+function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, Maker][] {
+  return file.nodes.flatMap((node): [string, Maker][] => {
+    const made = node.type === 'VariableDeclarator' ? bare(node['init'] as Node) : node;
+    if (!['FunctionDeclaration', 'ArrowFunctionExpression'].includes(made?.type)) return [];
+    const name = nameOf(node['id']);
+    const at = (made['params'] as Node[]).findIndex((parameter) => ['code', 'reason'].includes(nameOf(parameter)));
+    if (name === '' || at < 0 || known.has(name)) return [];
+    const within = file.nodes.filter(({ start, end }) => start >= made.start && end <= made.end);
+    const objects = within.filter(({ type }) => type === 'ObjectExpression').map(propertiesOf);
+    const error = objects.find((one) => nameOf(one.get('code')) === 'code' && one.has('action'));
+    if (error !== undefined) return [[name, { at, actions: wordsOf(error.get('action'), file) }]];
+    const isAlarm = objects.some((one) => nameOf(one.get('reason')) === 'reason' && one.has('message'));
+    if (isAlarm) return [[name, { at, actions: ['alarm'] }]];
+    const calls = within.filter(({ type }) => type === 'CallExpression');
+    const handed = calls.flatMap((call) => {
+      const maker = known.get(nameOf(call['callee']));
+      return maker !== undefined && nameOf((call['arguments'] as Node[])[maker.at]) === 'code' ? [maker] : [];
+    });
+    return handed[0] === undefined ? [] : [[name, { at, actions: handed[0].actions }]];
   });
+}
+
+function metIn(node: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): Met[] {
+  if (node.type === 'CallExpression') {
+    const maker = makers.get(nameOf(node['callee']));
+    const given = node['arguments'] as Node[];
+    if (maker === undefined) return [];
+    const message = given.map((one) => messageOf(one, file)).find((text) => text?.includes(' '));
+    return codesOf(given[maker.at], file).map((code) => ({ code, actions: maker.actions, message }));
+  }
+  if (node.type !== 'ObjectExpression') return [];
+  const properties = propertiesOf(node);
+  const isAlarm = properties.has('reason') && properties.has('message');
+  if (!properties.has('action') && !properties.has('message')) return [];
+  const actions = isAlarm ? ['alarm'] : wordsOf(properties.get('action'), file);
+  const message = messageOf(properties.get('message'), file);
+  return codesOf(properties.get(isAlarm ? 'reason' : 'code'), file).map((code) => ({ code, actions, message }));
+}
+
+function propertiesOf(object: Node): Map<string, Node> {
+  return new Map(
+    (object['properties'] as Node[]).flatMap((one) => {
+      const name = nameOf(one['key']);
+      return name === '' ? [] : [[name, bare(one['value'] as Node)] as const];
+    }),
+  );
+}
+
+function nameOf(node: unknown): string {
+  return String((node as { name?: string } | null | undefined)?.name ?? '');
 }
 
 /** Without `as const` and `satisfies`. */
@@ -54,8 +133,37 @@ function bare(node: Node): Node {
   return node?.type?.startsWith('TS') === true && 'expression' in node ? bare(node['expression'] as Node) : node;
 }
 
-/** A message as a reader meets it; what changes from case to case is a name in capitals. */
-function textOf(node: Node, source: string): string | undefined {
+function codesOf(node: Node | undefined, file: CodeFile): string[] {
+  return wordsOf(node, file).filter((word) => CODE.test(word));
+}
+
+/** The texts that an expression may come to: its own, that of a name, either of two, or any of a table. */
+function wordsOf(node: Node | undefined, file: CodeFile, within: readonly Node[] = []): string[] {
+  if (node === undefined || within.includes(node)) return [];
+  const one = bare(node);
+  const inner = (nodes: readonly Node[]) => nodes.flatMap((each) => wordsOf(each, file, [...within, node]));
+  if (one.type === 'Literal') return [String(one['value'])];
+  if (one.type === 'ConditionalExpression') return inner([one['consequent'] as Node, one['alternate'] as Node]);
+  if (one.type === 'LogicalExpression') return inner([one['left'] as Node, one['right'] as Node]);
+  const isEntry = one.type === 'MemberExpression' && one['computed'] === true;
+  const named = meant(isEntry ? (one['object'] as Node) : one, file);
+  if (named === undefined) return [];
+  return inner(isEntry && named.type === 'ObjectExpression' ? [...propertiesOf(named).values()] : [named]);
+}
+
+/** What a name stands for: the last that was given it before, or at the end of the file. */
+function meant(node: Node | undefined, { named }: CodeFile): Node | undefined {
+  const all = named.filter(([name]) => name === nameOf(node)).map(([, value]) => value);
+  return all.findLast(({ end }) => end <= (node?.start ?? 0)) ?? all[0];
+}
+
+function messageOf(node: Node | undefined, file: CodeFile): string | undefined {
+  return textOf(meant(node, file) ?? node, file.source);
+}
+
+/** A text as a reader meets it; what changes from case to case is a name in capitals. */
+function textOf(node: Node | undefined, source: string): string | undefined {
+  if (node === undefined) return undefined;
   const one = bare(node);
   if (one.type === 'Literal') return String(one['value']);
   if (one.type === 'TemplateLiteral') {
@@ -74,26 +182,27 @@ function holeOf(node: Node, source: string): string {
   return last === undefined ? '…' : last.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
 }
 
-export function troubleshootingPage(): string {
-  const byCode = Map.groupBy(thrownCodes(), ({ code }) => code);
+export function troubleshootingPage(codes = metCodes()): string {
+  const byCode = Map.groupBy(codes, ({ code }) => code);
   const entries = [...byCode].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(entryOf);
-  return `${INTRODUCTION}\n${entries.join('\n')}`;
+  return `${[INTRODUCTION.trim(), ...entries].join('\n\n')}\n`;
 }
 
 const INTRODUCTION = `# Troubleshoot by error code
 
-Every error names a code, what happened, why, and the next step; \`--json\` prints the code as \`code\`. This page has
-each code of hirebridge, in alphabetical order, with its messages; words in capitals stand for what differs. Codes that
-are not here come from the hiring platform or the HR system, whose documentation explains them. A hire that waits has a
-hold instead, with answers: [reference](reference.md#holds). Why a field is left out or a stream stands still:
-[two-way exchange](two-way.md#why-a-field-is-left-out). An alarm: [runbook](runbook.md).
+Every error, alarm and hold names a code, what happened, why, the next step, and its place on this page; \`--json\`
+prints the code as \`code\`. Here is each code of hirebridge, in alphabetical order, with its messages; words in
+capitals stand for what differs. Codes that are not here come from the hiring platform or the HR system, whose
+documentation explains them. Why a field is left out or a stream stands still:
+[two-way exchange](two-way.md#why-a-field-is-left-out).
 `;
 
-function entryOf([code, all]: [string, Thrown[]]): string {
-  const actions = [...new Set(all.flatMap(({ action }) => (action === undefined ? [] : [ACTIONS[action] ?? ''])))];
+function entryOf([code, all]: [string, Met[]]): string {
+  const actions = [...new Set(all.flatMap((one) => one.actions.flatMap((action) => ACTIONS[action] ?? [])))];
   const messages = [...new Set(all.flatMap(({ message }) => (message === undefined ? [] : [message.trim()])))];
   const says = messages.map((message) => wrapped(`- ${message.replaceAll(/\s+/g, ' ')}`, '  '));
-  return [`## ${code}\n`, wrapped(actions.join(' '), ''), ...(says.length > 0 ? ['', ...says] : []), ''].join('\n');
+  const parts = [wrapped(actions.join(' '), ''), says.join('\n')].filter((part) => part !== '');
+  return [`## ${code}`, ...(parts.length > 0 ? parts : ['What happened is said with it.'])].join('\n\n');
 }
 
 /** Lines of at most 120 columns. */
