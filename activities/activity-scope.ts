@@ -48,6 +48,12 @@ export function isOnlyActivity(): boolean {
   return performance.now() - (together.get(scope.tenantId) ?? Number.NEGATIVE_INFINITY) > BURST_MS;
 }
 
+/** A call was made for this activity, by whichever: a read that several share is everybody's. */
+export function noteCall(): void {
+  const scope = activity.getStore();
+  if (scope !== undefined) scope.hasCalled = true;
+}
+
 /** The signal of the activity in whose course this is asked. */
 export function cancellation(): AbortSignal | undefined {
   return activity.getStore()?.cancelled;
@@ -69,7 +75,7 @@ export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
       const waitMs = keeper.waitMs(priority, endpoint);
       if (waitMs > patienceMs) throw mustWait(waitMs);
       await acquireWithin(patienceMs, { keeper, priority, signal, endpoint });
-      if (scope !== undefined) scope.hasCalled = true;
+      noteCall();
     },
   };
 }

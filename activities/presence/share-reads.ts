@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { isOnlyActivity } from '../activity-scope.ts';
+import { isOnlyActivity, noteCall } from '../activity-scope.ts';
 
 /** Looks gather for so long before a read: hires of one job come within moments of each other, and calls are scarce. */
 const GATHER_MS = 25;
@@ -13,7 +13,7 @@ interface Waiting<Look, Answer> {
   look: Look;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
-  /** Runs a read in the context of the activity that asked first. */
+  /** The activity that asks: a read runs in that of the first, and is a call of each. */
   inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
@@ -73,7 +73,10 @@ async function answer<Look, Answer>(
   try {
     // Whichever look came first is chance: failpoints of the read are those of no single activity.
     const answers = await together[0]?.inContext(() => inActivity('sharedRead', () => repeated(() => read(looks))));
-    for (const [index, one] of together.entries()) one.resolve(answers?.[index] as Answer);
+    for (const [index, one] of together.entries()) {
+      one.inContext(noteCall);
+      one.resolve(answers?.[index] as Answer);
+    }
   } catch (error) {
     for (const one of together) one.reject(error);
   }

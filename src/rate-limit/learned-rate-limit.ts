@@ -191,6 +191,8 @@ export interface LimiterClock {
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
 const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
+/** Once a pause is over somebody tries so soon, or nobody wants to: more of a silence is not the limit's. */
+const UNTRIED_MS = 2_000;
 /** After a rest, a 429 before so many successes does not show that the limit was used up. */
 const LEAST_USED = 20;
 
@@ -237,6 +239,9 @@ export class LearnedRateLimit {
 
   /** What went through while there was little to send is no measure of a limit. */
   #rested(): void {
+    const { meeting, permits } = this.#underWay;
+    // Nobody tried once the pause was over: how much longer the limit would have refused is not known.
+    if (meeting !== null) this.#recover(meeting, permits.pausedUntil);
     this.#underWay.restedOk = beginCycle(this.#underWay.capacity, this.#clock.now());
   }
 
@@ -339,7 +344,8 @@ export class LearnedRateLimit {
     const now = this.#clock.now();
     if (!limited) {
       if (!isRecent) meeting.passed = (meeting.passed ?? 0) + 1;
-      else if (now >= this.#underWay.permits.pausedUntil) this.#recover(meeting, now);
+      else if (now >= this.#underWay.permits.pausedUntil)
+        this.#recover(meeting, Math.min(now, this.#underWay.permits.pausedUntil + UNTRIED_MS));
       return;
     }
     const toldMs = answer.retryAfterMs ?? 0;

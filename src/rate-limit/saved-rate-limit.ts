@@ -237,8 +237,10 @@ interface SavedPermits {
   /** A live request was told to come again; until then the next permit is its own. */
   liveUntil: number;
   liveInRow: number;
-  /** Share of permits taken as soon as they were due, lately. */
+  /** Share of permits that somebody wanted by the time they were due, lately. */
   busy: number;
+  /** When somebody was last told to wait for the next permit. */
+  wantedAt?: number;
   /** Bulk may have so much of the rate; the rest is for live requests. */
   bulkShare: number;
   /** When bulk's next permit is due, of its share. */
@@ -287,6 +289,7 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     if (at < saved.pausedUntil) return saved.pausedUntil - at;
     if (typeof canary === 'object' && at < canary.outAt + CANARY_PATIENCE_MS) return POLL_MS;
     const wait = Math.max(saved.tat, priority === 'bulk' ? saved.bulkTat : 0) - BURST_MS - at;
+    if (wait > 0) saved.wantedAt = at;
     const isBulkDue = saved.liveInRow >= MOST_LIVE_IN_ROW && at - saved.bulkAskedAt < 1000;
     // The next permit is for the other one; it is never taken ahead of time, which would trip a limit without a burst.
     const yields = priority === 'live' ? isBulkDue : !isBulkDue && at < saved.liveUntil;
@@ -317,7 +320,8 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
 }
 
 function take(saved: SavedPermits, priority: Priority, at: number, interval: number): void {
-  const isBusy = at <= saved.tat + 1;
+  // Who waited for it may have given up, and come back a little late.
+  const isBusy = at <= saved.tat + 1 || (saved.wantedAt ?? -1e6) > saved.tat - interval;
   if (saved.tat > 0 && at > Math.max(saved.tat, saved.pausedUntil) + REST_MS) saved.restedAt = at;
   saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);
   saved.tat = Math.max(saved.tat, at) + interval;

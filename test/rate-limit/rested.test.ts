@@ -38,3 +38,55 @@ test('a refusal after a rest teaches nothing: what little was sent before it is 
   expect(secondsToRecover(45_000)).toBeLessThan(60);
   expect(secondsToRecover(200_000)).toBeLessThan(90);
 });
+
+/**
+ * A tenant that made 60 calls at its own pace is refused once for a second, and has nothing to send for two minutes.
+ * The rate that it goes on with; `holdsPermit`: its process had leased the next permit before it stood still.
+ */
+function rateAfterSilence({ holdsPermit }: { holdsPermit: boolean }): number {
+  let clockMs = 1_000_000;
+  const limiter = createRateLimiter({ now: () => clockMs, random: () => 0.5 });
+  const whenAllowed = (): void => {
+    for (let waitMs = limiter.ask('live'); waitMs > 0; waitMs = limiter.ask('live')) clockMs += waitMs;
+  };
+  const answer = (status: number): void => {
+    const sentAt = clockMs;
+    clockMs += ROUND_TRIP_MS;
+    limiter.answered({ sentAt, headers: {}, inFlight: 1, status, ...(status === 429 ? { retryAfterMs: 1_000 } : {}) });
+  };
+  for (let n = 0; n < 60; n += 1) {
+    whenAllowed();
+    // The first is not believed, the second is met as a limit is.
+    answer(n === 45 || n === 55 ? 429 : 200);
+  }
+  whenAllowed();
+  answer(429);
+  if (holdsPermit) whenAllowed();
+  clockMs += 120_000;
+  if (!holdsPermit) whenAllowed();
+  answer(200);
+  return limiter.save().rate;
+}
+
+test.each([false, true])(
+  'a silence in which nobody sent is no pause of the limit, permit leased: %s',
+  (holdsPermit) => {
+    expect(rateAfterSilence({ holdsPermit })).toBeGreaterThan(holdsPermit ? 8 : 12);
+  },
+);
+
+test('a rate so low that callers give up before their permit comes grows all the same', () => {
+  let clockMs = 1_000_000;
+  const limiter = createRateLimiter(
+    { now: () => clockMs, random: () => 0.5 },
+    { rate: 0.2, limit: 0.2, noise: 0, limitSeen: true },
+  );
+  for (let n = 0; n < 200; n += 1) {
+    // Waited for, given up, and asked for again a little after it was due.
+    clockMs += limiter.ask('live') + 700;
+    while (limiter.ask('live') > 0) clockMs += 100;
+    limiter.answered({ sentAt: clockMs, headers: {}, inFlight: 1, status: 200 });
+    clockMs += ROUND_TRIP_MS;
+  }
+  expect(limiter.save().rate).toBeGreaterThan(0.22);
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { inScope } from '../../../activities/activity-scope.ts';
+import { inScope, patient } from '../../../activities/activity-scope.ts';
 import { shareReads } from '../../../activities/presence/share-reads.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 
@@ -187,4 +187,28 @@ test('a read that fails three times fails', async () => {
   }
   expect(await failed).toContain('cut');
   expect(reads).toHaveLength(3);
+});
+
+test('every activity of a shared read has called: none gives up its next permit where permits are rare', async () => {
+  const { reads, look } = controlled();
+  const patientFor20s = patient({
+    acquire: (_priority, signal) =>
+      new Promise((resolve, reject) => {
+        setTimeout(resolve, 12_000);
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      }),
+    answered: () => undefined,
+    waitMs: () => 0,
+    perSecond: () => 0.4,
+  });
+  const hire = (name: string): Promise<void> =>
+    inScope(new AbortController().signal, 'acme', async () => {
+      await look(name);
+      await patientFor20s.acquire('live');
+    });
+  const ended = Promise.allSettled([hire('a1'), hire('a2')]);
+  await settled();
+  reads[0]?.end();
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect((await ended).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
 });
