@@ -5,6 +5,7 @@ import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { employedRows, releaseUnemployed } from './people.ts';
 import { recordPeople } from './persons.ts';
+import { siblingsOf } from './tenant-states.ts';
 
 /**
  * What it means that a tenant's HR connection is another one. `keep`: the same HR system under another name or at
@@ -121,6 +122,7 @@ async function knownIn(
   { tenantId, from, to }: Omit<HrisChange, 'way'>,
 ): Promise<Parameters<typeof recordPeople>[1]> {
   const { kysely } = store;
+  const siblings = await siblingsOf(store, tenantId);
   const employed = await kysely
     .selectFrom(employedRows(store).as('employed'))
     .selectAll()
@@ -131,7 +133,15 @@ async function knownIn(
     .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
     .select(['persons.recorded', 'person_keys.company', 'person_keys.candidate_id'])
     .where((eb) => eb.and({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
-    .where('persons.recorded', 'like', `%"tenantId":${JSON.stringify(tenantId)}%`)
+    .where(({ eb, or, and, exists, selectFrom }) => {
+      const isBy = (id: string) => eb('persons.recorded', 'like', `%"tenantId":${JSON.stringify(id)}%`);
+      const own = selectFrom('hires')
+        .select('hires.period')
+        .whereRef('hires.candidate_id', '=', 'person_keys.candidate_id')
+        .where('hires.tenant_id', '=', tenantId);
+      // Of tenants that share the HR system, the first that recorded somebody did so for all of them.
+      return or([isBy(tenantId), and([or(siblings.map(isBy)), exists(own)])]);
+    })
     .execute();
   const named = ({ company, candidate_id: id }: { company: string | null; candidate_id: string | null }) => ({
     connection: to,

@@ -61,6 +61,26 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await findPerson(store, person('new'))).toMatchObject({ owner: undefined, recorded: baseline });
   });
 
+  test('that is another one knows whom a sister tenant recorded first, where the tenant had them too', async () => {
+    const { store } = await freshStore(kind);
+    const receives = JSON.stringify({ company: 17 });
+    for (const tenant_id of ['acme', 'sister'])
+      await store.kysely.insertInto('tenants').values({ tenant_id, state: 'active', version: 1, receives }).execute();
+    await store.kysely.insertInto('tenants').values({ tenant_id: 'stranger', state: 'active', version: 1 }).execute();
+    const asBy = (tenantId: string) => ({ tenantId, jobCandidateId: '3', period: 1, how: 'baseline' as const });
+    await recordPeople(store, [
+      { ...person('old'), as: asBy('sister') },
+      { ...who('89', 'old'), as: asBy('sister') },
+      { ...who('90', 'old'), as: asBy('stranger') },
+    ]);
+    for (const candidateId of ['88', '90'])
+      await insertHires(store, [{ ...ref, jobCandidateId: candidateId, state: 'before-go-live', candidateId }]);
+    await change(store, 'new');
+    expect(await findPerson(store, person('new'))).toMatchObject({ owner: undefined, recorded: asBy('sister') });
+    expect(await findPerson(store, who('89', 'new'))).toMatchObject({ version: 0 });
+    expect(await findPerson(store, who('90', 'new'))).toMatchObject({ version: 0 });
+  });
+
   test('that is another one lets go of whom the tenant was about to hire into the old one', async () => {
     const { store } = await freshStore(kind);
     await insertHires(store, [{ ...ref, state: 'open', candidateId: '88' }]);
