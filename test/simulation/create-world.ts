@@ -106,7 +106,7 @@ function emptyWorld() {
     storeLostAt: 0,
     storeRestoredAt: 0,
     storeSavedAt: 0,
-    untraced: new Set(),
+    tracedBy: new Map(),
     people: new Map(),
     emails: new Map(),
     jobs: new Map(),

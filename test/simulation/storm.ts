@@ -95,9 +95,13 @@ function loseStore(world: World): void {
       "select 1 from onboarding_candidates where company_id = ? and external_ref like 'hirebridge:%'",
       companyId,
     );
-    const created =
-      hris.profile !== 'careless' && hris.employees.some((one) => one.reference?.startsWith(`${companyId}:`));
-    if (enrolled === undefined && !created) world.untraced.add(tenant.tenant);
+    if (enrolled !== undefined) continue;
+    const references = hris.profile === 'careless' ? [] : hris.employees.map((one) => one.reference ?? '');
+    const own = references.filter((one) => one.startsWith(`${companyId}:`));
+    world.tracedBy.set(
+      tenant.tenant,
+      own.map((one) => one.split(':')[1] ?? ''),
+    );
   }
   for (const process of world.workers.slice()) killWorker(world, process);
   world.temporal.forget();

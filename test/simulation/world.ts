@@ -78,8 +78,11 @@ export interface World {
   storeRestoredAt: number;
   /** When the backup was taken that was put back. */
   storeSavedAt: number;
-  /** Tenants of whose work nobody but the lost store knew. */
-  untraced: Set<string>;
+  /**
+   * Tenants of whose work no enrolment told when the store was lost, and the candidates of their employees who carried
+   * our reference.
+   */
+  tracedBy: Map<string, readonly string[]>;
   /** Job candidate to candidate, also of those who are deleted later. */
   people: Map<string, string>;
   /** E-mail to candidate within a company, `<company> <e-mail>`; also of those who are deleted later. */

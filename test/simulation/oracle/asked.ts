@@ -1,3 +1,4 @@
+import type { Employee } from '../hris-double.ts';
 import { has } from '../scenario.ts';
 import type { World } from '../world.ts';
 import type { Facts, HireFact } from './facts.ts';
@@ -52,12 +53,14 @@ const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 
  * no enrolment carries our reference; an HR system that keeps no reference shows nobody as ours, and nobody looks in
  * one that was given up.
  */
-function isUntold(world: World, hire: HireFact): boolean {
-  if (!has(world, 'restored-store') && !world.storeLost) return false;
-  const { profile, skipOnboarding } = world.scenario;
-  const rows = world.store.all('select 1 from hires where job_candidate_id = ?', hire.jobCandidateId);
-  const isGivenUp = hire.customer.systems.length > 1;
-  return profile === 'careless' || isGivenUp || (skipOnboarding && rows.length === 0);
+function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: readonly Employee[]): boolean {
+  const { storeLostAt, storeSavedAt, storeRestoredAt, scenario } = world;
+  const isUnknown = ({ createdAt }: Employee): boolean =>
+    createdAt <= storeLostAt || (storeSavedAt < createdAt && createdAt <= storeRestoredAt);
+  if (!made.every(isUnknown)) return false;
+  const rows = world.store.all('select 1 from hires where job_candidate_id = ?', jobCandidateId);
+  const isGivenUp = made.every((one) => !customer.hris.employees.includes(one));
+  return scenario.profile === 'careless' || isGivenUp || (scenario.skipOnboarding && rows.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
@@ -75,7 +78,7 @@ function checkOrphans(world: World, { employees, hires }: Facts): string[] {
     const own = hires.filter((hire) => hire.human === human);
     if (made.length === 0 || own.some((hire) => hire.hiredNow || hire.openHolds.length > 0)) return [];
     if (own.some((hire) => isExcusedByLoss(world, hire))) return [];
-    if (own.some((hire) => isUntold(world, hire) || isNamed(world, hire))) return [];
+    if (own.some((hire) => isUntold(world, hire, made) || isNamed(world, hire))) return [];
     const settled = world.given.some(
       (one) => one.human === human && SETTLES.has(one.answer) && one.at >= (made[0]?.createdAt ?? 0),
     );

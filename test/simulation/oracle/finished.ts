@@ -47,15 +47,25 @@ export function isForgottenHire(world: World, jobCandidateId: string): boolean {
   return !memberships.some(({ from, to }) => from <= world.storeLostAt && to >= (row?.at ?? 0));
 }
 
-/** Neither partner nor HRIS knew that they were work in progress when the store was lost. */
+/**
+ * No enrolment told that they were work in progress when the store was lost, and no employee of ours whose person stood
+ * in the stage all the time while the baseline was taken anew: nobody looks for those of people who have left.
+ */
 function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): boolean {
-  return (
-    world.untraced.has(tenantId) &&
-    world.store.all(
-      "select 1 from hires where tenant_id = ? and job_candidate_id = ? and state = 'before-go-live'",
-      tenantId,
-      jobCandidateId,
-    ).length > 0
+  const traced = world.tracedBy.get(tenantId);
+  if (traced === undefined) return false;
+  const [row] = world.store.all<{ since: number; until: number }>(
+    `select t.baseline_started_at as since, t.baseline_done_at as until from hires h
+       join tenants t on t.tenant_id = h.tenant_id
+     where h.tenant_id = ? and h.job_candidate_id = ? and h.state = 'before-go-live'`,
+    tenantId,
+    jobCandidateId,
+  );
+  if (row === undefined) return false;
+  return ![...world.people].some(
+    ([id, candidateId]) =>
+      traced.includes(candidateId) &&
+      membershipOf(world, id).some(({ from, to }) => from <= row.since && to >= row.until),
   );
 }
 
