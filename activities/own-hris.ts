@@ -36,7 +36,7 @@ export interface OwnEmployees extends Pick<{ [Name in ById]: ForOwn<NonNullable<
 export interface OwnHris extends Omit<HrisConnection, 'employees' | 'changes' | 'files' | 'pending'> {
   employees: OwnEmployees;
   changes?: { since(...given: Parameters<EmployeeChanges['since']>): Promise<OwnChanges> };
-  files?: { deliver: ForOwn<EmployeeFiles['deliver']> };
+  files?: { deliver: ForOwn<EmployeeFiles['deliver']>; holds?: ForOwn<NonNullable<EmployeeFiles['holds']>> };
   pending?: { resolve(...given: Parameters<PendingCreates['resolve']>): Promise<CreateResult<KnownEmployee>> };
 }
 
@@ -84,8 +84,18 @@ export function ownHris(connection: string, hris: HrisConnection): OwnHris {
         },
       },
     }),
-    ...(files && { files: { deliver: async (employee, ...given) => files.deliver(idOf(employee), ...given) } }),
+    ...(files && { files: ownFiles(files, idOf) }),
     ...(pending && { pending: { resolve: async (...given) => made(await pending.resolve(...given)) } }),
+  };
+}
+
+function ownFiles(
+  { deliver, holds }: EmployeeFiles,
+  idOf: (employee: Employee) => string,
+): NonNullable<OwnHris['files']> {
+  return {
+    deliver: async (employee, ...given) => deliver(idOf(employee), ...given),
+    ...(holds && { holds: async (employee, ...given) => holds(idOf(employee), ...given) }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   hiresDueForDocuments,
   noteDocumentLook,
   readHireDocuments,
+  type SettledDocument,
   sendDocument,
   settleDocument,
 } from '../../src/store/hire-documents.ts';
@@ -170,13 +171,14 @@ interface Delivery {
   now: number;
 }
 
-/** waiting: it may be on its way; nothing is sent before that time is over. */
+/** waiting: it may be on its way, or not be shown yet; nothing is sent before that time is over. */
 type Delivered =
   | { kind: 'created' | 'unchanged' }
   | { kind: 'skipped' | 'quarantined'; reason: string }
   | { kind: 'waiting'; waitMs: number };
 
 const DOWNLOAD_MS = 60_000;
+const READ_BACK_MS = 60_000;
 /** An upload takes longer than other calls. */
 const BUDGETS = 2;
 
@@ -184,43 +186,117 @@ const BUDGETS = 2;
 async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   const { context, row, now, document } = delivery;
   if (row?.state === 'delivered') return { kind: 'unchanged' };
+  if (row?.state === 'unlike' && (!context.full || row.run_id === context.runId))
+    return { kind: 'quarantined', reason: row.reason ?? NOT_READ_BACK };
   const { readLagMs } = context.connection.hris.capabilities;
   const waitMs = row?.state === 'sent' ? (row.give_up_at ?? 0) + readLagMs - now : 0;
   if (waitMs > 0) return { kind: 'waiting', waitMs };
-  if (document.isUnsure === true) return refuse(delivery, row?.attempt ?? 0, STEP_NOT_TOLD);
+  // What was taken must not be taken for what never left.
+  const state = row?.state === 'taken' ? 'unlike' : 'refused';
+  const attempt = row?.attempt ?? 0;
+  if (document.isUnsure === true) return leave(delivery, attempt, { state, reason: STEP_NOT_TOLD });
   try {
     const { tenant } = context.connection;
     const allowPrivate = tenant.partner.allowPrivateAddress;
-    const file = await downloadFile(document.url, { allowPrivate, signal: AbortSignal.timeout(DOWNLOAD_MS) });
-    return await send(delivery, file);
+    const loaded = await downloadFile(document.url, { allowPrivate, signal: AbortSignal.timeout(DOWNLOAD_MS) });
+    const file = fileOf(document, loaded);
+    return row?.state === 'taken' ? await lookAgain(delivery, row, file) : await send(delivery, file);
   } catch (error) {
     if (!isConnectorError(error) || !error.code.startsWith('FILE_')) throw error;
     if (error.action === 'retry') return { kind: 'skipped', reason: error.message };
-    return refuse(delivery, row?.attempt ?? 0, error);
+    return leave(delivery, attempt, { state, reason: error.message });
   }
 }
 
-async function send(delivery: Delivery, { bytes, mediaType }: DownloadedFile): Promise<Delivered> {
+function fileOf({ key, title }: ListedDocument, { bytes, mediaType }: DownloadedFile): EmployeeFile {
+  return { name: `${title}.${endings[mediaType] ?? 'bin'}`, document: key, mediaType, bytes };
+}
+
+async function send(delivery: Delivery, file: EmployeeFile): Promise<Delivered> {
   const { context, ref, row, document, files, employee } = delivery;
   const { store, limits } = context.deps;
   const budgetMs = BUDGETS * limits.giveUpMs;
   const clock = startClock();
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hashOf(file);
   const sending = { ...ref, document: document.key, sha256, runId: context.runId };
   if (!(await sendDocument(store, sending, row, budgetMs))) return { kind: 'waiting', waitMs: budgetMs };
   const batchId = await note(delivery, sha256);
   const attempt = (row?.attempt ?? 0) + 1;
   const guard = watched(guardFor('deliver', budgetMs, clock, clock));
-  const file: EmployeeFile = { name: `${document.title}.${endings[mediaType] ?? 'bin'}`, mediaType, bytes };
+  let said: 'delivered' | 'there';
   try {
-    await files.deliver(employee, file, guard);
+    said = await files.deliver(employee, file, guard);
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     return settle(delivery, { error, left: guard.left(), attempt, batchId, budgetMs });
   }
-  await settleDocument(store, { ...ref, document: document.key, attempt }, { state: 'delivered', reason: null });
   await settleWrites(store, batchId, 'done');
-  return { kind: 'created' };
+  // Before it said so, it compared the bytes.
+  if (said === 'there') return deliveredAs(delivery, attempt, files.holds !== undefined);
+  return readBack(delivery, file, { attempt, leftMs: context.connection.hris.capabilities.readLagMs });
+}
+
+async function deliveredAs(delivery: Delivery, attempt: number, isReadBack: boolean): Promise<Delivered> {
+  return settledAs(delivery, attempt, { state: 'delivered', reason: null, isReadBack }, { kind: 'created' });
+}
+
+async function settledAs(
+  { context, ref, document }: Delivery,
+  attempt: number,
+  settled: SettledDocument,
+  delivered: Delivered,
+): Promise<Delivered> {
+  await settleDocument(context.deps.store, { ...ref, document: document.key, attempt }, settled);
+  return delivered;
+}
+
+const NOT_READ_BACK =
+  'The HR system took it, and shows it with other bytes or not at all. Look at the record there. It is not sent ' +
+  'again by itself, because it might stand there twice: take away what is wrong, then run ' +
+  'hirebridge sync TENANT documents --full.';
+
+/** Looks whether what was taken is there, byte for byte, as long as it may not be shown yet. */
+async function readBack(
+  delivery: Delivery,
+  file: EmployeeFile,
+  { attempt, leftMs }: { attempt: number; leftMs: number },
+): Promise<Delivered> {
+  const { files, employee } = delivery;
+  if (files.holds === undefined) return deliveredAs(delivery, attempt, false);
+  const taken = { state: 'taken', reason: null } as const;
+  let isHeld: boolean;
+  try {
+    isHeld = await files.holds(employee, file, AbortSignal.timeout(READ_BACK_MS));
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'reject') return leave(delivery, attempt, { state: 'unlike', reason: error.message });
+    await settledAs(delivery, attempt, taken, { kind: 'unchanged' });
+    throw error;
+  }
+  if (isHeld) return deliveredAs(delivery, attempt, true);
+  if (leftMs <= 0) return leave(delivery, attempt, { state: 'unlike', reason: NOT_READ_BACK });
+  return settledAs(delivery, attempt, taken, { kind: 'waiting', waitMs: leftMs });
+}
+
+async function lookAgain(delivery: Delivery, row: HireDocumentRow, file: EmployeeFile): Promise<Delivered> {
+  const { context, now } = delivery;
+  const leftMs = (row.give_up_at ?? 0) + context.connection.hris.capabilities.readLagMs - now;
+  if (hashOf(file) === row.sha256) return readBack(delivery, file, { attempt: row.attempt, leftMs });
+  const why = 'It changed at the hiring platform before it was read back, so nobody can compare it.';
+  return leave(delivery, row.attempt, { state: 'unlike', reason: `${why} ${NOT_READ_BACK}` });
+}
+
+/** Left to a person, who is told why. */
+function leave(
+  delivery: Delivery,
+  attempt: number,
+  { state, reason }: { state: 'refused' | 'unlike'; reason: string },
+): Promise<Delivered> {
+  return settledAs(delivery, attempt, { state, reason }, { kind: 'quarantined', reason });
+}
+
+function hashOf({ bytes }: EmployeeFile): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 interface Failed {
@@ -238,19 +314,10 @@ async function settle(delivery: Delivery, { error, left, attempt, batchId, budge
   const isUnknown = error.action === 'unknown' || error.action === 'retry';
   if (left && isUnknown) return { kind: 'waiting', waitMs: budgetMs };
   await settleWrites(store, batchId, error.action === 'reject' ? 'refused' : 'absent');
-  if (error.action === 'reject') return refuse(delivery, attempt, error);
+  if (error.action === 'reject') return leave(delivery, attempt, { state: 'refused', reason: error.message });
   const document = { ...delivery.ref, document: delivery.document.key, attempt };
   await settleDocument(store, document, { state: 'absent', reason: null });
   throw error;
-}
-
-async function refuse(
-  { context, ref, document }: Delivery,
-  attempt: number,
-  { message: reason }: Pick<ConnectorError, 'message'>,
-): Promise<Delivered> {
-  await settleDocument(context.deps.store, { ...ref, document: document.key, attempt }, { state: 'refused', reason });
-  return { kind: 'quarantined', reason };
 }
 
 function note({ context, ref, document, employee }: Delivery, sha256: string): Promise<string> {
@@ -339,12 +406,11 @@ async function listOnboarding(
 
 const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
 
-const STEP_NOT_TOLD = {
-  message:
-    'The hiring platform does not say of which onboarding step this comes, so it may be of the medical test. ' +
-    'List both onboarding and medical in "documents" of the tenant file to have such documents delivered; where the ' +
-    'step is called otherwise, name it in partner.overrides.fieldNames (onboarding.listDocuments, stepKey).',
-};
+const STEP_NOT_TOLD =
+  'The hiring platform does not say of which onboarding step this comes, so it may be of the medical test. To have ' +
+  'such documents delivered, write both into the tenant file, "documents: [onboarding, medical]", apply it, and run ' +
+  'hirebridge sync TENANT documents --full. Where the step is only called otherwise, name it in ' +
+  'partner.overrides.fieldNames (onboarding.listDocuments, stepKey).';
 
 /**
  * What comes of the medical test goes nowhere unless the tenant lists it. Which step a document comes of is not shown

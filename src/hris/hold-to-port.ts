@@ -15,7 +15,7 @@ const ANSWERS = {
     terminate: 'nothing',
   },
   changes: { since: 'something' },
-  files: { deliver: 'something' },
+  files: { deliver: 'something', holds: 'something', probe: 'nothing' },
   pending: { resolve: 'something' },
   requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
   lists: { read: 'something' },

@@ -159,10 +159,16 @@ export interface EmployeeFiles {
    * safe; two deliveries of one file at the same moment are not.
    */
   deliver(id: string, file: EmployeeFile, options: WriteOptions): Promise<'delivered' | 'there'>;
+  /** Whether the same bytes are there under this name; absent where a file that was taken cannot be read. */
+  holds?(id: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean>;
+  /** Whether files can be put there, tried with one that is taken away again; absent where `probe` says it. */
+  probe?(signal: AbortSignal): Promise<void>;
 }
 
 export interface EmployeeFile {
   name: string;
+  /** Which one of the hire, without a word of anybody's: `resume`, `offer:88`. */
+  document: string;
   /** `application/pdf`. */
   mediaType: string;
   bytes: Buffer;

@@ -451,6 +451,7 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   if (landed !== undefined) return landingTrouble(tenant, hris, landed);
   if (name === 'documents' && hris.files === undefined)
     return `streams.documents: an HR system of kind ${tenant.hris.kind} takes no documents as it is set. Remove them.`;
+  if (name === 'documents') return filesTrouble(hris);
   if (name === 'amendments' && hris.employees.amend === undefined)
     return `streams.amendments: an HR system of kind ${tenant.hris.kind} cannot be amended. Remove the stream.`;
   if (name === 'options') return listsTrouble(tenant, hris);
@@ -459,6 +460,15 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
     return 'streams.requisitions: nothing maps them. Name a mapping file in streams.requisitions.mapping.';
   return undefined;
+}
+
+/** A file can be put there, where the kind tries it. */
+async function filesTrouble({ files }: HrisConnection): Promise<string | undefined> {
+  const tried = await attempted(async () => {
+    await files?.probe?.(AbortSignal.timeout(CALL_MS));
+    return { state: 'ok', message: '' };
+  });
+  return tried.state === 'ok' ? undefined : `streams.documents: ${tried.message}`;
 }
 
 /** Each list is there, and can be read. */

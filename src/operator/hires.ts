@@ -299,9 +299,10 @@ function tellPlans({ plans }: HireRecords): Told[] {
 
 /** A receipt a document: which, what became of it and why, and the bytes by their hash. */
 function tellDocuments({ hire, documents }: HireRecords): Told[] {
-  return documents.map(({ document, state, attempt, sha256, reason, sent_at: sentAt }) => {
+  return documents.map(({ document, state, attempt, sha256, reason, sent_at: sentAt, read_back_at: readBackAt }) => {
     const [bytes, why] = [sha256 === null ? '' : `, sha256 ${sha256}`, reason === null ? '' : `. ${reason}`];
-    const text = `${document}, attempt ${attempt}: ${state}${bytes}${why}`;
+    const seen = readBackAt === null ? '' : ' and read back';
+    const text = `${document}, attempt ${attempt}: ${state}${seen}${bytes}${why}`;
     return { at: sentAt ?? hire.ended_at, kind: 'document', text };
   });
 }

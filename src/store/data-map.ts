@@ -134,7 +134,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     people: { job_candidate_id: IDS, document: IDS, sha256: IDS, reason: ['content'] },
     why: 'Which documents of a hire were delivered; never the document or its name.',
     kept: 'for good',
-    others: 'tenant_id period state attempt sent_at give_up_at run_id',
+    others: 'tenant_id period state attempt sent_at give_up_at run_id read_back_at',
   },
   hires: {
     people: {
@@ -375,6 +375,11 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
     people: { 'a row an employee': RECORD },
     why: 'HR systems of kind `sftp` are told by files.',
     kept: "as the customer's server decides",
+  },
+  'the folder for files of an HR system of kind `sql` (`hris.files.folder`)': {
+    people: { 'documents of employees': RECORD, 'employee ids, which are names of folders': IDS },
+    why: 'Documents go there, where a table has no place for them. They are the HR system’s, as its rows are.',
+    kept: 'as the customer decides',
   },
 };
 

@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
 
 /**
- * sent: it is on its way, and what became of it is not known. delivered: the HRIS has it. absent: it did not arrive.
+ * sent: it is on its way, and what became of it is not known. taken: the HRIS said yes, and does not show it yet.
+ * delivered: the HRIS has it. unlike: the HRIS said yes, and shows other bytes or none. absent: it did not arrive.
  * refused: it cannot be taken over as it is.
  */
-export type DocumentState = 'sent' | 'delivered' | 'absent' | 'refused';
+export type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
 
 /** A document of a hire. Its content is never kept. */
 export interface HireDocumentTable {
@@ -24,6 +25,8 @@ export interface HireDocumentTable {
   give_up_at: number | null;
   /** The run that last sent it. */
   run_id: string | null;
+  /** When the HRIS was seen to hold these bytes; null where it cannot show them. */
+  read_back_at: number | null;
 }
 
 export type HireDocumentRow = Selectable<HireDocumentTable>;

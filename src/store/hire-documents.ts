@@ -82,7 +82,10 @@ export async function documentsToTell(store: Store, tenantId: string, runId: str
     .selectAll()
     .where('tenant_id', '=', tenantId)
     .where((eb) =>
-      eb.or([eb('state', '=', 'refused'), eb.and([eb('state', '=', 'delivered'), eb('run_id', '=', runId)])]),
+      eb.or([
+        eb('state', 'in', ['refused', 'unlike']),
+        eb.and([eb('state', '=', 'delivered'), eb('run_id', '=', runId)]),
+      ]),
     )
     .execute();
 }
@@ -105,7 +108,7 @@ export async function sendDocument(
 ): Promise<boolean> {
   const sentAt = await readClock(store);
   const deadline = { sent_at: sentAt, give_up_at: sentAt + budgetMs };
-  const sent = { state: 'sent' as const, sha256, reason: null, run_id: runId, ...deadline };
+  const sent = { state: 'sent' as const, sha256, reason: null, run_id: runId, read_back_at: null, ...deadline };
   if (before === undefined) {
     const { numInsertedOrUpdatedRows } = await store.kysely
       .insertInto('hire_documents')
@@ -125,20 +128,28 @@ export async function sendDocument(
   return numUpdatedRows === 1n;
 }
 
+export interface SettledDocument {
+  state: Exclude<DocumentState, 'sent'>;
+  reason: string | null;
+  /** The HRIS was just seen to hold it. */
+  isReadBack?: boolean;
+}
+
 /** Notes what became of the latest attempt at a document; an earlier attempt's word comes too late. */
 export async function settleDocument(
   store: Store,
   { document, attempt, ...ref }: HireRef & { document: string; attempt: number },
-  settled: { state: Exclude<DocumentState, 'sent'>; reason: string | null },
+  { isReadBack = false, ...settled }: SettledDocument,
 ): Promise<void> {
   const unsent = { sha256: null, sent_at: null, give_up_at: null, run_id: null };
+  const outcome = { ...settled, ...(isReadBack && { read_back_at: store.now }) };
   await store.kysely
     .insertInto('hire_documents')
-    .values({ ...hireColumns(ref), document, attempt, ...unsent, ...settled })
+    .values({ ...hireColumns(ref), document, attempt, ...unsent, ...outcome })
     .onConflict((c) =>
       c
         .columns(['tenant_id', 'job_candidate_id', 'period', 'document'])
-        .doUpdateSet(settled)
+        .doUpdateSet(outcome)
         .where('hire_documents.attempt', '=', attempt),
     )
     .execute();

@@ -10,7 +10,10 @@ export interface HireRecords {
   intents: IntentRow[];
   plans: Pick<PlanRow, 'plan_id' | 'mapping_hash' | 'planned_at' | 'applied_at'>[];
   holds: HoldRow[];
-  documents: Pick<HireDocumentRow, 'document' | 'state' | 'attempt' | 'sha256' | 'reason' | 'sent_at'>[];
+  documents: Pick<
+    HireDocumentRow,
+    'document' | 'state' | 'attempt' | 'sha256' | 'reason' | 'sent_at' | 'read_back_at'
+  >[];
   links: { employee_id: string; employee_number: string | null; linked_at: number }[];
 }
 
@@ -46,7 +49,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
       .execute(),
     kysely
       .selectFrom('hire_documents')
-      .select(['document', 'state', 'attempt', 'sha256', 'reason', 'sent_at'])
+      .select(['document', 'state', 'attempt', 'sha256', 'reason', 'sent_at', 'read_back_at'])
       .where((eb) => eb.and(key))
       .execute(),
     kysely

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { HrisSystem } from '../hris/port.ts';
 import { areDisjoint } from '../plan/job-scope.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
@@ -30,6 +31,7 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
       const others = systems(one, other);
       return others.length > 0 ? others : sameSystem(one, other);
     }),
+    ...beside(read, folderOf, sameFolder),
   ];
 }
 
@@ -118,6 +120,21 @@ function otherSystem(one: Read, other: Read, { parts, unread }: { parts: string[
 function sameSystem(one: Read, other: Read): Problem[] {
   if (one.tenant.tenant === other.tenant.tenant) return [];
   return [...unnamedCompany(one, other), ...sameJobs(one, other)];
+}
+
+/** Where documents of employees go, if that is a folder. */
+function folderOf({ tenant: { hris } }: Read): string | undefined {
+  const { folder } = (hris.options['files'] ?? {}) as { folder?: string };
+  return folder === undefined ? undefined : resolve(folder);
+}
+
+/** Its folders are named by employee ids, which begin at 1 in each HR system. */
+function sameFolder(one: Read, { tenant, source }: Read): Problem[] {
+  if (one.tenant.hris.connection === tenant.hris.connection) return [];
+  const text =
+    `documents of ${source.file} go into this folder as well, from another HR system with ids of its own: people ` +
+    'would find the documents of others. Give each HR system a folder.';
+  return [at(one, ['hris', 'files', 'folder'], text)];
 }
 
 /** Without it nobody can tell whether two candidates of one id are one person. */

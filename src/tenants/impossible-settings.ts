@@ -10,7 +10,11 @@ import type { Tenant } from './schema.ts';
 /** Where it depends on the kind alone, and on no setting of the tenant's. */
 const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
 const TELL_LISTS = 'sql, bamboohr, http';
-const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http';
+const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http, sql';
+const FILES_AS: Readonly<Record<string, string>> = {
+  bamboohr: 'Set hris.fileCategory',
+  sql: 'Name a folder for them: hris.files.folder',
+};
 
 /** A setting that can never work, where it stands, and what would work. */
 export interface Impossible {
@@ -102,7 +106,7 @@ function cannotFile(tenant: Tenant): Impossible[] {
   if (documents === undefined && every === undefined) return [];
   if (supportsOf(tenant)?.files === false) {
     const path = documents === undefined ? ['streams', 'documents'] : ['documents'];
-    const own = hris.kind === 'bamboohr' ? 'Set hris.fileCategory' : 'Remove it, and streams.documents';
+    const own = FILES_AS[hris.kind] ?? 'Remove it, and streams.documents';
     const text = `an HR system of kind ${hris.kind} takes no documents as it is set. ${own}.`;
     return [{ path, text: `${text} These kinds take them: ${TAKE_FILES}.` }];
   }

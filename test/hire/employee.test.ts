@@ -66,7 +66,7 @@ test('an employee of another HR system is refused before anything is asked', asy
   const { calls, hris } = asked();
   const { employees, files } = hris;
   const other = employeeIn('former-hr', '7');
-  const file = { name: 'a.pdf', mediaType: 'application/pdf', bytes: Buffer.from('') };
+  const file = { name: 'a.pdf', document: 'resume', mediaType: 'application/pdf', bytes: Buffer.from('') };
   const tries = [
     () => employees.read(other, write.signal),
     () => employees.update(other, {}, write),
@@ -74,6 +74,7 @@ test('an employee of another HR system is refused before anything is asked', asy
     () => employees.rehire?.(other, {}, write),
     () => employees.terminate?.(other, '2026-01-01', write),
     () => files?.deliver(other, file, write),
+    () => files?.holds?.(other, file, write.signal),
   ];
   for (const attempt of tries)
     await expect(attempt()).rejects.toMatchObject({ code: 'EMPLOYEE_ELSEWHERE', action: 'reject' });

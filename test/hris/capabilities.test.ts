@@ -38,6 +38,7 @@ const options: Record<string, Record<string, unknown>> = {
     changes: { column: 'changed_at' },
     requisitions: {},
     lists: { departments: { table: 'departments' } },
+    files: { folder: '/srv/hr-files' },
     job: {},
   },
   tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },

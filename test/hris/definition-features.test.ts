@@ -111,7 +111,12 @@ test('a file is compared by its bytes where the list tells no digest', async () 
       .replace('  same: { sha256: sha256 }', '  download: { get: "/staff/{id}/files/{file.id}" }'),
   );
   const id = await employ(hris, 'with-files');
-  const file = { name: 'contract.pdf', mediaType: 'application/pdf', bytes: Buffer.from([0, 1, 2, 255]) };
+  const file = {
+    name: 'contract.pdf',
+    document: 'offer:8',
+    mediaType: 'application/pdf',
+    bytes: Buffer.from([0, 1, 2, 255]),
+  };
   const deliver = () => hris.files?.deliver(id, file, write);
   expect([await deliver(), await deliver()]).toEqual(['delivered', 'there']);
   file.bytes = Buffer.from([0, 1, 2, 254]);

@@ -16,7 +16,7 @@ test.each([
 ])('a document of the name %j is refused before anything is sent', async (name, why) => {
   const hris = await openHris('sftp', 'hr', { ...NOWHERE, allowPrivateAddress: true });
   onTestFinished(() => hris.close());
-  const file = { name, mediaType: 'application/pdf', bytes: Buffer.from('%PDF') };
+  const file = { name, document: 'offer:8', mediaType: 'application/pdf', bytes: Buffer.from('%PDF') };
   const refused = await refusal(hris.files?.deliver('E1', file, write) ?? Promise.resolve());
   expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject', details: { name: why } });
 });

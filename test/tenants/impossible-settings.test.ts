@@ -56,7 +56,7 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', 'streams: { employees: { every: 1h } }\n', /which fields it exchanges\. Name a mapping file/],
   ['sftp', 'streams: { amendments: { every: 1h } }\n', /kind sftp cannot be amended\. .*These kinds can: sql/],
   ['bamboohr', 'documents: [resume]\n', /takes no documents .*hris\.fileCategory/],
-  ['sql', 'documents: [resume]\n', /takes no documents .*These kinds take them: bamboohr/],
+  ['sql', 'documents: [resume]\n', /takes no documents .*hris\.files\.folder.*These kinds take them: bamboohr/],
   ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
   ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
   ['tryton', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind tryton.*: sql, http/],

@@ -71,6 +71,19 @@ test('two tenants of one company with HR systems of their own may overlap, with 
   expect((await planApplication(store, dir, { secrets: 'skip' })).warnings).toEqual([]);
 });
 
+test('is refused when another HR system files documents in its folder', async () => {
+  const filed = (text: string, folder: string) =>
+    text.replace('policies:', `  files: { folder: ${folder} }\npolicies:`);
+  await put('acme.yaml', filed(ACME, '/srv/files'));
+  const beta = BETA.replace('acme-hr', 'beta-hr').replace('hr.sqlite', 'beta.sqlite').replace('"17"', '"18"');
+  await put('beta.yaml', filed(beta, '/srv/beta'));
+  expect(await loadTenants(dir)).toHaveLength(2);
+  await put('beta.yaml', filed(beta, '/srv/other/../files/'));
+  await expect(loadTenants(dir)).rejects.toThrow(/beta\.yaml:\d+:\d+ documents of .*acme\.yaml go into this folder/);
+  await put('beta.yaml', filed(beta, 'files'));
+  await expect(loadTenants(dir)).rejects.toThrow(/expected the absolute path of a folder/);
+});
+
 /** A tenant of a company of its own, with the section `hris` as given. */
 function ofCompany(tenant: string, company: string, hris: string): string {
   return ACME.replace('tenant: acme', `tenant: ${tenant}`)

@@ -162,7 +162,8 @@ async function deliversOnce(hris: HrisUnderTest): Promise<void> {
   try {
     for (const kind of ['cut', 'answer-lost'] as const) {
       const bytes = bytesUpTo(hris.profile.textOnly === true ? 128 : 256);
-      const file: EmployeeFile = { name: `cv ${kind} ü.pdf`, mediaType: 'application/pdf', bytes };
+      const named = { name: `cv ${kind} ü.pdf`, document: `cv:${kind}` };
+      const file: EmployeeFile = { ...named, mediaType: 'application/pdf', bytes };
       const struck = strike(kind, 'file');
       const refused = await refusal(Promise.resolve(adapter.files?.deliver(ref.id, file, write)));
       expectFit(refused.action, /^(retry|unknown)$/, 'the action');
@@ -170,6 +171,9 @@ async function deliversOnce(hris: HrisUnderTest): Promise<void> {
       const again = await adapter.files?.deliver(ref.id, file, write);
       expectFit(again, kind === 'cut' ? 'delivered' : 'there', `what a repeat says after ${kind}`);
       expectFit(await adapter.files?.deliver(ref.id, file, write), 'there', 'what a third delivery says');
+      const other = { ...file, bytes: Buffer.from('other bytes') };
+      const held = await Promise.all([file, other].map(async (one) => adapter.files?.holds?.(ref.id, one, signal)));
+      if (adapter.files?.holds) expectFit(held, [true, false], 'whether it holds the file, and one of other bytes');
       const stored = await power(hris, 'stored')(ref.id, file.name);
       expectFit(stored.map(hashOf), [hashOf(bytes)], 'the hashes of what is stored');
     }

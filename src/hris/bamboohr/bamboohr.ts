@@ -69,7 +69,12 @@ function employmentOf(bamboo: Bamboo): Pick<Employees, 'rehire' | 'terminate'> {
 function filesOf(bamboo: Bamboo): Pick<HrisConnection, 'files'> {
   const { fileCategory: category } = bamboo.options;
   if (category === undefined) return {};
-  return { files: { deliver: (id, file, write) => deliverFile(bamboo, { id, category }, file, write) } };
+  return {
+    files: {
+      deliver: (id, file, write) => deliverFile(bamboo, { id, category }, file, write),
+      holds: (id, file, signal) => isThere(bamboo, filesPath(id), file, signal),
+    },
+  };
 }
 
 /** The key, and that every field we write is there. Reads no person. */
@@ -306,7 +311,7 @@ async function deliverFile(
   file: EmployeeFile,
   { signal, beforeSend }: WriteOptions,
 ): Promise<'delivered' | 'there'> {
-  const place = `/api/v1/employees/${encodeURIComponent(id)}/files`;
+  const place = filesPath(id);
   if (await isThere(bamboo, place, file, signal)) return 'there';
   const form = new FormData();
   form.set('fileName', file.name);
@@ -319,6 +324,10 @@ async function deliverFile(
   // Whatever became of an upload, the next delivery looks first.
   await bamboo.api.send({ what, method: 'POST', path: place, upload, idempotent: true, signal, beforeSend });
   return 'delivered';
+}
+
+function filesPath(id: string): string {
+  return `/api/v1/employees/${encodeURIComponent(id)}/files`;
 }
 
 async function isThere({ api }: Bamboo, place: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean> {

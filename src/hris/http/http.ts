@@ -208,7 +208,12 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     },
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
-    ...(filing && { files: { deliver: (id, file, write) => deliverFile(defined, filing, { id, file }, write) } }),
+    ...(filing && {
+      files: {
+        deliver: (id, file, write) => deliverFile(defined, filing, { id, file }, write),
+        holds: (id, file, signal) => isThere(defined, filing, { id, file }, signal),
+      },
+    }),
     ...(positions && { requisitions: requisitionsOf({ definition: positions.of, line }, positions.listing) }),
     ...(definition.lists.size > 0 && { lists: { read: (list, signal) => readList(defined, list, signal) } }),
     ...(describing && {

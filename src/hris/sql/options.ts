@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { defaultColumns, field, columnName as name } from '../columns.ts';
 import { duration } from '../duration.ts';
@@ -11,6 +12,8 @@ const job = z.strictObject({
   /** Where the job writes why it refused a row. */
   errorColumn: name.optional(),
 });
+
+const FOLDER = 'expected the absolute path of a folder';
 
 const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
 
@@ -54,6 +57,12 @@ function makeSchema(landings: Landings) {
         })
         .optional(),
       requisitions: requisitionOptions.optional(),
+      /** Where documents of employees go, which a table has no place for: a folder that every worker sees. */
+      files: z
+        .strictObject({
+          folder: z.string(FOLDER).refine((path) => isAbsolute(path), FOLDER),
+        })
+        .optional(),
       /** Where people see an employee: https://hr.example/people/{id}. */
       employeeUrl: employeeUrl.optional(),
       /** Tables or views of entries that a select field of the partner takes: departments, cost centres, sites. */

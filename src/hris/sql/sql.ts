@@ -16,6 +16,7 @@ import { probed } from '../probed.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
+import { employeeFolder } from './employee-folder.ts';
 import { createHrisTables, createLandingTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { givesNumber } from './gives-number.ts';
@@ -31,7 +32,14 @@ import { amendRequisition, listRequisitions, readList, readRequisitions, updateR
 import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
-import { amendEmployee, createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
+import {
+  amendEmployee,
+  assertThere,
+  createEmployee,
+  rehireEmployee,
+  terminateEmployee,
+  updateEmployee,
+} from './write-employee.ts';
 
 const USUAL_PORT: Readonly<Record<string, string>> = { 'mariadb:': '3306' };
 
@@ -60,7 +68,7 @@ export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
   employeeFields: fieldDefs,
-  supports: () => ({ files: false, amend: true }),
+  supports: ({ files }) => ({ files: files !== undefined, amend: true }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: ({ lists = {} }) => Object.keys(lists),
@@ -84,6 +92,7 @@ function openConnection(options: SqlOptions): HrisConnection {
     },
     employees: employeesOf(options, reach),
     ...changesOf(options, reach),
+    ...filesOf(options, reach),
     landing: landingOf(options, reach),
     describe: (subject, signal) => {
       const { table, columns } = subject === 'employee' ? options : landingTable(options, subject);
@@ -150,6 +159,13 @@ function changesOf(
     }),
     ...(requisitions && { requisitions: requisitionsOf(requisitions, reach) }),
   };
+}
+
+function filesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'files'> {
+  if (options.files === undefined) return {};
+  const assertKnown = (id: string, signal: AbortSignal) =>
+    reach(signal, (database) => assertThere({ database, options }, id));
+  return { files: employeeFolder(options.files.folder, assertKnown) };
 }
 
 function requisitionsOf(table: RequisitionTable, reach: Reach): Requisitions {

@@ -108,8 +108,13 @@ async function writeColumns(
   write: WriteOptions,
 ): Promise<void> {
   if (await updateRow(hris.database, hris.options, { id, pairs }, write)) return;
-  if ((await readEmployee(hris, id)) === undefined) throw notFound(id);
+  await assertThere(hris, id);
   throw tooLate();
+}
+
+/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
+export async function assertThere(hris: SqlHris, id: string): Promise<void> {
+  if ((await readEmployee(hris, id)) === undefined) throw notFound(id);
 }
 
 function notFound(id: string): ConnectorError {

@@ -55,7 +55,10 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
       terminate: (id, lastDay, write) => updateEmployee(open, id, { endDate: lastDay }, write),
     },
     changes: { since: (cursor, signal) => changedEmployees(open, cursor, signal) },
-    files: { deliver: (id, file, write) => deliverFile(open, id, file, write) },
+    files: {
+      deliver: (id, file, write) => deliverFile(open, id, file, write),
+      holds: (id, file, signal) => isThere(open, { id, file }, signal),
+    },
     probe: (signal) => probed(probe(open, signal)),
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(open, signal) : []),
     close: () => open.session.close(),
@@ -245,25 +248,36 @@ async function amendEmployee(tryton: Tryton, id: string, amendment: Amendment, w
 
 /** As an attachment of the employee's record, unless the same bytes are there under this name. */
 async function deliverFile(
-  { session }: Tryton,
+  tryton: Tryton,
   id: string,
-  { name, bytes }: EmployeeFile,
+  file: EmployeeFile,
   write: WriteOptions,
 ): Promise<'delivered' | 'there'> {
-  const resource = `company.employee,${Number(id)}`;
-  const base64 = bytes.toString('base64');
+  if (await isThere(tryton, { id, file }, write.signal)) return 'there';
+  const data = { __class__: 'bytes', base64: file.bytes.toString('base64') };
+  const attachment = { name: file.name, resource: resourceOf(id), type: 'data', data };
+  await tryton.session.call({ method: 'model.ir.attachment.create', params: [[attachment]], ...write });
+  return 'delivered';
+}
+
+function resourceOf(id: string): string {
+  return `company.employee,${Number(id)}`;
+}
+
+async function isThere(
+  { session }: Tryton,
+  { id, file }: { id: string; file: EmployeeFile },
+  signal: AbortSignal,
+): Promise<boolean> {
   const domain = [
-    ['resource', '=', resource],
-    ['name', '=', name],
+    ['resource', '=', resourceOf(id)],
+    ['name', '=', file.name],
   ];
   const method = 'model.ir.attachment.search_read';
   const params = [domain, 0, null, null, ['data']];
-  const stored = await session.call<{ data: string | null }[]>({ method, params, signal: write.signal });
+  const stored = await session.call<{ data: string | null }[]>({ method, params, signal });
   // Other implementations break lines in base64.
-  if (stored.some(({ data }) => Buffer.from(data ?? '', 'base64').equals(bytes))) return 'there';
-  const attachment = { name, resource, type: 'data', data: { __class__: 'bytes', base64 } };
-  await session.call({ method: 'model.ir.attachment.create', params: [[attachment]], ...write });
-  return 'delivered';
+  return stored.some(({ data }) => Buffer.from(data ?? '', 'base64').equals(file.bytes));
 }
 
 /** What is written to which record; only what was given. */

@@ -1,3 +1,7 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
@@ -55,7 +59,9 @@ test('a document whose step the partner does not tell stays there and is told, u
     expect(await run('one')).toMatchObject({ counts });
     expect(stored().map(hashOf).toSorted()).toEqual(isWanted ? all : []);
     if (isWanted) continue;
-    expect((await readQuarantine(store, key))[0]?.reason).toMatch(/may be of the medical test.*onboarding and medical/);
+    expect((await readQuarantine(store, key))[0]?.reason).toMatch(
+      /may be of the medical test.*"documents: \[onboarding, medical\]"/,
+    );
     const { story } = await readHire(store, 'acme', hire.job_candidate_id);
     expect(story.filter(({ kind }) => kind === 'document')).toHaveLength(all.length);
   }
@@ -66,7 +72,7 @@ test('each document is a receipt in the story of its hire, by the hash of its by
   await run('one');
   const { story } = await readHire(store, 'acme', hire.job_candidate_id);
   const receipts = story.filter(({ kind }) => kind === 'document').map(({ text }) => text);
-  expect(receipts).toEqual([`resume, attempt 1: delivered, sha256 ${hashOf(served.bytes)}`]);
+  expect(receipts).toEqual([`resume, attempt 1: delivered and read back, sha256 ${hashOf(served.bytes)}`]);
 });
 
 test.each(['cut', 'answer-lost', 'reset-before', 'executed-late'] as const)(
@@ -80,21 +86,56 @@ test.each(['cut', 'answer-lost', 'reset-before', 'executed-late'] as const)(
   },
 );
 
-test('a document arrives once, wherever its process is killed', async () => {
-  const { run, stored, served, points, store, forget } = await hiredIntoBamboo('resume');
-  points.arm(0);
-  await run('recorded');
-  const passed = points.arm(0);
-  expect(passed).toBeGreaterThan(8);
-  for (let nth = 1; nth <= passed; nth += 1) {
-    await store.kysely.deleteFrom('hire_documents').execute();
-    await store.kysely.deleteFrom('document_looks').execute();
-    forget();
-    points.arm(nth);
-    expect(await run(`killed-${nth}`), `killed at ${nth}`).toMatchObject({ state: 'done', counts: { created: 1 } });
-    expect(stored().map(hashOf), `killed at ${nth}`).toEqual([hashOf(served.bytes)]);
-  }
-}, 120_000);
+test.each([
+  ['bamboohr', hiredIntoBamboo],
+  ['a folder beside a table', hiredBesideFolder],
+] as const)(
+  '%s: a document arrives once, wherever its process is killed',
+  async (_, hired) => {
+    const { run, stored, served, points, store, forget } = await hired('resume');
+    points.arm(0);
+    await run('recorded');
+    const passed = points.arm(0);
+    expect(passed).toBeGreaterThan(8);
+    for (let nth = 1; nth <= passed; nth += 1) {
+      await store.kysely.deleteFrom('hire_documents').execute();
+      await store.kysely.deleteFrom('document_looks').execute();
+      forget();
+      points.arm(nth);
+      expect(await run(`killed-${nth}`), `killed at ${nth}`).toMatchObject({ state: 'done', counts: { created: 1 } });
+      expect(stored().map(hashOf), `killed at ${nth}`).toEqual([hashOf(served.bytes)]);
+      const [row] = await store.kysely.selectFrom('hire_documents').selectAll().execute();
+      expect([row?.state, row?.read_back_at !== null], `killed at ${nth}`).toEqual(['delivered', true]);
+    }
+  },
+  120_000,
+);
+
+test('a document that is not shown yet is looked for, and never sent again', async () => {
+  const { run, stored, hide, store } = await hiredIntoBamboo('resume', { fileCategory: FILE_CATEGORY, readLag: '1m' });
+  const hidden = hide(2);
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  await hidden;
+  expect(stored()).toHaveLength(1);
+  const [row] = await store.kysely.selectFrom('hire_documents').selectAll().execute();
+  expect([row?.state, row?.attempt, row?.read_back_at !== null]).toEqual(['delivered', 1, true]);
+});
+
+test('a document that reads otherwise is told, and sent again only when somebody says so', async () => {
+  const { run, stored, spoil, store, hire, served } = await hiredIntoBamboo('resume');
+  spoil(true);
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/other bytes or not at all.*documents --full/);
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(stored()).toHaveLength(1);
+  const { story } = await readHire(store, 'acme', hire.job_candidate_id);
+  expect(story.find(({ kind }) => kind === 'document')?.text).toMatch(/^resume, attempt 1: unlike, sha256 /);
+  spoil(false);
+  expect(await run('three', { full: true })).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(stored()).toHaveLength(2);
+  expect(stored().map(hashOf)).toContain(hashOf(served.bytes));
+  expect(await readQuarantine(store, key)).toEqual([]);
+});
 
 test('what stands at the address is no file, too large or away: it is told, and taken once it is right', async () => {
   const { run, stored, served, clock, store } = await hiredIntoBamboo('resume');
@@ -205,14 +246,47 @@ async function hiredIntoBamboo(
   const steps = ['doc_collection', 'pre_employment_medical_test', 'background_verification'] as const;
   const given = JSON.stringify(hris).slice(1, -1);
   const hired = await documentedHire(given, documents, isExamined ? [...steps] : undefined);
+  const { files } = double.company;
+  const keep = files.set.bind(files);
   const on = ({ method, path }: { method: string; path: string }) => method === 'POST' && path.endsWith('/files');
   return {
     ...hired,
     double,
     strike: (kind: 'cut' | 'answer-lost' | 'reset-before' | 'executed-late') => proxy.strike({ kind, on }),
     answer: (answer: { status: number }) => proxy.strike({ kind: 'answer', on, answer }),
-    forget: () => double.company.files.clear(),
+    forget: () => files.clear(),
+    /** So often what was uploaded is not shown yet. */
+    hide: (times: number) =>
+      Promise.all(
+        Array.from({ length: times }, () =>
+          proxy.strike({
+            kind: 'answer',
+            on: ({ path }) => files.size > 0 && path.endsWith('/files/view'),
+            answer: { status: 404 },
+          }),
+        ),
+      ),
+    /** Whether the HR system changes what it is given. */
+    spoil: (isSpoilt: boolean) => {
+      const spoilt = (bytes: Buffer) => Buffer.concat([Buffer.from('stamped'), bytes]).subarray(0, bytes.length);
+      files.set = (id, all) => keep(id, isSpoilt ? all.map((file) => ({ ...file, bytes: spoilt(file.bytes) })) : all);
+    },
     /** Every file in the record. */
-    stored: () => (double.company.files.get(hired.hire.employee_id ?? '') ?? []).map(({ bytes }) => bytes),
+    stored: () => (files.get(hired.hire.employee_id ?? '') ?? []).map(({ bytes }) => bytes),
+  };
+}
+
+/** One hire into a table with a folder for files beside it. */
+async function hiredBesideFolder(documents?: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'hirebridge-files-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const hris = 'kind: sql, connection: acme-hr, url: sqlite:./acme.sqlite, createTable: true';
+  const hired = await documentedHire(`${hris}, files: { folder: ${folder} }`, documents);
+  const place = join(folder, hired.hire.employee_id ?? '');
+  return {
+    ...hired,
+    forget: () => rmSync(place, { recursive: true, force: true }),
+    /** Everything that stands there, whatever its name is. */
+    stored: () => (existsSync(place) ? readdirSync(place).map((name) => readFileSync(join(place, name))) : []),
   };
 }

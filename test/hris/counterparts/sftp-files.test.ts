@@ -70,7 +70,11 @@ describe('the file itself', () => {
       "insert into employee (given_name) values ('Ana') returning employee_id as id",
     );
     await at().job.writeRoster();
-    await hris.files?.deliver(id, { name: 'Offer.pdf', mediaType, bytes: Buffer.from('%PDF') }, write);
+    await hris.files?.deliver(
+      id,
+      { name: 'Offer.pdf', document: 'offer:8', mediaType, bytes: Buffer.from('%PDF') },
+      write,
+    );
     const [row = ''] = (await at().list('requests')).filter((name) => /^file-.*\.csv$/.test(name));
     expect(await readFile(join(at().server.root, 'requests', row), 'utf8')).toContain(`"${told}"`);
     await at().run();

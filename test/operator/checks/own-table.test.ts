@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -7,6 +7,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { loadTenants } from '../../../src/tenants/load-tenants.ts';
 import { openTenantHris, setupStatements } from '../../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../../src/tenants/schema.ts';
 import { createDatabase } from '../../harness/postgres.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -82,8 +83,8 @@ streams: { jobs: { every: 1h } }
   );
   const [tenant] = await loadTenants(dir);
   if (tenant === undefined) throw new Error('no tenant');
-  const failing = async () =>
-    (await checkTenant(tenant, undefined)).filter(({ state }) => state === 'fail').map((line) => line.message);
+  const failing = async (asked: Tenant = tenant) =>
+    (await checkTenant(asked, undefined)).filter(({ state }) => state === 'fail').map((line) => line.message);
   return { tenant, run, failing };
 }
 
@@ -98,6 +99,12 @@ test.each(['SQLite', 'Postgres'] as const)(
     expect(statements.map(({ text }) => text).join('\n')).toMatch(/alter table "personal" add column "eintritt" /);
     for (const { text } of statements) await run(text);
     expect(await failing()).toEqual([]);
+    const folder = join(await scratchFolder(), 'files');
+    const options = { ...tenant.hris.options, files: { folder } };
+    const filed: Tenant = { ...tenant, documents: ['resume'], hris: { ...tenant.hris, options } };
+    expect(await failing(filed)).toEqual([expect.stringMatching(/^streams\.documents: The folder .* it is not there/)]);
+    await mkdir(folder);
+    expect([await failing(filed), await readdir(folder)]).toEqual([[], []]);
     const left = (await setupStatements(tenant, [])) ?? [];
     expect(left.filter(({ text }) => !text.startsWith('grant '))).toEqual([]);
     const hris = await openTenantHris(tenant);
