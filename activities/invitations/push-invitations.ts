@@ -14,6 +14,7 @@ import {
   settleInvitations,
   withoutErased,
 } from '../../src/store/invitations.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import { forgetAllowed } from '../../src/store/stream-states.ts';
@@ -26,6 +27,7 @@ import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+import { askPartner, flowOf, type InFlow, readFlow, referenceOf, targetOf } from './ask-partner.ts';
 
 /**
  * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
@@ -80,11 +82,6 @@ function unconfigured({ key }: PushContext): ConnectorError {
   });
 }
 
-/** The same for a person whatever application the rule meets, so that a person is recognised by it. */
-function referenceOf({ candidate_id: candidateId }: Pick<InvitationRow, 'candidate_id'>): string {
-  return `hirebridge-invite:${candidateId}`;
-}
-
 // What became of earlier requests.
 
 interface Settled {
@@ -101,9 +98,11 @@ async function settleOpen(context: PushContext, hints: readonly Hint[]): Promise
   const searched = new Set<string>();
   const doubted = before.rows.filter(({ state }) => state === 'sent');
   for (const [assessmentId, rows] of Map.groupBy(doubted, (row) => row.assessment_id)) {
-    for (const { recordId } of hints) if (mayBeBatch(recordId)) await askBatch(context, recordId, rows, true);
+    const flow = flowOf(assessmentId);
+    for (const { recordId } of flow === undefined ? hints : [])
+      if (mayBeBatch(recordId)) await askBatch(context, recordId, rows, true);
     const due = rows.filter((row) => leftMs(context, row, before.now) <= 0);
-    if (due.length > 0) await searchInterviews(context, assessmentId, due);
+    if (due.length > 0) await (flow === undefined ? searchInterviews : searchFlow)(context, assessmentId, due);
     for (const row of due) searched.add(attemptOf(row));
   }
   const after = await readOpenInvitations(deps.store, key.tenantId);
@@ -199,14 +198,24 @@ async function searchInterviews(
   const { items } = await connection.partner.readAll(contract.assessments.listCandidates, { params: { assessmentId } });
   const shown = new Set(items.map(({ externalRef }) => externalRef));
   const found = rows.filter((row) => shown.has(referenceOf(row)));
-  await settleInvitations(deps.store, found, { state: 'invited' });
-  for (const [writeId, some] of Map.groupBy(found, (row) => row.write_id ?? ''))
-    await settleSomeWrites(
-      deps.store,
-      writeId,
-      some.map((row) => row.job_candidate_id),
-      'done',
-    );
+  await settleFound(deps.store, found);
+}
+
+/** Whom the flow's list cannot tell from others is told of, and not asked for again. */
+async function searchFlow({ deps, connection }: PushContext, target: string, rows: readonly InvitationRow[]) {
+  const isIn = await readFlow(connection.partner, target);
+  const answers = Map.groupBy(rows, (row) => isIn(row.job_candidate_id));
+  await settleFound(deps.store, answers.get(true) ?? []);
+  const unclear = { state: 'refused', code: NO_OUTCOME, in_doubt: 1 } as const;
+  await settleInvitations(deps.store, answers.get(undefined) ?? [], unclear);
+}
+
+async function settleFound(store: Store, found: readonly InvitationRow[]): Promise<void> {
+  await settleInvitations(store, found, { state: 'invited' });
+  for (const [writeId, some] of Map.groupBy(found, (row) => row.write_id ?? '')) {
+    const ids = some.map((row) => row.job_candidate_id);
+    await settleSomeWrites(store, writeId, ids, 'done');
+  }
 }
 
 // Whom the rules name.
@@ -224,15 +233,17 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
   const unread: Verdict[] = [];
   // What was read first is the oldest.
   const sinceRead = startClock();
-  for (const { on, assessment } of rules) {
+  for (const rule of rules) {
+    const { on } = rule;
+    const assessmentId = targetOf(rule);
     const read = hints === undefined ? await readStage(context, on.stage) : await readHinted(context, on.stage, hints);
     unread.push(...read.unread);
     for (const { jobId, ...member } of read.members) {
       if (on.jobs !== undefined && !on.jobs.includes(jobId)) continue;
       if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
       // Two applications of a person are one person.
-      const key = `${assessment} ${member.candidateId}`;
-      if (!found.has(key)) found.set(key, { ...member, assessmentId: assessment });
+      const key = `${assessmentId} ${member.candidateId}`;
+      if (!found.has(key)) found.set(key, { ...member, assessmentId });
     }
   }
   const people = await withoutErased(context.deps.store, context.key.tenantId, [...found.values()]);
@@ -317,16 +328,18 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () =>
   const credits = await creditsOf(run, { code: NO_CREDITS, table: 'invitations' });
   run.isOutOfCredits = credits.isOut;
   if (!credits.mayTry) return holdBack(run, planned);
-  for (const [assessmentId, all] of Map.groupBy(planned, ({ invitee }) => invitee.assessmentId))
+  for (const [assessmentId, all] of Map.groupBy(planned, ({ invitee }) => invitee.assessmentId)) {
+    const isIn = flowOf(assessmentId) === undefined ? undefined : await readFlow(run.connection.partner, assessmentId);
     for (let rest = all; rest.length > 0; ) {
       // While there are no credits one goes first, and nobody else until it was taken.
-      const some = rest.slice(0, run.isOutOfCredits ? 1 : BATCH);
+      const some = rest.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : BATCH);
       rest = rest.slice(some.length);
       await assertOurs(run);
-      await invite(run, assessmentId, some);
+      await invite(run, assessmentId, some, isIn);
       if (run.isOutOfCredits) holdBack(run, rest.splice(0));
       beat();
     }
+  }
 }
 
 /** Whom to ask for, of those in the stages; the others get their verdict. */
@@ -375,7 +388,7 @@ function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
 }
 
 /** One request for some people. What is refused as a whole is asked for in halves, until it is clear who is meant. */
-async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[]): Promise<void> {
+async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[], isIn?: InFlow) {
   const { deps, key, connection } = run;
   const { store, limits } = deps;
   const clock = startClock();
@@ -386,15 +399,14 @@ async function invite(run: InviteRun, assessmentId: string, planned: readonly Pl
   );
   const rows = await sendInvitations(store, key.tenantId, planned, { writeId, budgetMs: limits.giveUpMs });
   if (rows.length === 0) return settleWrites(store, writeId, 'absent');
-  const candidates = inOrder(rows).map((row) => ({
-    jobCandidateId: Number(row.job_candidate_id),
-    externalRef: referenceOf(row),
-  }));
+  if (rows.every((row) => isIn?.(row.job_candidate_id) === true)) {
+    await settleInvitations(store, rows, { state: 'invited', code: 'ALREADY_INVITED' });
+    return settleWrites(store, writeId, 'absent');
+  }
   try {
     const { signal, beforeSend } = guardFor('invite', limits.giveUpMs, clock, run.sinceRead);
-    const input = { params: { assessmentId }, body: { candidates } };
-    const { data } = await connection.partner.assessments.inviteBulk(input, { signal, beforeSend });
-    await settleInvitations(store, rows, { state: 'taken', batch_id: data.batchId });
+    const taken = await askPartner(connection.partner, assessmentId, inOrder(rows), { signal, beforeSend });
+    await settleInvitations(store, rows, taken);
     await settleWrites(store, writeId, 'done');
     for (const { invitee } of planned) run.verdicts.set(nameOf(invitee), { id: nameOf(invitee), kind: 'created' });
     if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
@@ -407,7 +419,9 @@ async function invite(run: InviteRun, assessmentId: string, planned: readonly Pl
 }
 
 function writeOf({ jobCandidateId, candidateId, assessmentId }: Invitee) {
-  const changes = newValues({ assessmentId, externalRef: referenceOf({ candidate_id: candidateId }) });
+  const reference =
+    flowOf(assessmentId) === undefined ? { externalRef: referenceOf({ candidate_id: candidateId }) } : {};
+  const changes = newValues({ assessmentId, ...reference });
   return { target: 'invitation', recordId: jobCandidateId, kind: 'create' as const, changes, sensitive: [] };
 }
 
@@ -430,7 +444,8 @@ async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writ
     run.isOutOfCredits = true;
     return holdBack(run, planned);
   }
-  const isOfOne = error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
+  const isGone = flowOf(assessmentId) !== undefined && error.code === 'NOT_FOUND';
+  const isOfOne = isGone || error.code === 'INVALID_REQUEST' || error.code === 'DUPLICATE_INVITE';
   if (!isOfOne || rows.length > 1) await settleInvitations(store, rows, { state: 'absent', code: error.code });
   if (!isOfOne) throw error;
   if (rows.length === 1) {
@@ -453,7 +468,7 @@ async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]
     const id = nameOf(again(row).invitee);
     const reason =
       row.code === NO_OUTCOME
-        ? 'the hiring platform ended their batch and names no outcome for them'
+        ? 'the hiring platform names no outcome of their invitation'
         : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
     verdicts.set(id, { id, kind: 'quarantined', reason });
   }

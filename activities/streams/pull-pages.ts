@@ -350,7 +350,8 @@ async function seekRecords(
   { beat, end }: Drain,
 ): Promise<boolean> {
   const { deps, key, connection } = reading;
-  const ours = new Set(connection.tenant.invitations?.rules.map(({ assessment }) => assessment));
+  const { rules = [] } = connection.tenant.invitations ?? {};
+  const ours = new Set(rules.map((rule) => String(rule.flow ?? rule.assessment)));
   const { segments } = await readParts(connection.partner, parent);
   const isOurs = (part: Record<string, unknown>): boolean => ours.has(String(part[parent.param]));
   const left = new Map(hints.map((hint) => [recordHinted(hint.recordId) ?? '', hint]));

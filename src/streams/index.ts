@@ -214,7 +214,7 @@ export const requisitions: PushStream = { kind: 'push', workflow: 'pushStream' }
 /** Fields of linked candidates and employees, in whichever direction the tenant's mapping says. */
 export const employees: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
-/** Whom the tenant's rules name is invited to an assessment, once. */
+/** Whom the tenant's rules name is invited to an assessment, or assigned to a flow, once. */
 export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
 /** Leads of campaigns whom the tenant's rules name become candidates of a job, once. */

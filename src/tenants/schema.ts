@@ -243,20 +243,27 @@ const options = z
     'expected each custom field once: it can have the options of one list alone',
   );
 
-/** Who is invited to which assessment. */
+/** Who is invited to which assessment, or assigned to which assessment flow. */
 const invitations = z.strictObject({
   rules: z
     .array(
-      z.strictObject({
-        on: z.strictObject({
-          /** Whoever stands in it, by type or id. */
-          stage,
-          /** Of these jobs, by id; of all where absent. */
-          jobs: values.optional(),
-        }),
-        /** Id of the assessment. */
-        assessment: text,
-      }),
+      z
+        .strictObject({
+          on: z.strictObject({
+            /** Whoever stands in it, by type or id. */
+            stage,
+            /** Of these jobs, by id; of all where absent. */
+            jobs: values.optional(),
+          }),
+          /** Id of the assessment. */
+          assessment: text.optional(),
+          /** Id of the assessment flow. */
+          flow: z.int().positive().optional(),
+        })
+        .refine(
+          ({ assessment, flow }) => (assessment === undefined) !== (flow === undefined),
+          'expected either "assessment" or "flow" in a rule',
+        ),
       'expected a list of rules',
     )
     .min(1, 'expected at least one rule'),

@@ -38,7 +38,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     ...words('candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('jobCandidates.getConsentDocument'),
-    'assessmentFlows.assign',
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
     ...words('sites.list campaigns.addLeads'),

@@ -5,22 +5,27 @@ import { openPushWorld, type PushWorldOptions } from '../push-world.ts';
 
 export interface WorldOptions extends PushWorldOptions {
   atOnce?: number;
+  /** The rule names a flow of the assessment instead of the assessment. */
+  inFlow?: boolean;
 }
 
 /** One rule: whoever has applied is invited. */
-export async function invitationWorld({ atOnce = 100, ...options }: WorldOptions = {}) {
+export async function invitationWorld({ atOnce = 100, inFlow = false, ...options }: WorldOptions = {}) {
   let assessmentId = '';
-  const world = await openPushWorld('invitations', options, async ({ control }) => {
+  let flow = 0;
+  const world = await openPushWorld('invitations', options, async ({ control, partner }) => {
     const made = (await control.act('createAssessment', { title: 'Interview' })) as { assessmentId: string };
     assessmentId = made.assessmentId;
-    return {
-      invitations: { rules: [{ on: { stage: 'APPLIED' }, assessment: assessmentId }], atOnce },
-    } as Partial<Tenant>;
+    const body = { flowName: 'Flow', steps: [{ assessmentId }] };
+    if (inFlow) flow = Number((await partner.assessmentFlows.create({ body })).data.id);
+    const rule = { on: { stage: 'APPLIED' }, ...(inFlow ? { flow } : { assessment: assessmentId }) };
+    return { invitations: { rules: [rule], atOnce } } as Partial<Tenant>;
   });
   const { sandbox, store } = world;
   return {
     ...world,
     assessmentId,
+    flow,
     async applied(): Promise<StageCandidate[]> {
       const query = { stageType: 'APPLIED' } as const;
       return (await sandbox.partner.readAll(contract.jobCandidates.listByStageType, { query })).items;
@@ -31,6 +36,12 @@ export async function invitationWorld({ atOnce = 100, ...options }: WorldOptions
       const own = effects.filter(({ detail }) => detail['assessmentId'] === assessmentId);
       const { request = {} } = await sandbox.control.counts({ kind: 'request' });
       return { people: own.length, requests: request['assessments.inviteBulk'] ?? 0 };
+    },
+    /** How often the partner assigned somebody to the flow, by its own ledger, and how often it was asked. */
+    async assigned() {
+      const effects = await sandbox.control.ledger({ kind: 'effect', name: 'flow-assignment' });
+      const { request = {} } = await sandbox.control.counts({ kind: 'request' });
+      return { people: effects.length, requests: request['assessmentFlows.assign'] ?? 0 };
     },
     async rows() {
       return store.kysely.selectFrom('invitations').selectAll().orderBy('candidate_id').execute();

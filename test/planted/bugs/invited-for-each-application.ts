@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'const key = `${assessment} ${member.candidateId}`;',
-      replace: 'const key = `${assessment} ${member.jobCandidateId}`;',
+      find: 'const key = `${assessmentId} ${member.candidateId}`;',
+      replace: 'const key = `${assessmentId} ${member.jobCandidateId}`;',
     },
     {
       file: 'src/store/invitations.ts',

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { REQUEST_FAULTS } from '../killable.ts';
+import { invitationWorld, type WorldOptions } from './invitation-world.ts';
+
+const key = { tenantId: 'acme', stream: 'invitations' };
+
+const flowWorld = (options: WorldOptions = {}) => invitationWorld({ candidates: 24, ...options, inFlow: true });
+
+test.each(['sqlite', 'postgres'] as const)(
+  'whoever stands in the stage is assigned to the flow once, and who is in it is left alone, on %s',
+  async (store) => {
+    const { run, applied, assigned, rows, sandbox, flow } = await flowWorld({ store });
+    const people = await applied();
+    const [first] = people.map(({ jobCandidateDetails: { id } }) => Number(id));
+    await sandbox.partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId: first } });
+    expect(await run('one')).toMatchObject({ state: 'done', counts: { created: people.length - 1 } });
+    expect(await run('two')).toMatchObject({ state: 'done', counts: { created: 0, unchanged: people.length } });
+    expect(await assigned()).toEqual({ people: people.length, requests: people.length });
+    const codes = (await rows()).map(({ code, job_candidate_id: id }) => [Number(id) === first, code]);
+    expect(codes.filter(([isFirst]) => isFirst)).toEqual([[true, 'ALREADY_INVITED']]);
+    expect(codes.filter(([isFirst]) => !isFirst)).toEqual(people.slice(1).map(() => [false, null]));
+  },
+);
+
+test.each(REQUEST_FAULTS)('each person once, although a request meets %s', async (kind) => {
+  const { run, applied, assigned, rows, sandbox } = await flowWorld();
+  const people = await applied();
+  await sandbox.control.act('setFaults', { faults: [{ kind, on: 'assessmentFlows.assign', nth: 2 }] });
+  await run('one');
+  await run('two');
+  expect((await assigned()).people).toBe(people.length);
+  expect((await rows()).map(({ state }) => state)).toEqual(people.map(() => 'invited'));
+});
+
+test('a request without an answer is found in the list of the flow, and not sent again', async () => {
+  const { once, run, applied, assigned, rows, clock, sandbox } = await flowWorld();
+  const people = await applied();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessmentFlows.assign', nth: 1 }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  clock.now += 600_000;
+  await run('one');
+  expect(await assigned()).toEqual({ people: people.length, requests: people.length });
+  expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['invited']));
+});
+
+test('where the list does not tell, nobody is asked for twice: a person decides about who had no answer', async () => {
+  const { once, run, applied, assigned, store, clock, partnerSays, sandbox } = await flowWorld();
+  const people = await applied();
+  partnerSays.change = (operation, answer) => {
+    if (operation !== 'assessmentFlows.listCandidates') return;
+    for (const entry of (answer as { body: { data: Record<string, unknown>[] } }).body.data)
+      delete entry['jobCandidateId'];
+  };
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessmentFlows.assign', nth: 1 }] });
+  await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  clock.now += 600_000;
+  await run('one');
+  await run('two');
+  expect(await assigned()).toEqual({ people: people.length, requests: people.length });
+  const told = await readQuarantine(store, key);
+  expect(told.map(({ reason }) => reason)).toEqual(['the hiring platform names no outcome of their invitation']);
+});
+
+test('each person is asked for by one request, wherever the process is killed', async () => {
+  const { run, applied, assigned, hint, points, store } = await flowWorld({ candidates: 240 });
+  const people = (await applied()).map(({ jobCandidateDetails }) => jobCandidateDetails.id);
+  points.arm(0);
+  await hint([people[0] ?? '']);
+  await run('recorded', { hinted: true });
+  const passed = points.arm(0);
+  expect(passed).toContain('assessmentFlows.assign/after');
+  expect(people.length).toBeGreaterThan(passed.length);
+  for (let nth = 1; nth <= passed.length; nth += 1) {
+    await store.kysely.deleteFrom('hints').execute();
+    await hint([people[nth] ?? '']);
+    points.arm(nth);
+    await run(`killed-${nth}`, { hinted: true });
+    points.arm(0);
+    await run(`after-${nth}`, { hinted: true });
+  }
+  const asked = passed.length + 1;
+  expect(await assigned()).toEqual({ people: asked, requests: asked });
+}, 120_000);
