@@ -10,7 +10,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { purgePlans, purgeWrites } from '../../../src/store/retention.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
-import type { kinds } from '../../store/stores.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -21,31 +21,40 @@ async function purge(store: Store, version: 'this' | 'earlier' = 'this'): Promis
   if (version === 'earlier') await store.kysely.updateTable('intents').set({ pinned: '{}' }).execute();
 }
 
-test('amendments switched on over purged hires overwrite nothing of HR’s, and follow later changes', async () => {
-  const { fleet, id, row, update, employees } = await employPerson();
-  await purge(fleet.store);
-  const jobId = Number((await row(id))?.job_id);
-  const editJob = (title: string) => fleet.sandbox.control.act('editJob', { jobId, fields: { title } });
-  await editJob('Head of bakery');
-  await update({ title: 'Chef' });
-  await fleet.apply(
-    'acme',
-    'streams: { amendments: { every: 15m } }\namendments: { ask: [startDate], apply: [title] }\n',
-  );
-  let runs = 0;
-  const run = async () => {
-    await fleet.reconcile('acme');
-    const input = { tenantId: 'acme', stream: 'amendments' as const, runId: `run ${++runs}`, full: true, begun: false };
-    return exchangePairs(fleet.deps, input);
-  };
-  expect(await run()).toMatchObject({ state: 'done' });
-  expect(await employees()).toMatchObject([{ title: 'Chef' }]);
-  await update({ title: 'Head of bakery' });
-  expect(await run()).toMatchObject({ state: 'done' });
-  await editJob('Head of kitchen');
-  expect(await run()).toMatchObject({ state: 'done' });
-  expect(await employees()).toMatchObject([{ title: 'Head of kitchen' }]);
-});
+test.each(kinds)(
+  'amendments switched on over purged hires overwrite nothing of HR’s, and follow later changes, in %s',
+  async (database) => {
+    const { fleet, id, row, update, employees } = await employPerson({ database });
+    await purge(fleet.store);
+    const jobId = Number((await row(id))?.job_id);
+    const editJob = (title: string) => fleet.sandbox.control.act('editJob', { jobId, fields: { title } });
+    await editJob('Head of bakery');
+    await update({ title: 'Chef' });
+    await fleet.apply(
+      'acme',
+      'streams: { amendments: { every: 15m } }\namendments: { ask: [startDate], apply: [title] }\n',
+    );
+    let runs = 0;
+    const run = async () => {
+      await fleet.reconcile('acme');
+      const input = {
+        tenantId: 'acme',
+        stream: 'amendments' as const,
+        runId: `run ${++runs}`,
+        full: true,
+        begun: false,
+      };
+      return exchangePairs(fleet.deps, input);
+    };
+    expect(await run()).toMatchObject({ state: 'done' });
+    expect(await employees()).toMatchObject([{ title: 'Chef' }]);
+    await update({ title: 'Head of bakery' });
+    expect(await run()).toMatchObject({ state: 'done' });
+    await editJob('Head of kitchen');
+    expect(await run()).toMatchObject({ state: 'done' });
+    expect(await employees()).toMatchObject([{ title: 'Head of kitchen' }]);
+  },
+);
 
 /** A tenant whose people have no start date at will; a hire that a person cancels, and adopts long after. */
 async function cancellable({ skip, database = 'sqlite' }: { skip: boolean; database?: (typeof kinds)[number] }) {
@@ -138,16 +147,20 @@ test('a hire whose enrolment never arrived, purged, is adopted and is one employ
   expect(await employees()).toHaveLength(1);
 });
 
-test('a hire cancelled during its onboarding, purged, is adopted and is one employee', async () => {
-  const { fleet, begin, refOf, employOnce, setStart, cancel, adopt, employees } = await cancellable({
-    skip: false,
-  });
-  const id = await begin();
-  await setStart(id, '2020-01-01');
-  await cancel(id, await employOnce(id));
-  await setStart(id, '2099-01-11');
-  expect(await adopt(id)).toMatchObject({ verdict: 'open' });
-  expect(await readOnboarding(fleet.deps, await refOf(id))).toEqual({ verdict: 'ready' });
-  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
-  expect(await employees()).toHaveLength(1);
-});
+test.each(kinds)(
+  'a hire cancelled during its onboarding, purged, is adopted and is one employee, in %s',
+  async (database) => {
+    const { fleet, begin, refOf, employOnce, setStart, cancel, adopt, employees } = await cancellable({
+      skip: false,
+      database,
+    });
+    const id = await begin();
+    await setStart(id, '2020-01-01');
+    await cancel(id, await employOnce(id));
+    await setStart(id, '2099-01-11');
+    expect(await adopt(id)).toMatchObject({ verdict: 'open' });
+    expect(await readOnboarding(fleet.deps, await refOf(id))).toEqual({ verdict: 'ready' });
+    expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toHaveLength(1);
+  },
+);

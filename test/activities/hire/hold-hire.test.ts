@@ -10,6 +10,7 @@ import { insertHires } from '../../../src/store/hires.ts';
 import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
+import { freshStore, kinds } from '../../store/stores.ts';
 
 const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
@@ -56,20 +57,22 @@ test('a retry that finds the cause still there goes on with the same hold, its i
   expect(other.holdId).not.toBe(holdId);
 });
 
-test('a hold or a hire that a restored store does not know ends the run, so that the hire begins anew', async () => {
-  const store = await openStore('sqlite::memory:');
-  onTestFinished(() => store.close());
-  const deps = { store, log: createLogger('test') } as ActivityDeps;
-  const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
-  const behind = { code: 'HIRE_BEHIND' };
-  await expect(openHold(deps, { ...REF, hold })).rejects.toMatchObject(behind);
-  await expect(hasEmployee(deps, REF)).rejects.toMatchObject(behind);
-  await insertHires(store, [{ ...REF, state: 'open' }]);
-  await expect(takeAnswer(deps, { ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
-  const error = await takeAnswer(deps, { ...REF, holdId: 'e8a1' }).catch((thrown: unknown) => thrown);
-  expect(toFailure(error)).toMatchObject({ type: 'HIRE_BEHIND', nonRetryable: true });
-  await readTenantState(store, 'acme');
-  await recordReconcile(store, 'acme', true);
-  await expect(bindActivities(deps).takeAnswer({ ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
-  expect(await readTenantState(store, 'acme')).toMatchObject({ fully_reconciled_at: null });
-});
+test.each(kinds)(
+  'a hold or hire that a restored store does not know ends the run, so that the hire begins anew, in %s',
+  async (database) => {
+    const { store } = await freshStore(database);
+    const deps = { store, log: createLogger('test') } as ActivityDeps;
+    const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
+    const behind = { code: 'HIRE_BEHIND' };
+    await expect(openHold(deps, { ...REF, hold })).rejects.toMatchObject(behind);
+    await expect(hasEmployee(deps, REF)).rejects.toMatchObject(behind);
+    await insertHires(store, [{ ...REF, state: 'open' }]);
+    await expect(takeAnswer(deps, { ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
+    const error = await takeAnswer(deps, { ...REF, holdId: 'e8a1' }).catch((thrown: unknown) => thrown);
+    expect(toFailure(error)).toMatchObject({ type: 'HIRE_BEHIND', nonRetryable: true });
+    await readTenantState(store, 'acme');
+    await recordReconcile(store, 'acme', true);
+    await expect(bindActivities(deps).takeAnswer({ ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
+    expect(await readTenantState(store, 'acme')).toMatchObject({ fully_reconciled_at: null });
+  },
+);

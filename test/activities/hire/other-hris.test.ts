@@ -59,11 +59,14 @@ test.each(kinds)(
   },
 );
 
-test('after the move somebody who was hired before is asked about when they are hired again', async () => {
-  const { fleet, applyFor, strangers, before } = await moved();
-  const again = await fleet.hire(await applyFor(0));
-  expect(await fleet.open('acme', again)).toMatchObject({
-    enrolled: { verdict: 'hold', hold: { code: 'PERSON_RECORDED' } },
-  });
-  expect(await strangers()).toEqual(before);
-});
+test.each(kinds)(
+  'after the move somebody who was hired before is asked about when hired again, in %s',
+  async (database) => {
+    const { fleet, applyFor, strangers, before } = await moved(database);
+    const again = await fleet.hire(await applyFor(0));
+    expect(await fleet.open('acme', again)).toMatchObject({
+      enrolled: { verdict: 'hold', hold: { code: 'PERSON_RECORDED' } },
+    });
+    expect(await strangers()).toEqual(before);
+  },
+);

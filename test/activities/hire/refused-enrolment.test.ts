@@ -13,13 +13,17 @@ import { listHolds } from '../../../src/store/holds.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import { freshStore } from '../../store/stores.ts';
+import { freshStore, kinds } from '../../store/stores.ts';
 
 type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
 
 /** Somebody in HIRED of the real sandbox, whose tenant enrols into this flow. */
-async function hired({ url, key, partner: reader, control }: Sandbox, flow: string) {
-  const { store } = await freshStore('sqlite');
+async function hired(
+  { url, key, partner: reader, control }: Sandbox,
+  flow: string,
+  database: (typeof kinds)[number] = 'sqlite',
+) {
+  const { store } = await freshStore(database);
   const partner = createPartnerClient({ baseUrl: url, apiKey: key, environment: 'sandbox', allowPrivate: true });
   onTestFinished(() => partner.close());
   const [person] = await listApplicants(reader);
@@ -68,22 +72,34 @@ test.each([
   for (const word of [person.firstName, person.lastName, person.email]) expect(hold?.message).not.toContain(word);
 });
 
-test('credits that come back while a hire begins to wait for them do not leave it waiting', async () => {
-  const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
-  onTestFinished(() => sandbox[Symbol.asyncDispose]());
-  const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
-  const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '');
-  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
-  const waiting = await enrol(deps, ref);
-  expect(waiting).toMatchObject({ verdict: 'no-credits' });
-  expect((waiting as { waitMs: number }).waitMs).toBeGreaterThan(10_000);
-  // The canary went through before this hire's row said that it waits: nobody wakes it.
-  await store.kysely.executeQuery(
-    CompiledQuery.raw(
-      `create trigger canary after update of step on hires when new.step = 'await-credits'
-       begin update tenants set credit_gate = null; end`,
-    ),
-  );
-  expect(await enrol(deps, ref)).toEqual({ verdict: 'no-credits', waitMs: 1 });
-  expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
-});
+const CANARY_WENT_THROUGH = {
+  sqlite: [
+    `create trigger canary after update of step on hires when new.step = 'await-credits'
+     begin update tenants set credit_gate = null; end`,
+  ],
+  postgres: [
+    `create function canary() returns trigger language plpgsql as
+     $$ begin update tenants set credit_gate = null; return new; end $$`,
+    `create trigger canary after update of step on hires for each row when (new.step = 'await-credits')
+     execute function canary()`,
+  ],
+};
+
+test.each(kinds)(
+  'credits that come back while a hire begins to wait do not leave it waiting, in %s',
+  async (database) => {
+    const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+    onTestFinished(() => sandbox[Symbol.asyncDispose]());
+    const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+    const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '', database);
+    await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+    const waiting = await enrol(deps, ref);
+    expect(waiting).toMatchObject({ verdict: 'no-credits' });
+    expect((waiting as { waitMs: number }).waitMs).toBeGreaterThan(10_000);
+    // The canary went through before this hire's row said that it waits: nobody wakes it.
+    for (const statement of CANARY_WENT_THROUGH[database])
+      await store.kysely.executeQuery(CompiledQuery.raw(statement));
+    expect(await enrol(deps, ref)).toEqual({ verdict: 'no-credits', waitMs: 1 });
+    expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
+  },
+);

@@ -12,13 +12,16 @@ import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
 import { saveJobs } from '../../../src/store/jobs.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
-import { freshStore } from '../../store/stores.ts';
+import { freshStore, kinds } from '../../store/stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
 /** An enrolled hire, and a partner whose onboarding answers as told. */
-async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
-  const { store } = await freshStore('sqlite');
+async function enrolled(
+  partner: { status: string; refusesToEnd?: boolean },
+  database: (typeof kinds)[number] = 'sqlite',
+) {
+  const { store } = await freshStore(database);
   await readTenantState(store, 'acme');
   await recordVerifiedKey(store, 'acme', 'one');
   await insertHires(store, [{ ...ref, state: 'open' }]);
@@ -140,32 +143,38 @@ test.each(['keep', 'cancel'])('a person’s %s is heard before somebody who come
   expect(await listHolds(store)).toHaveLength(1);
 });
 
-test('somebody who came back goes on although the worker that saw them was killed before it said so', async () => {
-  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
-  const { deps, person } = world;
-  const refused = await cancelHire(deps, ref);
-  if (refused.verdict !== 'hold') throw new Error('not held');
-  const { holdId } = await openHold(deps, { ...ref, hold: refused.hold });
-  person.stage = 'HIRED';
-  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'back' });
-  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
-  expect(await takeAnswer(deps, { ...ref, holdId })).toEqual({ verdict: 'answered', next: 'same' });
-  expect(await cancelHire(deps, ref)).toEqual({ verdict: 'back' });
-});
+test.each(kinds)(
+  'somebody back goes on although the worker that saw them was killed before it said so, in %s',
+  async (database) => {
+    const world = await enrolled({ status: 'in_progress', refusesToEnd: true }, database);
+    const { deps, person } = world;
+    const refused = await cancelHire(deps, ref);
+    if (refused.verdict !== 'hold') throw new Error('not held');
+    const { holdId } = await openHold(deps, { ...ref, hold: refused.hold });
+    person.stage = 'HIRED';
+    expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'back' });
+    expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
+    expect(await takeAnswer(deps, { ...ref, holdId })).toEqual({ verdict: 'answered', next: 'same' });
+    expect(await cancelHire(deps, ref)).toEqual({ verdict: 'back' });
+  },
+);
 
-test('an onboarding that is ready after the deadline ends the question, unless somebody answered it', async () => {
-  const world = await enrolled({ status: 'in_progress' });
-  const { deps, store, partner } = world;
-  const hold = holdOf('ONBOARDING_DEADLINE', { jobCandidateId: '5012' });
-  const { holdId } = await openHold(deps, { ...ref, hold });
-  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
-  expect(await listHolds(store)).toHaveLength(1);
-  partner.status = 'completed';
-  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'ready' });
-  expect(await listHolds(store)).toEqual([]);
-  const again = await openHold(deps, { ...ref, hold });
-  expect(again.holdId).not.toBe(holdId);
-  await answerHold(store, again.holdId, { answer: 'cancel', arguments: [], by: 'ann' });
-  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
-  expect(await takeAnswer(deps, { ...ref, holdId: again.holdId })).toMatchObject({ next: 'cancel' });
-});
+test.each(kinds)(
+  'an onboarding ready after the deadline ends the question, unless somebody answered it, in %s',
+  async (database) => {
+    const world = await enrolled({ status: 'in_progress' }, database);
+    const { deps, store, partner } = world;
+    const hold = holdOf('ONBOARDING_DEADLINE', { jobCandidateId: '5012' });
+    const { holdId } = await openHold(deps, { ...ref, hold });
+    expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
+    expect(await listHolds(store)).toHaveLength(1);
+    partner.status = 'completed';
+    expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'ready' });
+    expect(await listHolds(store)).toEqual([]);
+    const again = await openHold(deps, { ...ref, hold });
+    expect(again.holdId).not.toBe(holdId);
+    await answerHold(store, again.holdId, { answer: 'cancel', arguments: [], by: 'ann' });
+    expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
+    expect(await takeAnswer(deps, { ...ref, holdId: again.holdId })).toMatchObject({ next: 'cancel' });
+  },
+);

@@ -5,6 +5,7 @@ import { hireWrites, readHire } from '../../../src/operator/plan-hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { kinds } from '../../store/stores.ts';
 import { partnerSide, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -23,11 +24,21 @@ const MAPPING = `fields:
 type Row = Record<string, string | number | null>;
 
 /** Somebody who has an employee from the first job, and is hired for the second. */
-async function transferred({ first, second, mapping = MAPPING }: { first: Values; second: Values; mapping?: string }) {
+async function transferred({
+  first,
+  second,
+  mapping = MAPPING,
+  database = 'sqlite',
+}: {
+  first: Values;
+  second: Values;
+  mapping?: string;
+  database?: (typeof kinds)[number];
+}) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const fields = FIELDS.map((name) => `${name}: { column: ${name.toLowerCase()} }`).join(', ');
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true, endColumn: last_day`;
-  const fleet = await fleetAtSandbox({ jobs: 3, hris: `${hris}, fields: { ${fields} }` });
+  const fleet = await fleetAtSandbox({ jobs: 3, hris: `${hris}, fields: { ${fields} }`, database });
   const setJob = await defineJobFields(fleet);
   await fleet.write('acme-mapping.yaml', mapping);
   await fleet.apply('acme', 'mapping: acme-mapping.yaml\n');
@@ -109,21 +120,25 @@ const FIRST: Values = {
   'Works council': 'Berlin',
 };
 
-test('a transfer writes every field that the mapping takes from the job, whatever its name', async () => {
-  const { transfer, employee } = await transferred({
-    first: FIRST,
-    second: { Department: 'Research', 'Cost center': '4712', Car: 'Polo', Grade: 'G8', 'Works council': 'Bonn' },
-  });
-  expect(await employee()).toMatchObject({ department: 'Sales', costcenter: '4711', car: 'Golf', grade: 'G7' });
-  expect(await transfer()).toMatchObject({ verdict: 'employee' });
-  expect(await employee()).toMatchObject({
-    department: 'Research',
-    costcenter: '4712',
-    car: 'Polo',
-    grade: 'G8',
-    council: 'yes',
-  });
-});
+test.each(kinds)(
+  'a transfer writes every field that the mapping takes from the job, whatever its name, in %s',
+  async (database) => {
+    const { transfer, employee } = await transferred({
+      database,
+      first: FIRST,
+      second: { Department: 'Research', 'Cost center': '4712', Car: 'Polo', Grade: 'G8', 'Works council': 'Bonn' },
+    });
+    expect(await employee()).toMatchObject({ department: 'Sales', costcenter: '4711', car: 'Golf', grade: 'G7' });
+    expect(await transfer()).toMatchObject({ verdict: 'employee' });
+    expect(await employee()).toMatchObject({
+      department: 'Research',
+      costcenter: '4712',
+      car: 'Polo',
+      grade: 'G8',
+      council: 'yes',
+    });
+  },
+);
 
 test('a transfer empties what the new job does not have, and takes a default where the rule has one', async () => {
   const { transfer, employee, fleet, next } = await transferred({ first: FIRST, second: { 'Cost center': '4712' } });

@@ -40,29 +40,32 @@ test.each(kinds)(
   },
 );
 
-test('an open hire without a workflow is started by the next reconcile, and said so', async () => {
-  const { store, reconcile, started, followed } = await openTenant(0);
-  await reconcile();
-  const ids = ['7001', '7002', '7003'];
-  await insertHires(
-    store,
-    ids.map((jobCandidateId) => ({ tenantId: 'acme', jobCandidateId, period: 1, state: 'open' as const })),
-  );
-  followed.push('7002');
-  await reconcile();
-  expect(started, 'a workflow may be listed late').toEqual([]);
-  const quiet = store.kysely.updateTable('hires').set((eb) => ({ updated_at: eb('updated_at', '-', 61_000) }));
-  await quiet.where('job_candidate_id', '!=', '7003').execute();
-  await reconcile();
-  expect(started).toEqual(['7001']);
-  expect(await listAlarms(store)).toMatchObject([
-    { kind: 'hires-unfollowed', reason: 'WORKFLOW_LOST', message: expect.stringContaining('7001') },
-  ]);
-  followed.push('7001');
-  await reconcile();
-  expect(started).toEqual(['7001']);
-  expect(await listAlarms(store)).toEqual([]);
-});
+test.each(kinds)(
+  'an open hire without a workflow is started by the next reconcile, and said so, in %s',
+  async (database) => {
+    const { store, reconcile, started, followed } = await openTenant(0, { database });
+    await reconcile();
+    const ids = ['7001', '7002', '7003'];
+    await insertHires(
+      store,
+      ids.map((jobCandidateId) => ({ tenantId: 'acme', jobCandidateId, period: 1, state: 'open' as const })),
+    );
+    followed.push('7002');
+    await reconcile();
+    expect(started, 'a workflow may be listed late').toEqual([]);
+    const quiet = store.kysely.updateTable('hires').set((eb) => ({ updated_at: eb('updated_at', '-', 61_000) }));
+    await quiet.where('job_candidate_id', '!=', '7003').execute();
+    await reconcile();
+    expect(started).toEqual(['7001']);
+    expect(await listAlarms(store)).toMatchObject([
+      { kind: 'hires-unfollowed', reason: 'WORKFLOW_LOST', message: expect.stringContaining('7001') },
+    ]);
+    followed.push('7001');
+    await reconcile();
+    expect(started).toEqual(['7001']);
+    expect(await listAlarms(store)).toEqual([]);
+  },
+);
 
 test('an event of a move into either hiring stage starts a hire', async () => {
   const { deps, sandbox } = await openTenant(0, { enrolAt: ['SHORTLISTED'] });

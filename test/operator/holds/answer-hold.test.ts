@@ -11,10 +11,11 @@ import { openStore } from '../../../src/store/open-store.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import type { HireClient } from '../../../src/temporal/hire-client.ts';
+import { freshStore } from '../../store/stores.ts';
 
 /** A real store, and a client that notes whose workflows hear of an answer. */
-async function operator() {
-  const store = await openStore('sqlite::memory:');
+async function operator(database?: 'postgres') {
+  const store = database === undefined ? await openStore('sqlite::memory:') : (await freshStore(database)).store;
   onTestFinished(() => store.close());
   const signalled: string[] = [];
   const workflow = {
@@ -103,32 +104,35 @@ test('trouble with an HR system may be looked at again, which spends no credit',
   expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
 });
 
-test('an answer that no hire heard is told again, ever more rarely, until it is acted upon', async () => {
-  const { parts, store, signalled } = await operator();
-  const { client } = parts.hires;
-  const away = { workflow: { signalWithStart: () => Promise.reject(new Error('Temporal is away')) } };
-  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
-  const answer = { holdId, answer: 'retry', arguments: [], by: 'ann' };
-  const lost = answerHold({ store, hires: { ...parts.hires, client: away as unknown as typeof client } }, answer);
-  await expect(lost).rejects.toThrow('Temporal is away');
-  const signalHire = async ({ jobCandidateId }: { jobCandidateId: string }) => signalled.push(jobCandidateId) > 0;
-  const log = createRootLogger(undefined, 'silent');
-  const round = createAnswerRound({ store, signalHire, log });
-  const letPass = (ms: number) =>
-    store.kysely
-      .updateTable('holds')
-      .set((eb) => ({ answered_at: eb('answered_at', '-', ms) }))
-      .execute();
-  await round();
-  expect(signalled, 'the command itself may still be at it').toEqual([]);
-  await letPass(11_000);
-  await round();
-  await round();
-  expect(signalled).toEqual(['1']);
-  await closeHold(store, holdId);
-  await createAnswerRound({ store, signalHire, log })();
-  expect(signalled).toEqual(['1']);
-});
+test.each([undefined, 'postgres'] as const)(
+  'an answer that no hire heard is told again, ever more rarely, until it is acted upon, in %s',
+  async (database) => {
+    const { parts, store, signalled } = await operator(database);
+    const { client } = parts.hires;
+    const away = { workflow: { signalWithStart: () => Promise.reject(new Error('Temporal is away')) } };
+    const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+    const answer = { holdId, answer: 'retry', arguments: [], by: 'ann' };
+    const lost = answerHold({ store, hires: { ...parts.hires, client: away as unknown as typeof client } }, answer);
+    await expect(lost).rejects.toThrow('Temporal is away');
+    const signalHire = async ({ jobCandidateId }: { jobCandidateId: string }) => signalled.push(jobCandidateId) > 0;
+    const log = createRootLogger(undefined, 'silent');
+    const round = createAnswerRound({ store, signalHire, log });
+    const letPass = (ms: number) =>
+      store.kysely
+        .updateTable('holds')
+        .set((eb) => ({ answered_at: eb('answered_at', '-', ms) }))
+        .execute();
+    await round();
+    expect(signalled, 'the command itself may still be at it').toEqual([]);
+    await letPass(11_000);
+    await round();
+    await round();
+    expect(signalled).toEqual(['1']);
+    await closeHold(store, holdId);
+    await createAnswerRound({ store, signalHire, log })();
+    expect(signalled).toEqual(['1']);
+  },
+);
 
 test.each([
   [
