@@ -6,11 +6,14 @@ import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
 import { askTenantErasure, type ErasureReceipt, forgetBytes } from '../../src/store/erasures.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { EVERYBODY, markPerson, unmarkPerson } from '../../src/store/person-marks.ts';
+import { findPerson, recordPeople } from '../../src/store/persons.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
+import { who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds, unguardAudit } from './stores.ts';
 
 const definition = (tenantId: string) => ({
@@ -99,6 +102,32 @@ describe.each(kinds)('all of a tenant, on %s', (kind) => {
     expect(left.map((one) => one.split(' ')[0])).toEqual(['audit', 'audit']);
     expect(left.join()).not.toContain('audit-details"');
     expect(await readTenantState(store, 'acme')).toMatchObject({ state: 'removed', files: '{}', applied_by: null });
+  });
+
+  test('goes, and whom a sister tenant had before go-live as well stays recorded as that one’s', async () => {
+    const { store } = await freshStore(kind);
+    const receives = { ...definition('').receives, company: 17 };
+    for (const id of ['acme', 'sister', 'stranger'])
+      await applyDefinitions(
+        store,
+        [{ ...definition(id), receives: id === 'stranger' ? definition(id).receives : receives }],
+        'ann',
+      );
+    const as = { tenantId: 'acme', jobCandidateId: '3', period: 1, how: 'baseline' as const };
+    await recordPeople(store, [
+      { ...who('88', 'hr'), as },
+      { ...who('89', 'hr'), as },
+    ]);
+    for (const [tenantId, candidateId] of [
+      ['acme', '88'],
+      ['sister', '88'],
+      ['stranger', '89'],
+    ] as const)
+      await insertHires(store, [{ ...as, tenantId, state: 'before-go-live', candidateId }]);
+    await askTenantErasure(store, ASKED);
+    for (let times = 0; times < 2; times += 1) await eraseTenantRows(store, 'acme');
+    expect(await findPerson(store, who('88', 'hr'))).toMatchObject({ recorded: { ...as, tenantId: 'sister' } });
+    expect(await findPerson(store, who('89', 'hr'))).toMatchObject({ version: 0 });
   });
 
   test('is not erased while somebody of it is under legal hold', async () => {
