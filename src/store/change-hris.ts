@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { hireOf } from './hire-columns.ts';
@@ -5,6 +6,7 @@ import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { employedRows, releaseUnemployed } from './people.ts';
 import { recordPeople } from './persons.ts';
+import type { Tables } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 /**
@@ -21,16 +23,17 @@ export interface HrisChange {
   way: HrisWay;
 }
 
-/** People whom hires of the tenant own, recorded or employ in this HR system. */
-export async function countPeopleOf({ kysely }: Store, tenantId: string, connection: string): Promise<number> {
-  const { count } = await kysely
+/** People whom hires of the tenant own, had before go-live or employ in this HR system. */
+export async function countPeopleOf(store: Store, tenantId: string, connection: string): Promise<number> {
+  const isRecorded = await recordedFor(store, tenantId);
+  const { count } = await store.kysely
     .selectFrom('persons')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('connection', '=', connection)
     .where(({ eb, or, exists, selectFrom }) =>
       or([
         eb('tenant_id', '=', tenantId),
-        eb('recorded', 'like', `%"tenantId":${JSON.stringify(tenantId)}%`),
+        isRecorded(eb),
         exists(
           selectFrom('person_keys')
             .select('person_keys.value')
@@ -41,6 +44,24 @@ export async function countPeopleOf({ kysely }: Store, tenantId: string, connect
     )
     .executeTakeFirstOrThrow();
   return Number(count);
+}
+
+/**
+ * Whom the tenant recorded, or had when another tenant of its company recorded them: of those that share an HR system
+ * the first does so for all.
+ */
+async function recordedFor(store: Store, tenantId: string) {
+  const siblings = await siblingsOf(store, tenantId);
+  return ({ eb, or, and, exists, selectFrom }: ExpressionBuilder<Tables, 'persons'>) => {
+    const isBy = (id: string) => eb('persons.recorded', 'like', `%"tenantId":${JSON.stringify(id)}%`);
+    const own = selectFrom('person_keys as key')
+      .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
+      .select('key.value')
+      .whereRef('key.person_id', '=', 'persons.person_id')
+      .where('key.kind', '=', 'candidate')
+      .where('hires.tenant_id', '=', tenantId);
+    return or([isBy(tenantId), and([or(siblings.map(isBy)), exists(own)])]);
+  };
 }
 
 /** What stands against giving a tenant's HR system up. */
@@ -122,7 +143,7 @@ async function knownIn(
   { tenantId, from, to }: Omit<HrisChange, 'way'>,
 ): Promise<Parameters<typeof recordPeople>[1]> {
   const { kysely } = store;
-  const siblings = await siblingsOf(store, tenantId);
+  const isRecorded = await recordedFor(store, tenantId);
   const employed = await kysely
     .selectFrom(employedRows(store).as('employed'))
     .selectAll()
@@ -133,15 +154,7 @@ async function knownIn(
     .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
     .select(['persons.recorded', 'person_keys.company', 'person_keys.candidate_id'])
     .where((eb) => eb.and({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
-    .where(({ eb, or, and, exists, selectFrom }) => {
-      const isBy = (id: string) => eb('persons.recorded', 'like', `%"tenantId":${JSON.stringify(id)}%`);
-      const own = selectFrom('hires')
-        .select('hires.period')
-        .whereRef('hires.candidate_id', '=', 'person_keys.candidate_id')
-        .where('hires.tenant_id', '=', tenantId);
-      // Of tenants that share the HR system, the first that recorded somebody did so for all of them.
-      return or([isBy(tenantId), and([or(siblings.map(isBy)), exists(own)])]);
-    })
+    .where(isRecorded)
     .execute();
   const named = ({ company, candidate_id: id }: { company: string | null; candidate_id: string | null }) => ({
     connection: to,

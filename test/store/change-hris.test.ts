@@ -75,6 +75,7 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     ]);
     for (const candidateId of ['88', '90'])
       await insertHires(store, [{ ...ref, jobCandidateId: candidateId, state: 'before-go-live', candidateId }]);
+    expect(await countPeopleOf(store, 'acme', 'old'), 'somebody has to say what the change means').toBe(1);
     await change(store, 'new');
     expect(await findPerson(store, person('new'))).toMatchObject({ owner: undefined, recorded: asBy('sister') });
     expect(await findPerson(store, who('89', 'new'))).toMatchObject({ version: 0 });
