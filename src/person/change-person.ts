@@ -9,6 +9,7 @@ import {
   isSameCandidate,
   type Person,
   type Recorded,
+  type RecordedHow,
 } from './person.ts';
 
 /** What happens to a person. `hire` is the hire that tells of it. */
@@ -110,7 +111,7 @@ type Transition<Kind extends PersonEvent['kind']> = (
 /** Every change of a person. What is refused changes nothing; what has happened already changes nothing again. */
 const transitions: { [Kind in PersonEvent['kind']]: Transition<Kind> } = {
   record: ({ subject, others }, { as }) =>
-    changed({ subject: { ...subject, recorded: subject.recorded ?? as }, others }),
+    changed({ subject: { ...subject, recorded: lasting(subject.recorded, as) }, others }),
   hold,
   release: ({ subject, others }, { hire }) =>
     changed({ subject: isOwner(subject, hire) ? { ...subject, ...unowned } : subject, others }),
@@ -347,10 +348,16 @@ function absorb({ subject, others }: People, other: Person): People {
   return { subject: merged, others: [...others.filter((one) => one !== other), emptied] };
 }
 
-/** What a removed tenant left open ends when it is back; a hire without hirebridge never does. */
+/**
+ * The first record that lasts: what a removed tenant left open ends when it is back, and whom one tenant passes over
+ * another one takes.
+ */
 function lasting(own: Recorded | undefined, other: Recorded | undefined): Recorded | undefined {
-  return own === undefined || (own.how === 'removed' && other !== undefined) ? other : own;
+  if (own === undefined || other === undefined) return own ?? other;
+  return (passing[other.how] ?? 2) > (passing[own.how] ?? 2) ? other : own;
 }
+
+const passing: Partial<Record<RecordedHow, number>> = { removed: 0, 'passed-over': 1 };
 
 function employedAs({ employees }: Person, employee: Employee): Employed | undefined {
   return employees.find((one) => isSameEmployee(one.employee, employee));

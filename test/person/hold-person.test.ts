@@ -154,6 +154,16 @@ describe('somebody who was hired without hirebridge', () => {
     const recorded = after(person(by(second)), { kind: 'record', as: { ...third, how: 'observed' } });
     expect(recorded).toMatchObject(by(second));
   });
+
+  test.each(['passed-over', 'removed'] as const)(
+    'is asked about although a neighbour’s record (%s) was first',
+    (how) => {
+      const before = { ...by(earlier).recorded };
+      const known = after(person(by({ ...earlier, tenantId: 'globex' }, how)), { kind: 'record', as: before });
+      expect(asked(known)).toMatchObject(refusedAs('recorded', earlier));
+      expect(after(known, { kind: 'take-back', tenantId: 'globex' })).toMatchObject({ recorded: before });
+    },
+  );
 });
 
 describe('the owner’s tenant is removed', () => {
