@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import type { SteppedClock } from '../../../src/sandbox/quirks.ts';
@@ -51,6 +51,7 @@ export class StrangeHr {
   readonly #lateness: () => number;
   readonly #folder: string;
   readonly #database: DatabaseSync;
+  readonly #asked: Readonly<Record<'employees' | 'shown', StatementSync>>;
   readonly #open: HrisConnection[] = [];
   #latest = 0;
 
@@ -72,6 +73,12 @@ export class StrangeHr {
     this.#database.exec(`create table employees (${own}); create table shown (${own})`);
     this.#database.exec('create unique index one_mail on employees (mail)');
     for (const statement of triggersOf(habits)) this.#database.exec(statement);
+    const ask = (table: string): StatementSync => {
+      const asked = this.#database.prepare(`select * from ${table} where id = ?`);
+      asked.setReadBigInts(true);
+      return asked;
+    };
+    this.#asked = { employees: ask('employees'), shown: ask('shown') };
   }
 
   async connect(fields: Readonly<Record<string, Column>>): Promise<HrisConnection> {
@@ -114,8 +121,8 @@ export class StrangeHr {
   }
 
   /** What the reads of the moment show. */
-  shownAt(id: string, column: Column): unknown {
-    return this.#rowIn('shown', id)[column];
+  shown(id: string): Record<string, unknown> {
+    return this.#rowIn('shown', id);
   }
 
   row(id: string): Record<string, unknown> {
@@ -137,10 +144,8 @@ export class StrangeHr {
     return join(this.#folder, 'hr.db');
   }
 
-  #rowIn(table: string, id: string): Record<string, unknown> {
-    const asked = this.#database.prepare(`select * from ${table} where id = ?`);
-    asked.setReadBigInts(true);
-    return { ...asked.get(Number(id)) };
+  #rowIn(table: 'employees' | 'shown', id: string): Record<string, unknown> {
+    return { ...this.#asked[table].get(Number(id)) };
   }
 
   /** The copy follows, in the order of the changes. */

@@ -272,9 +272,10 @@ export class StrangeWorld {
   #watched(hris: HrisConnection, reader: Reader, fields: readonly Field[]): HrisConnection {
     const { amend, read, update, ...others } = hris.employees;
     const noteRead = (record: string): void => {
+      const row = this.hr.shown(record);
       for (const at of columnNames) {
         const place: Place = { side: 'hris', record, at };
-        const text = plain(this.#kindAt(place), this.hr.shownAt(record, at));
+        const text = plain(this.#kindAt(place), row[at]);
         this.history.read(reader, place, text, this.clock.now());
       }
       this.#noteCompared(reader, this.#personOf('hris', record), fields);
