@@ -95,21 +95,50 @@ export async function changeHris(store: Store, change: HrisChange): Promise<void
 }
 
 /** Everything of the HR system, whichever tenant it is of: a name means one HR system. */
-async function rename({ kysely }: Store, { from, to }: HrisChange): Promise<void> {
+async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
+  const { kysely } = store;
   const known = kysely.selectFrom('person_keys').where((eb) => eb.and({ scope: to, kind: 'employee' }));
   const taken = await known.select('tenant_id').executeTakeFirst();
   if (taken !== undefined)
     throw notChanged(`Employees are already linked under "${to}" (tenant ${taken.tenant_id}). Use another name.`);
-  // Who was only recorded under the new name meanwhile is known under the old one.
-  const recorded = kysely
-    .selectFrom('persons')
-    .select('person_id')
-    .where((eb) => eb.and([eb('connection', '=', to), eb('tenant_id', 'is', null)]));
-  await kysely.deleteFrom('person_keys').where('person_id', 'in', recorded).execute();
-  await kysely.deleteFrom('persons').where('connection', '=', to).where('tenant_id', 'is', null).execute();
+  await recordUnder(store, { from, to });
   await kysely.updateTable('person_keys').set({ scope: to }).where('scope', '=', from).execute();
   for (const table of ['persons', 'change_cursors', 'hires'] as const)
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
+}
+
+/** Whoever is known under both names is one person: what was recorded under the new one is known of the old one's. */
+async function recordUnder(store: Store, { from, to }: Pick<HrisChange, 'from' | 'to'>): Promise<void> {
+  const { kysely } = store;
+  const twice = await kysely
+    .selectFrom('persons')
+    .innerJoin('person_keys as key', 'key.person_id', 'persons.person_id')
+    .innerJoin('person_keys as old', (join) =>
+      join.onRef('old.kind', '=', 'key.kind').onRef('old.value', '=', 'key.value').on('old.scope', '=', from),
+    )
+    .select(['persons.person_id', 'persons.tenant_id', 'persons.recorded', 'key.company', 'key.candidate_id'])
+    .where((eb) => eb.and({ 'persons.connection': to, 'key.scope': to, 'key.kind': 'candidate' }))
+    .execute();
+  if (twice.length === 0) return;
+  const owner = twice.find((row) => row.tenant_id !== null)?.tenant_id;
+  if (owner !== undefined)
+    throw notChanged(
+      `Tenant ${owner} is hiring somebody under "${to}" who is known under "${from}" as well. ` +
+        'Let that hire end first, or use another name.',
+    );
+  await recordPeople(
+    store,
+    twice.flatMap(({ recorded, ...row }) =>
+      recorded === null ? [] : [{ ...personOf(row, from), as: JSON.parse(recorded) as Recorded }],
+    ),
+  );
+  const ids = twice.map((row) => row.person_id);
+  await kysely.deleteFrom('person_keys').where('person_id', 'in', ids).execute();
+  await kysely.deleteFrom('persons').where('person_id', 'in', ids).execute();
+}
+
+function personOf(row: { company: string | null; candidate_id: string | null }, connection: string) {
+  return { connection, candidate: { company: row.company ?? '', candidateId: row.candidate_id ?? '' } };
 }
 
 async function replace(store: Store, { tenantId, from, to }: HrisChange): Promise<void> {
@@ -156,13 +185,9 @@ async function knownIn(
     .where((eb) => eb.and({ 'persons.connection': from, 'person_keys.kind': 'candidate' }))
     .where(isRecorded)
     .execute();
-  const named = ({ company, candidate_id: id }: { company: string | null; candidate_id: string | null }) => ({
-    connection: to,
-    candidate: { company: company ?? '', candidateId: id ?? '' },
-  });
   return [
-    ...employed.map((row) => ({ ...named(row), as: { ...hireOf(row), how: 'other-hris' as const } })),
-    ...recorded.map((row) => ({ ...named(row), as: JSON.parse(row.recorded ?? '') as Recorded })),
+    ...employed.map((row) => ({ ...personOf(row, to), as: { ...hireOf(row), how: 'other-hris' as const } })),
+    ...recorded.map((row) => ({ ...personOf(row, to), as: JSON.parse(row.recorded ?? '') as Recorded })),
   ];
 }
 

@@ -41,6 +41,31 @@ describe.each(kinds)('another HR connection, in %s', (kind) => {
     expect(await store.kysely.selectFrom('employments').selectAll().execute()).toHaveLength(1);
   });
 
+  test('that is the same HR system keeps whom others know under the new name', async () => {
+    const { store } = await freshStore(kind);
+    await hiredInto(store);
+    const asBy = (tenantId: string) => ({ tenantId, jobCandidateId: '3', period: 1, how: 'baseline' as const });
+    await recordPeople(store, [
+      { ...person('new'), as: asBy('sister') },
+      { ...who('89', 'new'), as: asBy('stranger') },
+    ]);
+    await change(store, 'keep');
+    const known = { owner: ref, recorded: asBy('sister'), employees: [{ employee: { connection: 'new', id: '7' } }] };
+    expect(await findPerson(store, person('new'))).toMatchObject(known);
+    expect(await findPerson(store, who('89', 'new'))).toMatchObject({ recorded: asBy('stranger') });
+    expect(await findPerson(store, person('old'))).toMatchObject({ version: 0 });
+  });
+
+  test('is not kept while another tenant hires one of its people under the new name', async () => {
+    const { store } = await freshStore(kind);
+    await hiredInto(store);
+    const sister = { ...ref, tenantId: 'sister' };
+    await insertHires(store, [{ ...sister, state: 'open', candidateId: '88' }]);
+    await holdPerson(store, person('new'), sister);
+    await expect(change(store, 'keep')).rejects.toMatchObject({ code: 'HRIS_NOT_CHANGED' });
+    expect(await findPerson(store, person('old'))).toMatchObject({ owner: ref });
+  });
+
   test('that is another HR system leaves history, and makes everybody somebody to be asked about', async () => {
     const { store } = await freshStore(kind);
     await hiredInto(store);
