@@ -2,6 +2,7 @@
 // npm run bench -- [--quick] [--only pull,start] [--rounds 3] [--out bench-results]
 import { parseArgs } from 'node:util';
 import { cost } from './cost.ts';
+import { exchange } from './exchange.ts';
 import { hire } from './hire.ts';
 import { limiter } from './limiter.ts';
 import type { Bench } from './measured.ts';
@@ -12,7 +13,7 @@ import { start } from './start.ts';
 import { sync } from './sync.ts';
 import { webhook } from './webhook.ts';
 
-const benches: readonly Bench[] = [start, sync, limiter, pull, webhook, hire, cost, memory];
+const benches: readonly Bench[] = [start, sync, limiter, pull, webhook, hire, exchange, cost, memory];
 
 const { values } = parseArgs({
   options: {
