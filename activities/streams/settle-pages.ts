@@ -2,6 +2,7 @@ import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { type FieldChange, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
+import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import {
   addMissing,
@@ -400,8 +401,13 @@ const BATCH = 100;
 /** Does on the other side what the tenant's policy says. Returns how many rows were taken away or marked. */
 export async function removeGone(reading: Reading, ids: readonly string[]): Promise<number> {
   const { deps, key, connection, destination } = reading;
-  const { deletion } = connection.tenant.streams[key.stream];
-  if (deletion === 'ignore' || ids.length === 0) return 0;
+  if (ids.length === 0) return 0;
+  const { streams, policies } = connection.tenant;
+  // Before a row is marked: it is not compared any more then, and nobody would note them.
+  if (key.stream === 'candidates' && policies.privacy.gone !== 'mark')
+    await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, ids);
+  const { deletion } = streams[key.stream];
+  if (deletion === 'ignore') return 0;
   // A table of before this was the default may have no column for it.
   if (deletion === undefined && !(await canMark(reading))) return 0;
   let removed = 0;

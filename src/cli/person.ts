@@ -67,6 +67,22 @@ export function definePerson(command: Command): void {
     .addHelpText('after', example('hirebridge person hold acme 501 --reason "case 12/26"'))
     .action(runHold);
   command
+    .command('due')
+    .argument('<tenant>', 'tenant whose privacy policy is asked')
+    .description('List whom policies.privacy is about: who is looked at again, and who waits for a decision and why.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge person due acme'))
+    .action(runDue);
+  about(command.command('decide'), 'candidate id, as `person due` lists it; all for everybody who waits')
+    .description('Decide about somebody whom the policy asks about. A worker erases, as `person erase` does.')
+    .addOption(new Option('--erase', 'have them erased; the employee is kept').conflicts('keep'))
+    .option('--keep', 'keep them for good')
+    .addHelpText(
+      'after',
+      example('hirebridge person decide acme 501 --keep', 'hirebridge person decide acme all --erase'),
+    )
+    .action(runDecide);
+  command
     .command('receipts')
     .argument('<tenant>', 'tenant whose erasures to list')
     .description('List the erasures of a tenant with their receipts, and check each signature.')
@@ -222,6 +238,55 @@ async function runHold(
   const goesOn = release === true ? 'goes on' : 'was asked for before, and stops: part of it may be done';
   const underWay = erasing.map((id) => `Erasure ${id} ${goesOn}. See: hirebridge person receipts ${tenantId}\n`);
   say(options, { held: release !== true, changed, erasing }, `${text}\n${underWay.join('')}`);
+}
+
+/** Why somebody waits, or is not erased yet. */
+const WHY: Readonly<Record<string, string>> = {
+  policy: 'the policy asks',
+  limit: 'more in an hour than policies.changeLimits.erasuresPerHour',
+  unconfirmed: 'nobody else is shown, so that it proves nothing',
+  'hire-open': 'they are being hired',
+  'legal-hold': 'a legal hold',
+};
+
+async function runDue(tenantId: string, options: PersonOptions, command: Command): Promise<void> {
+  const { listDue } = await import('../operator/person.ts');
+  const places = await placesOf(command);
+  const all = await withStore(places, (store) => listDue({ store, tenantId }), { mustExist: true, tenantId });
+  if (options.json === true) return printJson(all);
+  const rows = all.map(({ candidate, cause, state, since, why, decidedBy }) => [
+    candidate,
+    cause,
+    decidedBy === undefined ? state : `${state} by ${decidedBy}`,
+    since,
+    WHY[why ?? ''] ?? '-',
+  ]);
+  process.stdout.write(
+    rows.length === 0 ? 'Nobody.\n' : renderTable(['candidate', 'cause', 'state', 'since', 'why'], rows),
+  );
+}
+
+async function runDecide(
+  tenantId: string,
+  who: string,
+  options: PersonOptions & { erase?: boolean; keep?: boolean },
+  command: Command,
+): Promise<void> {
+  const { decideDue } = await import('../operator/person.ts');
+  if (options.erase !== true && options.keep !== true)
+    throw new ConnectorError({
+      code: 'DECISION_UNCLEAR',
+      action: 'reject',
+      message: 'Give --erase to have them erased, or --keep to keep them.',
+    });
+  const decision = options.erase === true ? 'erase' : 'keep';
+  const count = await withParts(command, tenantId, options, (parts) => decideDue(parts, who, decision));
+  const many = count === 1 ? '1 person' : `${count} people`;
+  const what =
+    decision === 'erase'
+      ? 'A worker erases them; see: hirebridge person receipts'
+      : 'They are kept. See: hirebridge person due';
+  say(options, { count, decision }, `${many}. ${what} ${tenantId}\n`);
 }
 
 async function runReceipts(tenantId: string, options: PersonOptions, command: Command): Promise<void> {

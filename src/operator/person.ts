@@ -30,6 +30,7 @@ import {
   recordDigest,
   unmarkPerson,
 } from '../store/person-marks.ts';
+import { decideCases, listCases } from '../store/privacy-cases.ts';
 import { isApplied } from '../store/tenant-acts.ts';
 import { forgettingIn } from '../temporal/forget-hire.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
@@ -248,6 +249,34 @@ export async function listReceipts(store: Store, tenantId: string) {
     failing: alarms.get(alarmOf(tenantId, row.erasure_id).subject)?.message,
     receipt: row.receipt === null ? undefined : (JSON.parse(row.receipt) as ErasureReceipt),
   }));
+}
+
+/** Whom `policies.privacy` is about: by whom and why it waits. */
+export async function listDue({ store, tenantId }: Pick<PersonParts, 'store' | 'tenantId'>) {
+  return (await listCases(store, tenantId)).map((row) => ({
+    candidate: row.candidate_id,
+    cause: row.cause,
+    state: row.state,
+    why: row.why,
+    since: new Date(Number(row.since)).toISOString(),
+    ...(row.decided_by === null ? {} : { decidedBy: row.decided_by }),
+  }));
+}
+
+/** Has whoever waits erased, or kept; `all`: everybody who is asked about. @throws ConnectorError NOBODY_WAITS */
+export async function decideDue(
+  { store, tenantId, by }: PersonParts,
+  who: string,
+  decision: 'erase' | 'keep',
+): Promise<number> {
+  const candidateId = who === 'all' ? undefined : who.replace(/^candidate:/, '');
+  const count = await decideCases(store, { tenantId, candidateId, by }, decision === 'erase' ? 'allowed' : 'kept');
+  if (count > 0) return count;
+  throw new ConnectorError({
+    code: 'NOBODY_WAITS',
+    action: 'reject',
+    message: `Nobody of that name waits for a decision. See who does: hirebridge person due ${tenantId}`,
+  });
 }
 
 /**

@@ -228,6 +228,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: UNTIL_RETENTION,
     others: 'plan_id tenant_id period mapping_hash planned_at applied_at',
   },
+  privacy_cases: {
+    people: { candidate_id: IDS, decided_by: OPERATOR },
+    why: 'Whom `policies.privacy` says something about, until it is done; or that a person wants them kept.',
+    kept: 'until they are erased or back; who is kept for good',
+    others: 'tenant_id cause state why since due_at',
+  },
   processes: { others: 'process_id role version host started_at seen_at ended_at trouble' },
   purged_writes: {
     people: { records: IDS, by: OPERATOR },

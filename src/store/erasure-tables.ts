@@ -39,3 +39,24 @@ export interface ErasureTable {
 }
 
 export type ErasureRow = Selectable<ErasureTable>;
+
+/** What happened to somebody that the tenant's privacy policy speaks of. gone: the partner deleted them. */
+export type CaseCause = 'gone';
+
+export interface PrivacyCaseTable {
+  tenant_id: string;
+  candidate_id: string;
+  cause: CaseCause;
+  /**
+   * due: it is confirmed at `due_at`, and then what the policy says is done. asked: a person decides. allowed: a person
+   * did, and they are erased. kept: a person did, and they stay.
+   */
+  state: 'due' | 'asked' | 'allowed' | 'kept';
+  /** Why it waits, a code. */
+  why: string | null;
+  since: number;
+  due_at: number;
+  decided_by: string | null;
+}
+
+export type PrivacyCaseRow = Selectable<PrivacyCaseTable>;

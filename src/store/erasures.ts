@@ -30,33 +30,33 @@ export interface ErasureReceipt extends Signed {
   lastLook: string;
 }
 
+type Asked = { subject: Subject } & Pick<ErasureRow, 'by' | 'reason' | 'employee'>;
+
 /** Asks for a person to be erased; from the commit on nothing of them is taken in. @throws ConnectorError LEGAL_HOLD */
-export async function askErasure(
-  store: Store,
-  { subject, by, reason, employee }: { subject: Subject } & Pick<ErasureRow, 'by' | 'reason' | 'employee'>,
-): Promise<ErasureRow> {
+export async function askErasure(store: Store, asked: Asked): Promise<ErasureRow> {
+  return store.kysely.transaction().execute((kysely) => askErasureWithin({ ...store, kysely }, asked));
+}
+
+/** The same in a transaction that has begun. */
+export async function askErasureWithin(trx: Store, { subject, by, reason, employee }: Asked): Promise<ErasureRow> {
   const { tenantId } = subject;
-  return store.kysely.transaction().execute(async (kysely) => {
-    const trx = { ...store, kysely };
-    await assertNotHeld(trx, subject);
-    const erasureId = randomUUID();
-    const about = erasureId;
-    await markPerson(trx, { tenantId, mark: 'erased', by, about }, idsOf(subject));
-    const row = {
-      erasure_id: erasureId,
-      tenant_id: tenantId,
-      subject: JSON.stringify(subject),
-      employee,
-      reason,
-      by,
-      asked_at: store.now,
-      quiet_at: 0,
-      found: '{}',
-    };
-    const asked = await kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
-    await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${erasureId}: ${reason}` });
-    return asked;
-  });
+  await assertNotHeld(trx, subject);
+  const erasureId = randomUUID();
+  await markPerson(trx, { tenantId, mark: 'erased', by, about: erasureId }, idsOf(subject));
+  const row = {
+    erasure_id: erasureId,
+    tenant_id: tenantId,
+    subject: JSON.stringify(subject),
+    employee,
+    reason,
+    by,
+    asked_at: trx.now,
+    quiet_at: 0,
+    found: '{}',
+  };
+  const asked = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
+  await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${erasureId}: ${reason}` });
+  return asked;
 }
 
 /** All of a tenant, which was asked to be erased. `landing`: what becomes of its landing tables. */

@@ -157,6 +157,7 @@ const PLACES: readonly PersonPlace[] = [
       );
     },
   },
+  { table: 'privacy_cases', where: (of) => within(of, isIn('candidate_id', of.candidates)) },
   { table: 'calendar_events', where: (of) => within(of, isIn('entity_id', of.jobCandidates)) },
   { table: 'employments', where: (of) => within(of, isIn('employee_id', employeeIds(of))) },
   { table: 'exchange_pairs', where: (of) => pairs(of) },

@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
 import type { CalendarEventTable, CalendarFeedTable } from './calendar-tables.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
-import type { ErasureTable, PersonMarkKeyTable, PersonMarkTable } from './erasure-tables.ts';
+import type { ErasureTable, PersonMarkKeyTable, PersonMarkTable, PrivacyCaseTable } from './erasure-tables.ts';
 import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
@@ -61,6 +61,7 @@ export interface Tables {
   person_marks: PersonMarkTable;
   person_mark_keys: PersonMarkKeyTable;
   erasures: ErasureTable;
+  privacy_cases: PrivacyCaseTable;
   plans: PlanTable;
   holds: HoldTable;
   alarms: AlarmTable;
@@ -271,6 +272,7 @@ export const derivedAlarms = [
   'many-departures',
   'retention-late',
   'events-waiting',
+  'people-to-decide',
 ] as const;
 export type DerivedAlarm = (typeof derivedAlarms)[number];
 

@@ -98,6 +98,8 @@ export const auditActs = [
   'erased',
   'legal-hold-put',
   'legal-hold-released',
+  'erasure-allowed',
+  'person-kept',
   'person-found',
   'person-exported',
   'calendar-made',

@@ -39,6 +39,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...cannotRequire(tenant),
     ...cannotFile(tenant),
     ...lacksRules(tenant),
+    ...cannotTellGone(tenant),
     ...cannotEqualize(tenant),
     ...cannotPoint(tenant),
     ...setTwice(tenant),
@@ -133,6 +134,13 @@ function lacksRules(tenant: Tenant): Impossible[] {
     const [wrong, section] = BY_RULE[name];
     return { path: ['streams', name], text: `${wrong} Add ${section}, or remove the stream.` };
   });
+}
+
+function cannotTellGone({ policies: { privacy }, streams }: Tenant): Impossible[] {
+  if (privacy.gone === 'mark' || streams.candidates.every !== undefined) return [];
+  const text =
+    'only the stream candidates tells that somebody is gone. Add "streams: { candidates: { every: 1h } }", or write mark.';
+  return [{ path: ['policies', 'privacy', 'gone'], text }];
 }
 
 function cannotEqualize({ options, streams, hris: { kind, options: own } }: Tenant): Impossible[] {

@@ -166,6 +166,9 @@ export const retention = z.strictObject({
   writes: duration.default(180 * 86_400_000),
 });
 
+/** mark: rows that landed are marked, and no more. ask: a person decides. erase: as `person erase` does. */
+const privacyPolicy = z.enum(['mark', 'ask', 'erase'], 'expected mark, ask or erase').default('mark');
+
 const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
@@ -186,9 +189,21 @@ const policies = z.strictObject({
   /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
   pendingDeadline: duration.default(14 * 86_400_000),
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
-  changeLimits: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
+  changeLimits: z
+    .strictObject({
+      cancellationsPerHour: z.int().min(0).default(3),
+      /** Of people, by `privacy`; where it would be more, a person decides about all of them. */
+      erasuresPerHour: z.int().min(0).default(10),
+    })
+    .prefault({}),
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
   retention: retention.prefault({}),
+  privacy: z
+    .strictObject({
+      /** The partner deleted the candidate. */
+      gone: privacyPolicy,
+    })
+    .prefault({}),
 });
 
 const writeBack = z

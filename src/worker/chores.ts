@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { hashOfSecrets } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { followPrivacy } from '../../activities/erase/by-policy.ts';
 import { createErasureRound } from '../../activities/erase/carry-out.ts';
 import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
@@ -18,6 +19,7 @@ import { tenantsToTell } from '../store/notices.ts';
 import { STARTS, tenantsToStart } from '../store/observed-hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
+import { tenantsWithCases } from '../store/privacy-cases.ts';
 import {
   purgeBodies,
   purgeDeliveries,
@@ -108,6 +110,10 @@ function createRound(
     await purgeTenant(store, tenant, policies.retention, signal);
     return 'done';
   };
+  const followPolicy: Chore = async ({ tenant }, signal) => {
+    await followPrivacy(deps, tenant, signal);
+    return 'done';
+  };
   // Goes through all that was written of employees since ever: seldom.
   const forget: Chore = async ({ tenant, policies }, signal) => {
     await purgeWriteLog(store, tenant, policies.retention.writes, signal);
@@ -134,12 +140,14 @@ function createRound(
     await erase();
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
+    const withCases = await tenantsWithCases(store);
     const withEvents = tenants.some(({ events }) => events !== undefined) ? await tenantsWithEvents(store) : new Set();
     for (const tenant of tenants) {
       const state = states.get(tenant.tenant);
       const digest = dueDigest(tenant.notify, state?.digested_on, new Date());
       if (toTell.has(tenant.tenant) || digest !== undefined) runner.begin('notify', notify, tenant);
       if (withEvents.has(tenant.tenant)) runner.begin('events', sendEvents, tenant);
+      if (withCases.has(tenant.tenant)) runner.begin('privacy', followPolicy, tenant);
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
       runner.begin('forget writes', forget, tenant, DAY_MS);

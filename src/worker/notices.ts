@@ -47,6 +47,7 @@ function commandFor({ kind, tenant_id: tenantId, subject }: AlarmRow): string {
   if (kind === 'unknown-event') return `hirebridge inbox list --tenant ${tenantId} --state unknown`;
   if (kind === 'undeliverable') return `hirebridge inbox list --tenant ${tenantId}`;
   if (kind === 'erasure-failing') return `hirebridge person receipts ${tenantId}`;
+  if (kind === 'people-to-decide') return `hirebridge person due ${tenantId}`;
   if (kind === 'events-waiting') return `hirebridge events list ${tenantId} --waiting`;
   const [, jobCandidateId] = / of job candidate (\S+)$/.exec(subject) ?? [];
   if (jobCandidateId !== undefined) return `hirebridge hire show ${tenantId} ${jobCandidateId}`;

@@ -6,6 +6,7 @@ import { oldestUntaken } from '../store/events-out.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
+import { countAsked } from '../store/privacy-cases.ts';
 import { listOverdue, type Overdue } from '../store/retention.ts';
 import type { StreamRow } from '../store/schema.ts';
 import { listStreamStates, type StreamState } from '../store/stream-states.ts';
@@ -40,7 +41,7 @@ export function createAlarmRound(
     return active.get(state.tenant_id)?.since ?? now;
   };
   return async (states, tenants) => {
-    const [now, runs, deliveries, standing, hinted, departures, untold] = [
+    const [now, runs, deliveries, standing, hinted, departures, untold, people] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
@@ -48,6 +49,7 @@ export function createAlarmRound(
       Map.groupBy(await oldestHints(store), (one) => one.tenantId),
       await openDepartures(store, DEPARTURES),
       await oldestUntaken(store),
+      await countAsked(store),
     ];
     const troubles = states.flatMap((state) => {
       const tenant = tenants.get(state.tenant_id);
@@ -62,6 +64,7 @@ export function createAlarmRound(
         stuck,
         departedAt,
         untaken: untold.get(state.tenant_id),
+        askedAbout: people.get(state.tenant_id),
       };
       return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
@@ -106,6 +109,8 @@ export interface TenantFacts {
   departedAt: readonly number[];
   /** Its oldest event that nobody took, and what the last try came to. */
   untaken?: { at: number; error: string | null } | undefined;
+  /** People whom its privacy policy asks about. */
+  askedAbout?: number | undefined;
 }
 
 /** What a person should know of a tenant, by what its tables hold. */
@@ -114,7 +119,8 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   if (state.state === 'removed') return [];
   const deliveries = [...stuckTroubles(state.tenant_id, stuck), ...eventTroubles(facts)];
   if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
-  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...departureTroubles(facts), ...deliveries];
+  const about = [...departureTroubles(facts), ...privacyTroubles(facts)];
+  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...deliveries];
 }
 
 /** A pause by a person is no surprise to anybody. */
@@ -200,6 +206,14 @@ function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[
     `hirebridge hold list --tenant ${state.tenant_id}`;
   const tenantId = state.tenant_id;
   return [{ tenantId, kind: 'many-departures', subject: 'departures', reason: 'MANY_DEPARTURES', message }];
+}
+
+function privacyTroubles({ state: { tenant_id: tenantId }, askedAbout = 0 }: TenantFacts): Trouble[] {
+  if (askedAbout === 0) return [];
+  const message =
+    `Somebody should decide whether ${askedAbout === 1 ? 'a person is' : `${askedAbout} people are`} erased or kept. ` +
+    `See who and why: hirebridge person due ${tenantId}`;
+  return [{ tenantId, kind: 'people-to-decide', subject: 'people', reason: 'PEOPLE_WAIT', message }];
 }
 
 /** Whoever they are for learns of nothing meanwhile. */

@@ -27,6 +27,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
   ['activities/calendar/', '`calendar`'],
+  ['activities/erase/', 'privacy policy'],
   ['activities/options/', '`options`'],
 ];
 
