@@ -4,8 +4,19 @@ import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { batchesOf } from '../../src/store/batches.ts';
 import type { PrivacyCaseRow } from '../../src/store/erasure-tables.ts';
 import { askErasureWithin } from '../../src/store/erasures.ts';
-import { completeIds, type Subject } from '../../src/store/person-data.ts';
-import { askAbout, BY_POLICY, dropCase, dueCases, erasedLately, postponeCase } from '../../src/store/privacy-cases.ts';
+import { completeIds } from '../../src/store/person-data.ts';
+import {
+  askAbout,
+  BY_POLICY,
+  dropCase,
+  dueCases,
+  erasedLately,
+  HIRED,
+  listCases,
+  postponeCase,
+} from '../../src/store/privacy-cases.ts';
+import { readMissing } from '../../src/store/stream-missing.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withRecords } from './landed-rows.ts';
@@ -15,6 +26,8 @@ type PolicyDeps = Pick<ActivityDeps, 'store' | 'connections' | 'log'>;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const HRIS_MS = 30_000;
+/** What was not proven for so long is asked about. */
+const UNPROVEN_MS = 3 * DAY_MS;
 /** People who should be there, asked for beside those who may be gone. */
 const WITNESSES = 5;
 /** Ids a call, the most that section 4.3 allows. */
@@ -32,23 +45,26 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
   await assertMayWrite(store, tenantId);
   const connection = await deps.connections.of(tenantId);
   const { privacy, changeLimits } = connection.tenant.policies;
-  const confirmed: PrivacyCaseRow[] = [];
-  for (const some of batchesOf(cases, MOST_IDS - WITNESSES)) {
+  const isOver = ({ state, cause }: PrivacyCaseRow): boolean => state !== 'allowed' && privacy[cause] === 'mark';
+  for (const one of cases.filter(isOver)) await dropCase(store, one);
+  const open = cases.filter((one) => !isOver(one));
+  const ready: PrivacyCaseRow[] = [];
+  for (const some of batchesOf(open, MOST_IDS - WITNESSES)) {
     if (stop.aborted) return;
-    confirmed.push(...(await confirm(deps, connection, some)));
+    for (const one of await confirm(deps, connection, some))
+      if (one.state === 'asked') await postponeCase(store, one, { why: one.why, ms: DAY_MS });
+      else if (one.state === 'due' && privacy[one.cause] === 'ask') await askAbout(store, one, 'policy');
+      // Whoever is being hired is no matter of course: a person says so of them alone.
+      else if (one.why !== HIRED && (await isBeingHired(store, one))) await askAbout(store, one, HIRED);
+      else ready.push(one);
   }
-  for (const one of confirmed)
-    if (one.state === 'asked') await postponeCase(store, one, { why: one.why, ms: DAY_MS });
-    else if (one.state === 'due' && privacy[one.cause] === 'ask') await askAbout(store, one, 'policy');
-    else if (one.state === 'due' && privacy[one.cause] === 'mark') await dropCase(store, one);
-  const unasked = confirmed.filter(({ state, cause }) => state === 'due' && privacy[cause] === 'erase');
+  const unasked = ready.filter(({ state }) => state === 'due');
   const isTooMuch = unasked.length + (await erasedLately(store, tenantId)) > changeLimits.erasuresPerHour;
   if (isTooMuch && unasked.length > 0) {
     for (const one of unasked) await askAbout(store, one, 'limit');
     log.warn({ tenantId, people: unasked.length }, 'more people than the limit would be erased: a person decides');
   }
-  const allowed = confirmed.filter(({ state }) => state === 'allowed');
-  for (const one of isTooMuch ? allowed : [...allowed, ...unasked]) {
+  for (const one of isTooMuch ? ready.filter(({ state }) => state === 'allowed') : ready) {
     if (stop.aborted) return;
     await eraseOne(deps, connection, one);
   }
@@ -61,12 +77,13 @@ async function confirm(
   cases: readonly PrivacyCaseRow[],
 ): Promise<PrivacyCaseRow[]> {
   const ids = cases.map((one) => one.candidate_id);
-  const witnesses = await witnessesBeside(connection, new Set(ids));
+  const witnesses = await findWitnesses(store, connection);
   const shown = witnesses.length === 0 ? undefined : await shownAmong(connection, [...ids, ...witnesses]);
   if (shown === undefined || !witnesses.some((id) => shown.has(id))) {
-    const unproven = cases.filter(({ state }) => state !== 'allowed');
-    for (const one of unproven)
-      if (witnesses.length === 0 && one.state === 'due') await askAbout(store, one, 'unconfirmed');
+    const now = await readClock(store);
+    for (const one of cases.filter(({ state }) => state !== 'allowed'))
+      if (one.state === 'due' && (witnesses.length === 0 || now - Number(one.since) > UNPROVEN_MS))
+        await askAbout(store, one, 'unconfirmed');
       else await postponeCase(store, one, { why: one.why ?? 'unconfirmed', ms: HOUR_MS });
     // A person may know what nothing here can prove.
     return cases.filter(({ state }) => state === 'allowed');
@@ -77,11 +94,14 @@ async function confirm(
   return cases.filter((one) => !shown.has(one.candidate_id));
 }
 
-/** Candidates who landed and were not missed. */
-async function witnessesBeside({ hris, tenant }: Connection, others: ReadonlySet<string>): Promise<string[]> {
-  const options = { tenant: tenant.tenant, signal: AbortSignal.timeout(HRIS_MS), most: others.size + WITNESSES };
+/** Candidates who landed, whom no pass missed and nobody took for gone. */
+async function findWitnesses(store: PolicyDeps['store'], { hris, tenant: { tenant } }: Connection): Promise<string[]> {
+  const missing = await readMissing(store, { tenantId: tenant, stream: 'candidates' });
+  const known = (await listCases(store, tenant)).map((one) => one.candidate_id);
+  const doubtful = new Set([...known, ...missing.map(({ recordId }) => recordId)]);
+  const options = { tenant, signal: AbortSignal.timeout(HRIS_MS), most: doubtful.size + WITNESSES };
   const landed = (await hris.landing?.ids('candidates', options)) ?? [];
-  return landed.filter((id) => !others.has(id)).slice(0, WITNESSES);
+  return landed.filter((id) => !doubtful.has(id)).slice(0, WITNESSES);
 }
 
 /** Which of these candidates the partner shows, readable or not. */
@@ -102,11 +122,8 @@ async function shownAmong(connection: Connection, ids: readonly string[]): Promi
 }
 
 async function eraseOne({ store, log }: PolicyDeps, connection: Connection, one: PrivacyCaseRow): Promise<void> {
-  const { tenant_id: tenantId, candidate_id: candidateId, cause, state } = one;
-  const start = { candidates: [candidateId], jobCandidates: [], enrolments: [], employees: [] };
-  const subject = await withRecords(await completeIds(store, tenantId, start), connection);
-  // Somebody who is being hired is no matter of course.
-  if (state === 'due' && (await isBeingHired(store, subject))) return askAbout(store, one, 'hire-open');
+  const { tenant_id: tenantId, cause } = one;
+  const subject = await withRecords(await subjectOf(store, one), connection);
   const by = one.decided_by ?? BY_POLICY;
   const reason = `policies.privacy.${cause}`;
   try {
@@ -121,9 +138,14 @@ async function eraseOne({ store, log }: PolicyDeps, connection: Connection, one:
   }
 }
 
-async function isBeingHired({ kysely }: PolicyDeps['store'], { tenantId, jobCandidates }: Subject): Promise<boolean> {
+function subjectOf(store: PolicyDeps['store'], { tenant_id: tenantId, candidate_id: id }: PrivacyCaseRow) {
+  return completeIds(store, tenantId, { candidates: [id], jobCandidates: [], enrolments: [], employees: [] });
+}
+
+async function isBeingHired(store: PolicyDeps['store'], one: PrivacyCaseRow): Promise<boolean> {
+  const { tenantId, jobCandidates } = await subjectOf(store, one);
   if (jobCandidates.length === 0) return false;
-  const hires = kysely.selectFrom('hires').select('state').where('tenant_id', '=', tenantId);
+  const hires = store.kysely.selectFrom('hires').select('state').where('tenant_id', '=', tenantId);
   const open = await hires
     .where('job_candidate_id', 'in', jobCandidates)
     .where('state', '=', 'open')

@@ -1,5 +1,6 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
+import { batchesOf } from '../../src/store/batches.ts';
 import { type FieldChange, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
@@ -40,6 +41,7 @@ import {
 import { type PullStream, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isLookup } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
+import type { Connection } from '../connections.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
 
 /** Pages of one part of a list are numbered from here in what is kept for the whole. */
@@ -207,6 +209,7 @@ async function endPass(reading: Reading): Promise<number> {
   const seen = await readSeenIds(deps.store, key);
   const { landed, missing } = await compareLanded(reading, seen);
   const gone = tally.isUnsure ? [] : await settleMissing(reading, landed, missing);
+  if (!tally.isUnsure) await noteMarked(reading, seen);
   const removed = await removeGone(reading, gone);
   await releaseUnlisted(reading, seen);
   const { stream } = reading;
@@ -220,6 +223,27 @@ async function endPass(reading: Reading): Promise<number> {
     mapping_hash: destination.origin.mappingHash,
   });
   return gone.length - removed;
+}
+
+/** Whoever was marked before the policy spoke of them, or in another store: they are compared no more. */
+async function noteMarked({ deps, key, connection, destination: { landing } }: Reading, seen: SeenIds): Promise<void> {
+  if (!asksAboutGone(connection, key)) return;
+  let after: string | undefined;
+  do {
+    const own = { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
+    const ids = await landing.ids(key.stream, { ...own, after, most: IDS_A_READ, withGone: true });
+    const unseen = ids.filter((id) => !seen.has(id));
+    for (const some of batchesOf(unseen)) {
+      const hashes = await landing.hashes(key.stream, some, own);
+      const marked = some.filter((id) => hashes.get(id) === '');
+      await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, marked);
+    }
+    after = ids.length < IDS_A_READ ? undefined : ids.at(-1);
+  } while (after !== undefined);
+}
+
+function asksAboutGone({ tenant }: Connection, { stream }: Reading['key']): boolean {
+  return stream === 'candidates' && tenant.policies.privacy.gone !== 'mark';
 }
 
 /** How many rows are landed, and which of them nobody saw. */
@@ -402,11 +426,9 @@ const BATCH = 100;
 export async function removeGone(reading: Reading, ids: readonly string[]): Promise<number> {
   const { deps, key, connection, destination } = reading;
   if (ids.length === 0) return 0;
-  const { streams, policies } = connection.tenant;
-  // Before a row is marked: it is not compared any more then, and nobody would note them.
-  if (key.stream === 'candidates' && policies.privacy.gone !== 'mark')
-    await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, ids);
-  const { deletion } = streams[key.stream];
+  // Before a row is marked, and then by `noteMarked` as well.
+  if (asksAboutGone(connection, key)) await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, ids);
+  const { deletion } = connection.tenant.streams[key.stream];
   if (deletion === 'ignore') return 0;
   // A table of before this was the default may have no column for it.
   if (deletion === undefined && !(await canMark(reading))) return 0;

@@ -73,7 +73,10 @@ export function definePerson(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge person due acme'))
     .action(runDue);
-  about(command.command('decide'), 'candidate id, as `person due` lists it; all for everybody who waits')
+  about(
+    command.command('decide'),
+    'candidate id, as `person due` lists it; all for everybody who waits, but for hires under way',
+  )
     .description('Decide about somebody whom the policy asks about. A worker erases, as `person erase` does.')
     .addOption(new Option('--erase', 'have them erased; the employee is kept').conflicts('keep'))
     .option('--keep', 'keep them for good')
@@ -244,7 +247,7 @@ async function runHold(
 const WHY: Readonly<Record<string, string>> = {
   policy: 'the policy asks',
   limit: 'more in an hour than policies.changeLimits.erasuresPerHour',
-  unconfirmed: 'nobody else is shown, so that it proves nothing',
+  unconfirmed: 'no answer proves that they are gone',
   'hire-open': 'they are being hired',
   'legal-hold': 'a legal hold',
 };

@@ -12,6 +12,9 @@ const HOUR_MS = 3_600_000;
 /** Who asked for erasures that no person did. */
 export const BY_POLICY = 'policy';
 
+/** Why somebody waits who is being hired: only a decision about them alone has them erased. */
+export const HIRED = 'hire-open';
+
 /** Notes people whom the policy is about. Whoever is noted stays as they are. */
 export async function noteCases(
   { kysely, now }: Store,
@@ -105,7 +108,8 @@ export async function erasedLately({ kysely, now }: Store, tenantId: string): Pr
 
 /**
  * Takes down what a person decided: `allowed` has them erased by the next round, also where that is more than the
- * limit; `kept` for good. Of everybody who is asked about where no candidate is named. Gives how many it was.
+ * limit; `kept` for good. Of everybody who is asked about where no candidate is named, but for hires under way that
+ * erasing would end. Gives how many it was.
  */
 export async function decideCases(
   store: Store,
@@ -121,7 +125,9 @@ export async function decideCases(
       .where('tenant_id', '=', tenantId);
     const whom =
       candidateId === undefined
-        ? open.where('state', '=', 'asked')
+        ? open
+            .where('state', '=', 'asked')
+            .where((eb) => (decision === 'kept' ? eb.lit(true) : eb('why', 'is distinct from', HIRED)))
         : open.where('candidate_id', '=', candidateId).where('state', '<>', decision);
     const count = Number((await whom.executeTakeFirst()).numUpdatedRows);
     if (count === 0) return 0;
