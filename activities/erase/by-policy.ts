@@ -34,9 +34,9 @@ const WITNESSES = 5;
 const MOST_IDS = 100;
 
 /**
- * Does what `policies.privacy` says of people whom it is about, once that is confirmed: an answer that lacks them proves
- * something only where it shows others who should be there. Erasing only begins here: a row that `carryOutErasure` goes
- * by, committed together with the case's end.
+ * Does what `policies.privacy` says of people whom it is about, once that is confirmed: an answer that lacks them
+ * proves something only where it shows others who should be there. Erasing only begins here: a row that
+ * `carryOutErasure` goes by, committed together with the case's end.
  */
 export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: AbortSignal): Promise<void> {
   const { store, log } = deps;
@@ -70,7 +70,7 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
   }
 }
 
-/** Those of whom it is still true; whoever is back is no case any more, and what proves nothing is asked again later. */
+/** Those of whom it is still true; whoever is back is no case any more, what proves nothing is asked again later. */
 async function confirm(
   { store, log }: PolicyDeps,
   connection: Connection,

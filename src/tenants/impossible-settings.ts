@@ -139,7 +139,8 @@ function lacksRules(tenant: Tenant): Impossible[] {
 function cannotTellGone({ policies: { privacy }, streams }: Tenant): Impossible[] {
   if (privacy.gone === 'mark' || streams.candidates.every !== undefined) return [];
   const text =
-    'only the stream candidates tells that somebody is gone. Add "streams: { candidates: { every: 1h } }", or write mark.';
+    'only the stream candidates tells that somebody is gone. Add "streams: { candidates: { every: 1h } }", or write ' +
+    'mark.';
   return [{ path: ['policies', 'privacy', 'gone'], text }];
 }
 

@@ -7,8 +7,10 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, tenantDir } from './cli-process.ts';
 
@@ -272,4 +274,26 @@ test.each([
   const { code, stderr } = await runCommand(['inbox', ...args, '--data', data]);
   expect(code).toBe(2);
   expect(stderr).toMatch(expected);
+});
+
+test('person due lists whom the privacy policy is about, and person decide takes the decision', async () => {
+  const data = await dataDir(async (store) => {
+    await readTenantState(store, 'acme');
+    await noteCases(store, { tenantId: 'acme', cause: 'gone' }, ['501', '502']);
+    await store.kysely.updateTable('privacy_cases').set({ state: 'asked', why: 'limit' }).execute();
+  });
+  const due = await runCommand(['person', 'due', 'acme', '--data', data]);
+  expect(due.stdout).toMatch(/501 +gone +asked .*erasuresPerHour/);
+  const kept = await runCommand(['person', 'decide', 'acme', '501', '--keep', '--data', data]);
+  expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining('1 person. They are kept.') as string });
+  const again = await runCommand(['person', 'decide', 'acme', '501', '--keep', '--data', data]);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('NOBODY_WAITS') as string });
+  const unclear = await runCommand(['person', 'decide', 'acme', 'all', '--data', data]);
+  expect(unclear.stderr).toContain('--erase');
+  await runCommand(['person', 'decide', 'acme', 'all', '--erase', '--data', data]);
+  const left = JSON.parse((await runCommand(['person', 'due', 'acme', '--json', '--data', data])).stdout) as unknown;
+  expect(left).toMatchObject([
+    { candidate: '501', state: 'kept' },
+    { candidate: '502', state: 'allowed' },
+  ]);
 });

@@ -34,6 +34,11 @@ export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: s
   ],
   'hirebridge person receipts acme --json': ['test/slow/person.test.ts', "'receipts'"],
   'hirebridge person hold acme 501 --reason "case 12/26"': ['test/slow/person.test.ts', "'hold'"],
+  'hirebridge person due acme': ['test/cli/operator-commands.test.ts', "'person', 'due', 'acme'"],
+  'hirebridge person decide acme 501 --keep': [
+    'test/cli/operator-commands.test.ts',
+    "'person', 'decide', 'acme', '501', '--keep'",
+  ],
   'hirebridge audit verify': ['test/cli/audit.test.ts', "'audit', 'verify'"],
   'hirebridge audit verify acme --heads worker.log': ['test/cli/audit.test.ts', "'--heads'"],
   'hirebridge audit export acme --since 2026-11-01 > acme.jsonl': ['test/cli/audit.test.ts', "'audit', 'export'"],

@@ -21,6 +21,7 @@ export async function seedEverywhere(store: Store, person: SeededPerson): Promis
   await seedHire(store, person);
   await seedPairs(store, person);
   await seedRecords(store, person);
+  await seedPolicy(store, person);
 }
 
 function seedOf({ kysely }: Store, person: SeededPerson) {
@@ -227,8 +228,6 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     job_candidate_id: application,
   };
   await insert('sourced_leads', { ...lead, state: 'done', attempt: 1 });
-  const kept = { state: 'kept', since: 1, due_at: 1 };
-  await insert('privacy_cases', { ...mine, candidate_id: candidate, cause: 'gone', ...kept });
   const slot = { ...mine, booking_id: canary('booking'), schedule_id: '71', starts_at: '2026-01-01T00:00:00.000Z' };
   await insert('calendar_events', { ...slot, entity_id: application, sequence: 0, changed_at: 1, missed: 0 });
   const event = { ...mine, event_id: canary('event'), type: 'hire.done', at: 1, tries: 0, due_at: 1 };
@@ -244,6 +243,12 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     failures: 0,
     due_at: 1,
   });
+}
+
+async function seedPolicy(store: Store, person: SeededPerson): Promise<void> {
+  const { insert, mine } = seedOf(store, person);
+  const kept = { candidate_id: person.candidate, cause: 'gone', state: 'kept', since: 1, due_at: 1 };
+  await insert('privacy_cases', { ...mine, ...kept });
 }
 
 /** Rows that hold this person beside somebody else; `OTHER` alone is what is left of each. */

@@ -42,7 +42,7 @@ async function erasing(store: Store): Promise<string[]> {
   return rows.flatMap(({ subject }) => (JSON.parse(subject) as Subject).candidates).toSorted();
 }
 
-test('who is gone is erased after two passes, a day and a read that shows others; an outage erases nobody', async () => {
+test('who is gone is erased after two passes, a day and a read of others; an outage erases nobody', async () => {
   const { store, pull, edit, round, remove, ids, rows, calls } = await landedPeople('  privacy: { gone: mark }\n');
   const due = () => listDue({ store, tenantId: 'acme' });
   const [before = '', gone = '', back = ''] = ids;
