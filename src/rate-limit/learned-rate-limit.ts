@@ -191,7 +191,7 @@ export interface LimiterClock {
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
 const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
-/** Once a pause is over somebody tries so soon, or nobody wants to: more of a silence is not the limit's. */
+/** Once a pause is over somebody tries this soon, or nobody wants to: more of a silence is not the limit's. */
 const UNTRIED_MS = 2_000;
 /** After a rest, a 429 before so many successes does not show that the limit was used up. */
 const LEAST_USED = 20;
@@ -239,9 +239,6 @@ export class LearnedRateLimit {
 
   /** What went through while there was little to send is no measure of a limit. */
   #rested(): void {
-    const { meeting, permits } = this.#underWay;
-    // Nobody tried once the pause was over: how much longer the limit would have refused is not known.
-    if (meeting !== null) this.#recover(meeting, permits.pausedUntil);
     this.#underWay.restedOk = beginCycle(this.#underWay.capacity, this.#clock.now());
   }
 

@@ -71,7 +71,23 @@ function rateAfterSilence({ holdsPermit }: { holdsPermit: boolean }): number {
 test.each([false, true])(
   'a silence in which nobody sent is no pause of the limit, permit leased: %s',
   (holdsPermit) => {
-    expect(rateAfterSilence({ holdsPermit })).toBeGreaterThan(holdsPermit ? 8 : 12);
+    expect(rateAfterSilence({ holdsPermit })).toBeGreaterThan(8);
+  },
+);
+
+test.each([undefined, 1_000])(
+  'a partner that goes on refusing is asked ever less often, though each call comes after a rest; told to wait %s ms',
+  (retryAfterMs) => {
+    let clockMs = 1_000_000;
+    const limiter = createRateLimiter({ now: () => clockMs, random: () => 0.5 });
+    let calls = 0;
+    for (const until = clockMs + 3_600_000; clockMs < until; clockMs += 5_000) {
+      if (limiter.ask('live') > 0) continue;
+      calls += 1;
+      const refusal = { status: 429, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      limiter.answered({ sentAt: clockMs, headers: {}, inFlight: 1, ...refusal });
+    }
+    expect(calls).toBeLessThan(40);
   },
 );
 
