@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { HrisConnection, LandingRow } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
+import { landRows } from '../../src/hris/sql/land.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { createDatabase } from '../harness/postgres.ts';
@@ -102,6 +103,32 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     expect(await ids('6')).toEqual([]);
     expect(await hris.adapter.landing?.ids('candidates', { ...options, most: 5, withGone: true })).toContain('3');
     expect(await hris.adapter.landing?.marks?.('candidates', options)).toBe(true);
+  });
+
+  test('a record that is back is not marked, wherever the process that landed it was killed', async () => {
+    const direct = openSqlDatabase(url);
+    onTestFinished(() => direct.close());
+    const columns = { givenName: { column: 'given_name', type: 'text' as const, required: false } };
+    const table = { table: 'partner_candidates', columns };
+    const [back] = rows(3, 4, { fields: { givenName: 'Back' } });
+    for (let killAt = 1; killAt <= 3; killAt += 1) {
+      const options = { tenant: 'acme', signal: AbortSignal.timeout(5_000) };
+      await hris.adapter.landing?.remove('candidates', ['3'], { ...options, mark: true });
+      expect((await stored('3'))?.['gone_at']).not.toBeNull();
+      let statements = 0;
+      const kysely = direct.kysely.withPlugin({
+        transformQuery({ node }) {
+          statements += 1;
+          if (statements === killAt) throw new Error('killed');
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      });
+      const page = [{ ...back!, hash: `back ${killAt}` }];
+      await expect(landRows({ ...direct, kysely }, table, page, options)).rejects.toThrow('killed');
+      await landRows(direct, table, page, options);
+      expect(await stored('3')).toMatchObject({ given_name: 'Back', gone_at: null });
+    }
   });
 
   test('an empty page is no write', async () => {

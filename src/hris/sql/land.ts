@@ -29,9 +29,10 @@ export async function landRows(
     const before = new Map((await readRows({ kysely, dialect }, table, tenant, known)).map((row) => [row.id, row]));
     await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
   }
-  if (changed.length > 0) await upsert({ kysely, dialect }, table, tenant, changed);
+  // First: a row whose mark is gone is written again next time, but one with its own hash would keep its mark.
   const marked = changed.filter((row) => stored.get(row.id) === '').map((row) => row.id);
   await unmarkRows({ kysely }, table, marked, tenant);
+  if (changed.length > 0) await upsert({ kysely, dialect }, table, tenant, changed);
   const created = changed.filter((row) => !stored.has(row.id)).length;
   return { unchanged: rows.length - changed.length, created, updated: changed.length - created };
 }
