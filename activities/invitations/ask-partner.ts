@@ -20,13 +20,14 @@ export function flowOf(target: string): number | undefined {
 /** Whether somebody is in a flow, by their application; undefined where its list does not tell. */
 export type InFlow = (jobCandidateId: string) => boolean | undefined;
 
-/** The fields of an entry are not shown (L5, L6): one that names no application may be anybody. */
+/** The fields of an entry are not shown (L5, L6): one that cannot be read, or names no application, may be anybody. */
 export async function readFlow(partner: PartnerClient, target: string): Promise<InFlow> {
   const params = { id: flowOf(target) ?? 0 };
-  const { items } = await partner.readAll(contract.assessmentFlows.listCandidates, { params });
+  const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, { params });
   const named = items.map(({ jobCandidateId: id }) => (typeof id === 'number' ? String(id) : id));
   const applications = new Set(named.map((id) => (typeof id === 'string' ? id : undefined)));
-  return (id) => applications.has(id) || (applications.has(undefined) ? undefined : false);
+  const isUnclear = unreadable.length > 0 || applications.has(undefined);
+  return (id) => applications.has(id) || (isUnclear ? undefined : false);
 }
 
 /** The same for a person whatever application the rule meets, so that a person is recognised by it. */

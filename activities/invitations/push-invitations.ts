@@ -43,11 +43,12 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   const { waitMs, searched } = await settleOpen(context, hints);
   beat();
   const isWhole = context.hinted !== true || hints.some(({ recordId }) => recordId === WHOLE_LIST);
-  const { people, unread, sinceRead } = await findPeople(context, settings, isWhole ? undefined : hints);
+  const looked = isWhole ? undefined : hints;
+  const { people, unread, sinceRead } = await findPeople(context, settings, looked);
   beat();
   const verdicts = new Map(unread.map((one) => [one.id, one]));
   if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
-  const run = { ...context, settings, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
+  const run = { ...context, settings, looked, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
   await inviteAll(run, people, beat);
   if (isWhole && searched.size > 0) await letGo(run, people);
   if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
@@ -62,6 +63,8 @@ type Settings = NonNullable<Tenant['invitations']>;
 
 interface InviteRun extends PushContext {
   settings: Settings;
+  /** The only people whom this run looks at, by hint; all in the stages where undefined. */
+  looked: readonly Hint[] | undefined;
   /** Time since it was read who is in the stages. */
   sinceRead: Elapsed;
   /** Those without an answer who were searched for, after their deadline. */
@@ -318,28 +321,42 @@ const BATCH = 100;
 const NO_CREDITS = 'INVITATION_CREDITS';
 
 async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
-  const planned = await planAll(run, people);
+  const planned = Map.groupBy(await planAll(run, people), ({ invitee }) => invitee.assessmentId);
+  const flows = new Map<string, InFlow>();
+  for (const target of planned.keys())
+    if (flowOf(target) !== undefined) flows.set(target, await readFlow(run.connection.partner, target));
+  const isNew = ({ before, invitee: { assessmentId, jobCandidateId } }: Planned): boolean =>
+    before?.state !== 'sent' && flows.get(assessmentId)?.(jobCandidateId) !== true;
   const most = run.settings.atOnce;
-  const fresh = planned.filter(({ before }) => before?.state !== 'sent').length;
+  const fresh = [...planned.values()].flat().filter(isNew).length;
   const message =
     `${fresh} people would be invited in one run, more than ${most} (invitations.atOnce in the tenant file). ` +
     'None of them was invited.';
   await assertFew(run, { fresh, most, code: 'MASS_INVITE', message });
   const credits = await creditsOf(run, { code: NO_CREDITS, table: 'invitations' });
   run.isOutOfCredits = credits.isOut;
-  if (!credits.mayTry) return holdBack(run, planned);
-  for (const [assessmentId, all] of Map.groupBy(planned, ({ invitee }) => invitee.assessmentId)) {
-    const isIn = flowOf(assessmentId) === undefined ? undefined : await readFlow(run.connection.partner, assessmentId);
+  if (!credits.mayTry) return holdBack(run, [...planned.values()].flat());
+  for (const [target, all] of planned) {
+    const isIn = flows.get(target);
     for (let rest = all; rest.length > 0; ) {
+      // A long list of a flow, and one request each, take longer than it is known for who stands in the stage.
+      if (isIn !== undefined && run.sinceRead() > run.deps.limits.giveUpMs) rest = await stillThere(run, rest);
       // While there are no credits one goes first, and nobody else until it was taken.
       const some = rest.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : BATCH);
       rest = rest.slice(some.length);
       await assertOurs(run);
-      await invite(run, assessmentId, some, isIn);
+      if (some.length > 0) await invite(run, target, some, isIn);
       if (run.isOutOfCredits) holdBack(run, rest.splice(0));
       beat();
     }
   }
+}
+
+async function stillThere(run: InviteRun, planned: readonly Planned[]): Promise<Planned[]> {
+  const { people, sinceRead } = await findPeople(run, run.settings, run.looked);
+  run.sinceRead = sinceRead;
+  const present = new Set(people.map(nameOf));
+  return planned.filter(({ invitee }) => present.has(nameOf(invitee)));
 }
 
 /** Whom to ask for, of those in the stages; the others get their verdict. */

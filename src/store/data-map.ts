@@ -256,7 +256,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   invitations: {
     people: { candidate_id: IDS, job_candidate_id: IDS },
-    why: 'Whom a rule invited to an assessment or assigned to a flow, so that nobody is twice.',
+    why: 'Whom a rule invited to an assessment or assigned to a flow, so that nobody is asked twice.',
     kept: 'for good',
     others: 'tenant_id assessment_id state attempt in_doubt batch_id write_id code sent_at give_up_at decided_at',
   },

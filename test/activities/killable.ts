@@ -18,7 +18,7 @@ export class Killed extends Error {}
 export function killablePartner(
   { url, key }: { url: string; key: string },
   points: { pass(name: string): void | Promise<void> },
-  seen: (operation: string, answer: unknown) => void = () => undefined,
+  seen: (operation: string, answer: unknown) => void | Promise<void> = () => undefined,
 ) {
   const partner = createPartnerClient({
     baseUrl: url,
@@ -29,7 +29,7 @@ export function killablePartner(
       await points.pass(`${operation}/before`);
       const answer = await run();
       await points.pass(`${operation}/after`);
-      seen(operation, answer);
+      await seen(operation, answer);
       return answer;
     },
   });

@@ -38,7 +38,7 @@ export async function openPushWorld(
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const settings = await settle(sandbox);
   const points = failpoints();
-  const partnerSays = { change: (_operation: string, _answer: unknown): void => undefined };
+  const partnerSays = { change: (_operation: string, _answer: unknown): void | Promise<void> => undefined };
   const clock = { now: 1_700_000_000_000 };
   const store = await openStore(await freshStoreUrl(kind), {
     ...(kind === 'sqlite' ? { now: () => clock.now } : {}),

@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
+import { GIVE_UP_MS } from '../push-deps.ts';
 import { invitationWorld, type WorldOptions } from './invitation-world.ts';
 
 const key = { tenantId: 'acme', stream: 'invitations' };
 
-const flowWorld = (options: WorldOptions = {}) => invitationWorld({ candidates: 24, ...options, inFlow: true });
+const flowWorld = (options: WorldOptions = {}) => invitationWorld({ candidates: 60, ...options, inFlow: true });
 
 test.each(['sqlite', 'postgres'] as const)(
   'whoever stands in the stage is assigned to the flow once, and who is in it is left alone, on %s',
@@ -44,13 +45,16 @@ test('a request without an answer is found in the list of the flow, and not sent
   expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['invited']));
 });
 
-test('where the list does not tell, nobody is asked for twice: a person decides about who had no answer', async () => {
+test.each([
+  ['names no application', ['jobCandidateId']],
+  ['cannot be read', ['flowCandidateId', 'jobCandidateId']],
+])('where an entry %s, nobody is asked for twice: a person decides about who had no answer', async (_what, hidden) => {
   const { once, run, applied, assigned, store, clock, partnerSays, sandbox } = await flowWorld();
   const people = await applied();
   partnerSays.change = (operation, answer) => {
     if (operation !== 'assessmentFlows.listCandidates') return;
-    for (const entry of (answer as { body: { data: Record<string, unknown>[] } }).body.data)
-      delete entry['jobCandidateId'];
+    const { data } = (answer as { body: { data: Record<string, unknown>[] } }).body;
+    for (const entry of data) for (const field of hidden) delete entry[field];
   };
   await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'assessmentFlows.assign', nth: 1 }] });
   await expect(once('one')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
@@ -60,6 +64,29 @@ test('where the list does not tell, nobody is asked for twice: a person decides 
   expect(await assigned()).toEqual({ people: people.length, requests: people.length });
   const told = await readQuarantine(store, key);
   expect(told.map(({ reason }) => reason)).toEqual(['the hiring platform names no outcome of their invitation']);
+});
+
+test('who is in the flow already does not count as new', async () => {
+  const { run, applied, assigned, sandbox, flow } = await flowWorld({ atOnce: 1 });
+  const ids = (await applied()).map(({ jobCandidateDetails: { id } }) => Number(id));
+  for (const jobCandidateId of ids.slice(1))
+    await sandbox.partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId } });
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect((await assigned()).people).toBe(ids.length);
+});
+
+test('who left the stage while the list of the flow was read is not assigned', async () => {
+  const { run, applied, assigned, partnerSays, sandbox } = await flowWorld();
+  const [gone, ...others] = (await applied()).map(({ jobCandidateDetails: { id } }) => Number(id));
+  const now = Date.now.bind(Date);
+  onTestFinished(() => void vi.restoreAllMocks());
+  partnerSays.change = async (operation) => {
+    if (operation !== 'assessmentFlows.listCandidates') return;
+    await sandbox.control.act('move', { jobCandidateIds: [gone ?? 0], stageType: 'SCREEN' });
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3 * GIVE_UP_MS);
+  };
+  await run('one');
+  expect((await assigned()).people).toBe(others.length);
 });
 
 test('each person is asked for by one request, wherever the process is killed', async () => {

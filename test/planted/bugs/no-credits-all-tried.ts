@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/invitations/push-invitations.ts',
-      find: 'if (!credits.mayTry) return holdBack(run, planned);',
+      find: 'if (!credits.mayTry) return holdBack(run, [...planned.values()].flat());',
       replace: '',
     },
   ],
