@@ -14,6 +14,9 @@ const slowUnits = [
   'test/rate-limit/{bank,growth-ahead,hire-beside-pass,in-flight-share,shared-by-processes}.test.ts',
   'test/store/large.test.ts',
   'test/architecture/reach.test.ts',
+  'test/{person/erase-killed,activities/reconcile/killed-baseline,activities/endpoint-limit}.test.ts',
+  'test/{hris/sftp-bounds,sql/silent-database,store/locked-store,temporal/resolve-cli,worker/metrics}.test.ts',
+  'test/{console/browser,sandbox/page/hire}.test.ts',
 ];
 /** What measures: a second file beside it would be measured too. */
 const measuring = [
@@ -87,6 +90,8 @@ export default defineConfig({
           exclude: measuring,
           ...needsTemporal,
           ...timeouts,
+          // Its files wait for restarts, leases and schedules more than they compute.
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
       },

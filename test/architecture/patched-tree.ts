@@ -9,6 +9,7 @@ const product = ['src', 'activities', 'workflows', 'mappings', 'package.json'];
 
 /** A copy of the product with changes made to it, which the project's own tools can be run on. */
 export interface PatchedTree {
+  dir: string;
   /** The type checker's complaints, one a line; empty when there are none. */
   typeErrors(): Promise<string>;
   /** Runs a file of the copy and gives what it printed. */
@@ -18,8 +19,9 @@ export interface PatchedTree {
   remove(): void;
 }
 
-export function patchTree(changes: readonly Change[]): PatchedTree {
-  const dir = copyProduct();
+/** In the place of an earlier one, if one is given: the type checker then looks only at what differs. */
+export function patchTree(changes: readonly Change[], earlier?: PatchedTree): PatchedTree {
+  const dir = copyProduct(earlier?.dir);
   for (const change of changes) apply(dir, change);
   const run = async (args: string[]): Promise<string> => {
     const { stdout, stderr } = await runNode(dir, args);
@@ -27,6 +29,7 @@ export function patchTree(changes: readonly Change[]): PatchedTree {
     return stdout;
   };
   return {
+    dir,
     typeErrors: async () => (await runNode(dir, ['node_modules/typescript/bin/tsc', '-p', '.'])).stdout,
     run,
     evaluate: (script) => run(['--input-type=module', '--eval', script]),
@@ -55,11 +58,15 @@ function countLines(text = ''): number {
   return text.split('\n').length;
 }
 
-function copyProduct(): string {
-  const dir = mkdtempSync(path.join(tmpdir(), 'hirebridge-reach-'));
+function copyProduct(dir = mkdtempSync(path.join(tmpdir(), 'hirebridge-reach-'))): string {
+  for (const name of [...product, 'node_modules']) rmSync(path.join(dir, name), { recursive: true, force: true });
   for (const name of product) cpSync(path.join(root, name), path.join(dir, name), { recursive: true });
   symlinkSync(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
-  const config = { extends: path.join(root, 'tsconfig.json'), include: ['src', 'activities', 'workflows'] };
+  const config = {
+    extends: path.join(root, 'tsconfig.json'),
+    include: ['src', 'activities', 'workflows'],
+    compilerOptions: { tsBuildInfoFile: './tsc.tsbuildinfo' },
+  };
   writeFileSync(path.join(dir, 'tsconfig.json'), JSON.stringify(config));
   return dir;
 }

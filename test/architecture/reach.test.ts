@@ -38,12 +38,13 @@ test.each<[what: string, Change, added: string[], lines: Record<string, number>]
   expect(touchedBy(change)).toEqual({ added, lines });
 });
 
+let tree: PatchedTree;
+afterAll(() => tree.remove());
+
 describe('with all of them added', () => {
-  let tree: PatchedTree;
   beforeAll(() => {
     tree = patchTree([stream, adapter, hold, holdUse, event]);
   }, MINUTES);
-  afterAll(() => tree.remove());
 
   test(
     'the product type-checks',
@@ -72,13 +73,11 @@ describe('with all of them added', () => {
 });
 
 describe('with the line of each left out', () => {
-  let tree: PatchedTree;
   beforeAll(() => {
     const withoutLines = [stream, adapter, hold].map(({ files }) => ({ files, lines: [] }));
     const schemaAlone = { files: {}, lines: event.lines.slice(0, 1) };
-    tree = patchTree([...withoutLines, holdUse, schemaAlone]);
+    tree = patchTree([...withoutLines, holdUse, schemaAlone], tree);
   }, MINUTES);
-  afterAll(() => tree.remove());
 
   test(
     'the type checker misses the hold, and what the event leads to',

@@ -18,11 +18,8 @@ export function simulation(says: RegExp, seeds = 600, ...more: '--quirks'[]): Ch
   return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail', ...more], says };
 }
 
-/** Test files of one project: see test/vitest.config.ts. */
 export function tests(says: RegExp, ...files: string[]): Check {
-  const isSlow = /^test\/(slow|simulation|convergence)\//.test(files[0] ?? '');
-  const project = files.every((file) => file.startsWith('test/workflow/')) ? 'workflow' : isSlow ? 'slow' : 'unit';
-  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', project, ...files], says };
+  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', ...files], says };
 }
 
 /** Seeds of two-way exchange, at most so many; it ends at the first that does not converge. */
