@@ -1,0 +1,13 @@
+import { type PlantedBug, strange } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'deleted over an edit',
+  patches: [
+    {
+      file: 'activities/exchange/write-pairs.ts',
+      find: '  if (!isOver(own)) throw editedMeanwhile();\n',
+      replace: '',
+    },
+  ],
+  caughtBy: strange(/overwritten/, 1, 300),
+};
