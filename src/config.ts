@@ -25,7 +25,9 @@ export const Config = z.object({
     .string()
     .min(1)
     .optional()
-    .describe("Postgres URL of a fleet's store; SQLite in the data directory without it."),
+    .describe(
+      "Postgres URL of a fleet's store, or `file:PATH` where it stands; SQLite in the data directory without it.",
+    ),
   HIREBRIDGE_SECRETS: z
     .string()
     .min(1)

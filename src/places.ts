@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ConnectorError } from './errors.ts';
 
 /** Where this installation's files are, absolute. */
 export interface Places {
@@ -19,9 +21,26 @@ export function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS
   };
 }
 
-/** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
+/** Where the store is: the fleet's Postgres, whose address may stand in a file, or SQLite in the data directory. */
 export function storeIn(dataDir: string, named: string | undefined): string {
+  if (named?.startsWith('file:') === true) return addressIn(named.slice('file:'.length));
   return named ?? `sqlite:${join(dataDir, 'store.db')}`;
+}
+
+function addressIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new ConnectorError({
+      code: 'CONFIG_INVALID',
+      action: 'reject',
+      message:
+        `HIREBRIDGE_STORE_URL names ${file}, and that file cannot be read ` +
+        `(${(cause as NodeJS.ErrnoException).code ?? 'error'}). Create it with the address as its only line, ` +
+        'readable by this process.',
+      cause,
+    });
+  }
 }
 
 /** The name that this system has for the user of this process, whatever its environment says. */

@@ -5,6 +5,9 @@ set -eu
 here=$(dirname "$(realpath "$0")")
 mmdebstrap --quiet --mode=chrootless --variant=extract --dpkgopt='path-exclude=/usr/share/doc/*' \
   --include=base-files,netbase,tzdata,ca-certificates,libc6,libstdc++6,libgcc-s1,dash,coreutils bookworm "$2"
+# Come along with other packages, and install what nobody asked for.
+rm -rf "$2"/usr/bin/dpkg* "$2"/usr/sbin/dpkg-* "$2"/usr/bin/debconf* "$2/usr/share/dpkg" "$2/usr/share/debconf" \
+  "$2/etc/apt" "$2/etc/dpkg"
 ln -sf dash "$2/bin/sh"
 # ca-certificates is unpacked only, so its bundle is made here.
 mkdir -p "$2/etc/ssl/certs"

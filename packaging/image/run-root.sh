@@ -4,7 +4,8 @@
 set -eu
 root=$(realpath "$1")
 shift
-exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/data HIREBRIDGE_DATA=/data ${HIREBRIDGE_ENV:-} \
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/data HIREBRIDGE_DATA=/data \
+  HIREBRIDGE_TENANTS=/etc/hirebridge/tenants LOG_FORMAT=json MALLOC_ARENA_MAX=2 ${HIREBRIDGE_ENV:-} \
   unshare --mount --pid --fork --kill-child sh -eu -c '
   root=$1
   shift

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, TENANT, tenantDir } from './cli-process.ts';
@@ -170,6 +170,18 @@ test('every other command has --json', async () => {
   const sections = commands.split('\n### `').slice(1);
   const lacking = sections.filter((section) => !WITHOUT_JSON.test(section) && !section.includes('- `--json`'));
   expect(lacking.map((section) => section.slice(0, section.indexOf('`')))).toEqual([]);
+});
+
+test("the store's address may stand in a file, and one that cannot be read is refused by name", async () => {
+  const data = await scratchDir();
+  const [file, store] = [join(data, 'store.url'), join(data, 'elsewhere.db')];
+  vi.stubEnv('HIREBRIDGE_STORE_URL', `file:${file}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const missing = await runCommand(['status', '--data', data]);
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining(`names ${file}, and that file cannot`)]);
+  await writeFile(file, `sqlite:${store}\n`);
+  const read = await runCommand(['status', '--data', data]);
+  expect([read.code, read.stderr]).toEqual([2, expect.stringContaining(`no store at ${store}`)]);
 });
 
 test.each([

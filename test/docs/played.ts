@@ -66,6 +66,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: s
   ],
   'hirebridge inbox retry DELIVERY': ['test/console/verbs.test.ts', "['inbox', 'retry', DELIVERY"],
   'hirebridge hold answer HOLD ANSWER ID': ['test/scenarios/scenario.ts', "'answer', hold.holdId, ...words"],
+  'docker compose -f packaging/compose.yaml up --build': ['test/packaging/compose.ts', 'packaging/compose.yaml'],
   'helm install hirebridge packaging/helm --values mine.yaml': ['test/packaging/run.ts', 'helm'],
 };
 

@@ -1,5 +1,6 @@
 // Checks the files of packaging/ with the tools that read them, where the machine has them: npm run test:packaging
 // KUBE_SCHEMAS: where kubeconform finds the schemas of Kubernetes, as its -schema-location has it; its own by default.
+// COMPOSE_SCHEMA: the JSON Schema of the Compose Specification, a file; the published one by default.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const CHART = join(ROOT, 'packaging/helm');
 const UNITS = globSync('packaging/systemd/*.service', { cwd: ROOT }).toSorted();
 const SCHEMAS = process.env['KUBE_SCHEMAS'] ?? 'default';
+const COMPOSE_SPEC = 'https://raw.githubusercontent.com/compose-spec/compose-spec/main';
 /** Kinds of the Prometheus operator, whose schemas do not come with Kubernetes. */
 const CUSTOM = 'PodMonitor,PrometheusRule';
 /** The most that systemd may find exposed. */
@@ -41,6 +43,12 @@ for (const values of globSync('ci/*.yaml', { cwd: CHART }).toSorted()) {
 }
 const refused = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', '--set', 'serve.replica=2']);
 if (refused?.ok) faults.push('the chart took a value that its schema does not know');
+const composeSchema = process.env['COMPOSE_SCHEMA'] ?? `${COMPOSE_SPEC}/schema/compose-spec.json`;
+check('check-jsonschema, compose.yaml', 'check-jsonschema', [
+  '--schemafile',
+  composeSchema,
+  join(ROOT, 'packaging/compose.yaml'),
+]);
 check('promtool check rules', 'promtool', ['check', 'rules', join(CHART, 'files/rules.yaml')]);
 check('promtool test rules', 'promtool', ['test', 'rules', join(ROOT, 'test/packaging/rules.test.yaml')]);
 for (const unit of UNITS) {
