@@ -4,6 +4,7 @@
 // and starts it again.
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -147,8 +148,27 @@ async function playOnce(services: Readonly<Record<string, Service>>, standIns: S
   const told = printed.get('hire') ?? '';
   process.stdout.write(told);
   if (!told.includes(`job candidate ${hired}`) || !/verified/.test(told)) throw new Error('The hire is not verified.');
+  await checkMetrics(services);
   if (faults.length > 0) throw new Error(faults.join('\n'));
   await stopAll();
+}
+
+/** Every metric that a rule or a dashboard names is in what Prometheus would scrape of these processes. */
+async function checkMetrics(services: Readonly<Record<string, Service>>): Promise<void> {
+  const ports = Object.values(services).flatMap(({ environment }) =>
+    Object.entries(environment).flatMap(([name, value]) => (name.endsWith('_HEALTH_PORT') ? [value] : [])),
+  );
+  const scrapes = ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+  const scraped = (await Promise.all(scrapes)).join('\n');
+  const known = new Set([...scraped.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name));
+  const files = globSync('packaging/helm/files/{rules.yaml,dashboards/*.json}', { cwd: ROOT });
+  const texts = await Promise.all(files.map((file) => readFile(join(ROOT, file), 'utf8')));
+  const named = new Set(texts.flatMap((one) => one.match(/\bhirebridge_\w+/g) ?? []));
+  const missing = [...named].filter((name) => !known.has(name.replace(/_(bucket|count|sum)$/, '')));
+  process.stdout.write(
+    `${named.size} metrics of rules and dashboards, ${missing.length} not in ${ports.length} scrapes\n`,
+  );
+  if (named.size < 15 || missing.length > 0) throw new Error(`Not scraped: ${missing.join(', ')}`);
 }
 
 /** Until a job has ended well, or a part is healthy. */

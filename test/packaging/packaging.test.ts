@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -121,4 +123,35 @@ test('the units run each part as a user of its own, and nothing of the host can 
   for (const unit of units)
     for (const line of ['User=hirebridge', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=\n'])
       expect(await read(unit)).toContain(line);
+});
+
+test('a dry run of a release says what it would write and run, and changes nothing', async () => {
+  const release = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['packaging/release.ts', ...args], { cwd: ROOT });
+  const before = await read('package.json');
+  const { version } = JSON.parse(before) as { version: string };
+  const { stdout } = await release('99.0.0', '--dry-run');
+  const written = [...stdout.matchAll(/^\+ (.*)$/gm)].map(([, line = '']) => line.trim());
+  expect(written).toEqual(
+    expect.arrayContaining([
+      '"version": "99.0.0",',
+      'appVersion: 99.0.0',
+      'image: hirebridge:99.0.0',
+      'npm install ./hirebridge-99.0.0.tgz',
+      expect.stringMatching(/^## \[99\.0\.0\] - \d{4}-\d\d-\d\d$/),
+    ]),
+  );
+  expect(
+    stdout.match(/^\$ (?:git tag|npm pack|docker buildx build|sh packaging\/image\/build-root\.sh)/gm),
+  ).toHaveLength(3);
+  expect(await read('package.json')).toBe(before);
+  for (const [wrong, why] of [
+    [version, 'newer than'],
+    ['1.0', 'three numbers'],
+    [`v${version}`, 'three numbers'],
+  ])
+    await expect(release(wrong ?? '', '--dry-run')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(why ?? ''),
+    });
 });

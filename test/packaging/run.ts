@@ -1,14 +1,20 @@
 // Checks the files of packaging/ with the tools that read them, where the machine has them: npm run test:packaging
-// KUBE_SCHEMAS: where kubeconform finds the schemas of Kubernetes, as its -schema-location has it; its own by default.
+// KUBE_SWAGGER: the OpenAPI document of a Kubernetes, api/openapi-spec/swagger.json of the Go module k8s.io/kubernetes;
+// kubeconform asks the network for schemas without it.
 // COMPOSE_SCHEMA: the JSON Schema of the Compose Specification, a file; the published one by default.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeKubeSchemas } from './kube-schemas.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CHART = join(ROOT, 'packaging/helm');
 const UNITS = globSync('packaging/systemd/*.service', { cwd: ROOT }).toSorted();
-const SCHEMAS = process.env['KUBE_SCHEMAS'] ?? 'default';
+const swagger = process.env['KUBE_SWAGGER'];
+const schemasFolder = await mkdtemp(join(tmpdir(), 'hirebridge-kube-'));
+const schemas = swagger === undefined ? 'default' : await writeKubeSchemas(swagger, schemasFolder);
 const COMPOSE_SPEC = 'https://raw.githubusercontent.com/compose-spec/compose-spec/main';
 /** Kinds of the Prometheus operator, whose schemas do not come with Kubernetes. */
 const CUSTOM = 'PodMonitor,PrometheusRule';
@@ -38,7 +44,7 @@ for (const values of globSync('ci/*.yaml', { cwd: CHART }).toSorted()) {
   const made = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', ...options]);
   if (made === undefined) continue;
   if (!made.ok) faults.push(`helm template, ${values}\n${made.text}`);
-  const kubeconform = ['-strict', '-summary', '-skip', CUSTOM, '-schema-location', SCHEMAS];
+  const kubeconform = ['-strict', '-summary', '-skip', CUSTOM, '-schema-location', schemas];
   check(`kubeconform, ${values}`, 'kubeconform', kubeconform, made.text);
 }
 const refused = run('helm', ['template', 'hb', CHART, '--kube-version', '1.31.0', '--set', 'serve.replica=2']);
@@ -69,6 +75,7 @@ for (const unit of UNITS) {
   if (problems.length > 0) faults.push(`${unit}\n${problems.join('\n')}`);
   if (!(level < MOST_EXPOSED)) faults.push(`${unit} is exposed ${level}, not below ${MOST_EXPOSED}\n${exposed}`);
 }
+await rm(schemasFolder, { recursive: true });
 for (const what of skipped) process.stdout.write(`skip ${what}\n`);
 for (const fault of faults) process.stdout.write(`\nFAULT ${fault}\n`);
 process.stdout.write(`${faults.length} faults, ${skipped.length} skipped\n`);
