@@ -1,4 +1,5 @@
 /** Writes docs/troubleshooting.md from the code: `node test/docs/error-codes.ts > docs/troubleshooting.md`. */
+import { posix } from 'node:path';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type Node, visitNodes } from '../architecture/parse-file.ts';
 import { readCode } from '../architecture/tree.ts';
@@ -7,7 +8,7 @@ import { readCode } from '../architecture/tree.ts';
 const APART = ['src/sandbox/', 'src/partner/contract/', 'src/hris-kit/cases/', 'src/counterparts/'];
 
 const ACTIONS: Readonly<Record<string, string>> = {
-  retry: 'It is tried again by itself.',
+  retry: 'Trying again may help; a worker does so by itself.',
   throttle: 'It goes on by itself after a pause.',
   reauthorize: 'The tenant is paused until the key or the account works again; then it goes on by itself.',
   reject: 'Somebody must act; nothing was written.',
@@ -27,8 +28,16 @@ interface CodeFile {
   file: string;
   source: string;
   nodes: Node[];
-  /** What has a name of its own, in order: `const TOO_LATE = 'TOO_LATE'`. */
-  named: [name: string, value: Node][];
+  /** Where each imported name comes from. */
+  imported: Map<string, string>;
+  named: Named[];
+}
+
+/** What has a name within a function or the file: `const TOO_LATE = 'TOO_LATE'`. A parameter may be anything. */
+interface Named {
+  name: string;
+  value: Node | undefined;
+  within: Pick<Node, 'start' | 'end'>;
 }
 
 /** A function that makes an error of a code, or an alarm of a reason: which argument that is, and what must be done. */
@@ -46,13 +55,15 @@ const CODE = /^[A-Z][A-Z_]+$/;
 export function metCodes(): Met[] {
   const files = readFiles();
   // A code with a name may be exported.
-  const shared = files.flatMap(({ named }) => named.filter(([name]) => CODE.test(name)));
+  const shared = files.flatMap(({ named }) => named.filter(({ name }) => CODE.test(name)));
   for (const file of files) file.named = [...shared, ...file.named];
+  // By file and name: several files have one of the same name.
   const makers = new Map<string, Maker>();
   // A maker may hand its code to another one.
   for (let before = -1; before < makers.size; ) {
     before = makers.size;
-    for (const file of files) for (const [name, maker] of makersIn(file, makers)) makers.set(name, maker);
+    for (const file of files)
+      for (const [name, maker] of makersIn(file, makers)) makers.set(`${file.file} ${name}`, maker);
   }
   const holds = Object.keys(holdCatalogue).map((code) => ({ code, actions: ['hold'], message: undefined }));
   return [...files.flatMap((file) => file.nodes.flatMap((node) => metIn(node, file, makers))), ...holds];
@@ -69,11 +80,45 @@ function readFiles(): CodeFile[] {
     .map(([file, source]) => {
       const nodes: Node[] = [];
       visitNodes(file, source, (node) => nodes.push(node));
-      const named = nodes.flatMap(({ type, id, init }): CodeFile['named'] =>
-        type === 'VariableDeclarator' && init && nameOf(id) !== '' ? [[nameOf(id), bare(init as Node)]] : [],
+      const imports = nodes.filter(({ type }) => type === 'ImportDeclaration');
+      const imported = imports.flatMap(({ specifiers, source: from }) =>
+        (specifiers as Node[]).map((one) => {
+          const target = posix.join(posix.dirname(file), String((from as Node)['value']));
+          return [nameOf(one['local']), target] as const;
+        }),
       );
-      return { file, source, nodes, named };
+      return { file, source, nodes, named: namedIn(nodes), imported: new Map(imported) };
     });
+}
+
+function namedIn(nodes: readonly Node[]): Named[] {
+  const functions = nodes.filter(({ type }) => FUNCTIONS.includes(type));
+  const around = ({ start, end }: Node) =>
+    functions.findLast((one) => one.start < start && end <= one.end) ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  const declared = nodes.filter(({ type }) => type === 'VariableDeclarator');
+  return [
+    ...declared.flatMap((node) => {
+      const value = node['init'] ? bare(node['init'] as Node) : undefined;
+      const plain = nameOf(node['id']) !== '';
+      return namesIn(node['id'] as Node).map((name) => ({
+        name,
+        value: plain ? value : undefined,
+        within: around(node),
+      }));
+    }),
+    ...functions.flatMap((within) =>
+      (within['params'] as Node[]).flatMap(namesIn).map((name) => ({ name, value: undefined, within })),
+    ),
+  ];
+}
+
+const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
+
+/** Of a parameter or a declaration, taken apart or with a default. */
+function namesIn(pattern: Node): string[] {
+  if (pattern.type === 'AssignmentPattern') return namesIn(pattern['left'] as Node);
+  if (pattern.type !== 'ObjectPattern') return nameOf(pattern) === '' ? [] : [nameOf(pattern)];
+  return (pattern['properties'] as Node[]).flatMap(({ value }) => (value ? namesIn(value as Node) : []));
 }
 
 function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, Maker][] {
@@ -82,16 +127,16 @@ function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, M
     if (!['FunctionDeclaration', 'ArrowFunctionExpression'].includes(made?.type)) return [];
     const name = nameOf(node['id']);
     const at = (made['params'] as Node[]).findIndex((parameter) => ['code', 'reason'].includes(nameOf(parameter)));
-    if (name === '' || at < 0 || known.has(name)) return [];
+    if (name === '' || at < 0 || known.has(`${file.file} ${name}`)) return [];
     const within = file.nodes.filter(({ start, end }) => start >= made.start && end <= made.end);
     const objects = within.filter(({ type }) => type === 'ObjectExpression').map(propertiesOf);
     const error = objects.find((one) => nameOf(one.get('code')) === 'code' && one.has('action'));
-    if (error !== undefined) return [[name, { at, actions: wordsOf(error.get('action'), file) }]];
+    if (error !== undefined) return [[name, { at, actions: plainly(error.get('action')) }]];
     const isAlarm = objects.some((one) => nameOf(one.get('reason')) === 'reason' && one.has('message'));
     if (isAlarm) return [[name, { at, actions: ['alarm'] }]];
     const calls = within.filter(({ type }) => type === 'CallExpression');
     const handed = calls.flatMap((call) => {
-      const maker = known.get(nameOf(call['callee']));
+      const maker = makerOf(call, file, known);
       return maker !== undefined && nameOf((call['arguments'] as Node[])[maker.at]) === 'code' ? [maker] : [];
     });
     return handed[0] === undefined ? [] : [[name, { at, actions: handed[0].actions }]];
@@ -100,19 +145,57 @@ function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, M
 
 function metIn(node: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): Met[] {
   if (node.type === 'CallExpression') {
-    const maker = makers.get(nameOf(node['callee']));
+    const maker = makerOf(node, file, makers);
     const given = node['arguments'] as Node[];
     if (maker === undefined) return [];
     const message = given.map((one) => messageOf(one, file)).find((text) => text?.includes(' '));
     return codesOf(given[maker.at], file).map((code) => ({ code, actions: maker.actions, message }));
   }
+  if (node.type === 'VariableDeclarator') return ofTable(node, file.source);
   if (node.type !== 'ObjectExpression') return [];
   const properties = propertiesOf(node);
   const isAlarm = properties.has('reason') && properties.has('message');
   if (!properties.has('action') && !properties.has('message')) return [];
-  const actions = isAlarm ? ['alarm'] : wordsOf(properties.get('action'), file);
+  const [code, action] = [properties.get(isAlarm ? 'reason' : 'code'), properties.get('action')];
   const message = messageOf(properties.get('message'), file);
-  return codesOf(properties.get(isAlarm ? 'reason' : 'code'), file).map((code) => ({ code, actions, message }));
+  return inStep(code, action, file.source).flatMap(([one, its]) => {
+    const actions = isAlarm ? ['alarm'] : plainly(its);
+    return codesOf(one, file).map((each) => ({ code: each, actions, message }));
+  });
+}
+
+/** What is done about codes of the other side, and what to do about them: tables by code. */
+function ofTable(node: Node, source: string): Met[] {
+  const name = nameOf(node['id']);
+  const table = node['init'] as Node | undefined;
+  if (!['actionsByCode', 'hints'].includes(name) || table?.type !== 'ObjectExpression') return [];
+  return [...propertiesOf(table)].map(([code, value]) => ({
+    code,
+    actions: name === 'hints' ? [] : plainly(value),
+    message: name === 'hints' ? textOf(value, source) : undefined,
+  }));
+}
+
+/** A code and its action; where the same condition chooses both, the two that go together. */
+function inStep(code: Node | undefined, action: Node | undefined, source: string) {
+  const conditions = [code, action].map((node) => (node?.type === 'ConditionalExpression' ? node : undefined));
+  const [test, other] = conditions.map((node) => {
+    const { start = 0, end = 0 } = (node?.['test'] ?? {}) as Partial<Node>;
+    return source.slice(start, end);
+  });
+  if (test === '' || test !== other) return [[code, action]] as const;
+  return ['consequent', 'alternate'].map((side) => [code?.[side] as Node, action?.[side] as Node] as const);
+}
+
+/** An action that is written as a word. One that is computed depends on what only the run knows. */
+function plainly(action: Node | undefined): string[] {
+  return action?.type === 'Literal' ? [String(action['value'])] : [];
+}
+
+/** The maker that a call means: of its own file, or imported. */
+function makerOf(call: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): Maker | undefined {
+  const name = nameOf(call['callee']);
+  return makers.get(`${file.file} ${name}`) ?? makers.get(`${file.imported.get(name) ?? ''} ${name}`);
 }
 
 function propertiesOf(object: Node): Map<string, Node> {
@@ -151,10 +234,14 @@ function wordsOf(node: Node | undefined, file: CodeFile, within: readonly Node[]
   return inner(isEntry && named.type === 'ObjectExpression' ? [...propertiesOf(named).values()] : [named]);
 }
 
-/** What a name stands for: the last that was given it before, or at the end of the file. */
+/** What a name stands for, of the innermost function that has it: the last that was given it before. */
 function meant(node: Node | undefined, { named }: CodeFile): Node | undefined {
-  const all = named.filter(([name]) => name === nameOf(node)).map(([, value]) => value);
-  return all.findLast(({ end }) => end <= (node?.start ?? 0)) ?? all[0];
+  const at = node?.start ?? 0;
+  const name = nameOf(node);
+  const seen = named.filter((one) => one.name === name && one.within.start <= at && at <= one.within.end);
+  const inner = Math.max(...seen.map(({ within }) => within.start));
+  const own = seen.filter(({ within }) => within.start === inner);
+  return (own.findLast(({ value }) => (value?.end ?? 0) <= at) ?? own[0])?.value;
 }
 
 function messageOf(node: Node | undefined, file: CodeFile): string | undefined {

@@ -22,6 +22,8 @@ import { freeSmallPort } from '../harness/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
+/** That of the image, where we may become another. */
+const USER = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {};
 
 const Service = z.object({
   image: z.string(),
@@ -58,6 +60,7 @@ async function main(): Promise<void> {
     const { services, configs } = await read(source, new URL(postgres.url).port);
     await writePrograms(cli);
     const temporal = await startDevServer({ cliPath: cli, headless: true, port: portOf(services['temporal']) });
+    await leaveHalf();
     try {
       const standIns: StandIns = {
         postgres: () => preparePostgres(postgres, services['postgres'], configs),
@@ -88,6 +91,16 @@ async function read(source: string, postgresPort: string): Promise<z.infer<typeo
   const open = Object.entries(compose.services).filter(([, one]) => isOurs(one) && one.read_only !== true);
   if (open.length > 0) throw new Error(`${open.map(([name]) => name).join(', ')} may write to the image`);
   return compose;
+}
+
+/** As a first start that was cut off leaves them: files that may only be read, and not all of them. */
+async function leaveHalf(): Promise<void> {
+  const secrets = join(data, 'secrets');
+  await mkdir(secrets, { recursive: true });
+  await writeFile(join(secrets, 'postgres.password'), 'cut off', { mode: 0o444 });
+  await writeFile(join(secrets, 'hr.url'), 'cut off', { mode: 0o400 });
+  await chmod(folder, 0o755);
+  if (USER.uid !== undefined) await run('chown', ['-R', `${USER.uid}:${USER.gid}`, data]);
 }
 
 function isOurs({ image }: Service): boolean {
@@ -176,12 +189,12 @@ async function startService(name: string, service: Service): Promise<void> {
   const isPart = service.restart !== undefined;
   const env = {
     PATH: [join(folder, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
-    HOME: folder,
+    HOME: data,
     LOG_LEVEL: 'warn',
     ...service.environment,
   };
   const words = [...(service.entrypoint ?? ['hirebridge']), ...(service.command ?? [])].map(hereOf);
-  const child = spawnTied(words[0] ?? '', words.slice(1), { env, cwd: folder });
+  const child = spawnTied(words[0] ?? '', words.slice(1), { env, cwd: data, ...(isOurs(service) ? USER : {}) });
   children.set(name, child);
   const said = Promise.all([text(child.stdout as NodeJS.ReadableStream), text(child.stderr as NodeJS.ReadableStream)]);
   const ended = once(child, 'exit').then(async ([code]) => ({ code, output: (await said).join('') }));
