@@ -21,6 +21,7 @@ export type OwnRecord = EmployeeRecord<KnownEmployee>;
 
 export interface OwnEmployees extends Pick<{ [Name in ById]: ForOwn<NonNullable<Employees[Name]>> }, 'update'> {
   find(key: FindKey, signal: AbortSignal): Promise<Found<KnownEmployee>>;
+  isTaken?: Employees['isTaken'];
   create(...given: Parameters<Employees['create']>): Promise<CreateResult<KnownEmployee>>;
   read(employee: Employee, signal: AbortSignal): Promise<OwnRecord | undefined>;
   amend?: ForOwn<NonNullable<Employees['amend']>>;
@@ -47,7 +48,7 @@ export interface OwnChanges extends Omit<ChangedEmployees, 'employees'> {
 /** The HR system of this connection. */
 export function ownHris(connection: string, hris: HrisConnection): OwnHris {
   const { employees, changes, files, pending, ...rest } = hris;
-  const { update, amend, rehire, terminate } = employees;
+  const { isTaken, update, amend, rehire, terminate } = employees;
   const idOf = (employee: Employee): string => {
     if (employee.connection === connection) return employee.id;
     throw elsewhere(employee, connection);
@@ -72,6 +73,7 @@ export function ownHris(connection: string, hris: HrisConnection): OwnHris {
         return record && known(record);
       },
       update: async (employee, ...given) => update(idOf(employee), ...given),
+      ...(isTaken && { isTaken: async (...given) => isTaken(...given) }),
       ...(amend && { amend: async (employee, ...given) => amend(idOf(employee), ...given) }),
       ...(rehire && { rehire: async (employee, ...given) => rehire(idOf(employee), ...given) }),
       ...(terminate && { terminate: async (employee, ...given) => terminate(idOf(employee), ...given) }),

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import {
+  allFields,
   type Change,
   type Employee,
   type EmployeeFields,
@@ -125,11 +126,11 @@ function onceOptions(
       const sensitive = sensitiveFields(hire);
       return noteWrites(
         hire,
-        [{ target: 'employee', kind: 'create', changes: newValues(change.fields), sensitive }],
+        [{ target: 'employee', kind: 'create', changes: newValues(allFields(change)), sensitive }],
         intent,
       );
     },
-    send: (pinned, guard) => connection.hris.employees.create(change.fields, pinned.reference, guard),
+    send: (pinned, guard) => connection.hris.employees.create(allFields(change), pinned.reference, guard),
   };
 }
 

@@ -27,6 +27,7 @@ import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './ask-person.ts';
 import { createReference, isFormer, latestRehire, readEmployee, readFindings } from './read-employee.ts';
 import { heldOutsideScope, readSources, readToldId, type Seen, type Sources } from './read-sources.ts';
+import { nameEmployee } from './unique-names.ts';
 import { type HireContext, noteHire, personOf } from './with-hire.ts';
 
 /** A saved plan and what it was made from. */
@@ -61,12 +62,19 @@ export async function planEmployee(
   const known = knownPerson(hire, sources, claimed.before);
   // What is asked before a rehire was answered before it left.
   const observed = await observe(hire, isRehiring ? { ...known, startLimit: undefined } : known);
-  const change = plan(observed, hire.decisions);
+  const change = await withNames(hire, sources, plan(observed, hire.decisions));
   if ('verdict' in change) return change;
   const { mapping } = sources;
   await keepMapping(hire.store, hire.connection.tenant, { subject: 'employee', mapping });
   const planId = await insertPlan(hire.store, hire.ref, { mappingHash: mapping.hash, change });
   return { verdict: 'plan', planId, change, sources };
+}
+
+/** Only a new employee is named by rule. */
+async function withNames(hire: HireContext, { names }: Sources, change: Change | Held): Promise<Change | Held> {
+  if ('verdict' in change || change.kind !== 'create' || names.length === 0) return change;
+  const given = await nameEmployee(hire, names);
+  return given.verdict === 'hold' ? given : { ...change, names: given.names };
 }
 
 /** What is known of the person before the HR system is asked. */
@@ -99,7 +107,8 @@ export function knownPerson(
 function fieldsOfJob({ mapping, fields, job }: Pick<Sources, 'mapping' | 'fields' | 'job'>): EmployeeFields {
   const ofJob: EmployeeFields = {};
   for (const field of mapping.fields) {
-    const { target, fallback } = field;
+    const { target, fallback, unique } = field;
+    if (unique === true) continue;
     const readsJob = readsSource([field], 'job');
     const isOfJob = readsJob || ['jobCandidate', 'application'].some((source) => readsSource([field], source));
     const value = fields[target];

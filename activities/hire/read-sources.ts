@@ -24,6 +24,7 @@ import { fittedMapping } from '../fields/custom-fields.ts';
 import { currentRecords, withNestedValues } from '../fields/field-values.ts';
 import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
+import { apartFromNames, type WantedName } from './unique-names.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
@@ -34,6 +35,8 @@ export interface Sources {
   /** As it was read for this; absent where no rule reads it. */
   job: Record<string, unknown> | undefined;
   fields: EmployeeFields;
+  /** What rules with `unique` begin from; in no field. */
+  names: WantedName[];
   problems: MappingProblem[];
   /** By which they were mapped. */
   mapping: Mapping;
@@ -71,11 +74,12 @@ export async function readSources(
   const [records = read] = await currentRecords(hire.deps, connection, pinned, [read]);
   const fitted = await fittedMapping(hire.deps, connection, 'employee', pinned);
   const mapping = await withTables(store, ref.tenantId, fitted);
-  const { fields, problems } = evaluateMapping(mapping, records);
+  const { fields: mapped, problems } = evaluateMapping(mapping, records);
+  const { fields, wanted: names } = apartFromNames(mapping, mapped);
   const inside = presence.verdict === 'in';
   return {
     verdict: 'read',
-    sources: { candidateId, jobId, job: job?.record, fields, problems, mapping, inside, sinceRead },
+    sources: { candidateId, jobId, job: job?.record, fields, names, problems, mapping, inside, sinceRead },
   };
 }
 

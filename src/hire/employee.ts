@@ -64,9 +64,15 @@ export type Found<Ref = EmployeeRef> =
   | { kind: 'one'; ref: Ref; by: FindKey['by'] }
   | { kind: 'many'; refs: Ref[]; by: FindKey['by'] };
 
+/** What a change writes: names by rule join what a new employee is made of. */
+export function allFields(change: Exclude<Change, { kind: 'link' }>): EmployeeFields {
+  return { ...change.fields, ...('names' in change ? change.names : {}) };
+}
+
 /** One write of a plan. Holds personal data: it stays in the store. */
 export type Change =
-  | { kind: 'create'; fields: EmployeeFields; reference: string }
+  /** `names`: user name and work e-mail by rule, which say nothing of who somebody is. */
+  | { kind: 'create'; fields: EmployeeFields; names?: EmployeeFields; reference: string }
   | { kind: 'link'; employee: KnownEmployee }
   /** A former employee becomes an active one. */
   | { kind: 'rehire'; employee: KnownEmployee; fields: EmployeeFields }

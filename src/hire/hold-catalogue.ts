@@ -291,6 +291,14 @@ export const holdCatalogue = {
       `Job candidate ${jobCandidateId} lacks what the HR system needs: ${Object.keys(fields).join(', ')}.`,
     asks: 'Then answer retry.',
   },
+  NAMES_USED_UP: {
+    scope: 'hire',
+    answers: ['retry', 'cancel'],
+    what: ({ jobCandidateId, fields, most }: OfHire & { fields: string[]; most: number }) =>
+      `Each of the ${most} names that the mapping has for job candidate ${jobCandidateId} is taken ` +
+      `(${fields.join(', ')}).`,
+    asks: 'Free one in the HR system, or let the rule in the mapping say more of the person; then answer retry.',
+  },
   IDENTITY_AMBIGUOUS: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],

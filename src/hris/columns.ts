@@ -35,6 +35,11 @@ export function fieldDefs({ columns, table }: { columns: Record<string, Column>;
   }));
 }
 
+/** Of a kind that can be asked whether somebody has a text. */
+export function lookedUp(def: FieldDef): FieldDef {
+  return def.type === 'text' && def.options === undefined ? { ...def, isLookedUp: true } : def;
+}
+
 /** Columns of employees as we would write them; a tenant names its own with `fields`. */
 const COLUMNS: Record<string, FieldInput> = {
   givenName: { column: 'given_name', label: 'Given name', required: true },

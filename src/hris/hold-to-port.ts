@@ -7,6 +7,7 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 const ANSWERS = {
   employees: {
     find: 'something',
+    isTaken: 'something',
     create: 'something',
     read: 'nothing',
     update: 'nothing',

@@ -23,6 +23,8 @@ export interface FieldDef {
   maxLength?: number;
   /** Digits after the point at most. */
   decimals?: number;
+  /** `employees.isTaken` knows whether somebody has a value of it. */
+  isLookedUp?: true;
 }
 
 /** One field as the HR system itself has it. */
@@ -103,6 +105,8 @@ export interface Landed {
 export interface Employees {
   /** Looks a person up by one key. Each hit is compared again on our side, whatever the server's filter says. */
   find(key: FindKey, signal: AbortSignal): Promise<Found>;
+  /** Whether any employee, former ones too, has this value in a field, whatever its capitals; see `isLookedUp`. */
+  isTaken?(field: string, value: string, signal: AbortSignal): Promise<boolean>;
   /** Not idempotent: only inside an intent. `reference` is stored in the record where the system has room for it. */
   create(fields: EmployeeFields, reference: string, options: WriteOptions): Promise<CreateResult>;
   /** Writes only the fields given. Idempotent. */

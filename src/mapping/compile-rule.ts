@@ -29,6 +29,8 @@ export interface CompiledField {
   fallback?: string | number | boolean;
   required: boolean;
   sensitive: boolean;
+  /** Nobody else may have its value. */
+  unique?: true;
   /** What a later change at the partner leads to; set for the stream `amendments` alone. */
   amends?: 'ask' | 'apply';
   /** The rule as it was written, and where it stands. */
@@ -79,6 +81,7 @@ export function compileRule(
       at: { file: source.file, ...placeOf(source, ['fields'], target) },
       ...(template === undefined ? {} : { template }),
       ...(rule.constant === undefined ? {} : { constant: rule.constant }),
+      ...(rule.unique === true ? { unique: true } : {}),
       ...compileTable(rule.table),
       ...(rule.lookup === undefined ? {} : { lookup: rule.lookup }),
       ...(rule.default === undefined ? {} : { fallback: rule.default }),

@@ -17,6 +17,7 @@ export const inverses: Record<TransformName, Inverse | { none: string }> = {
   upper: exact('upper'),
   titleCase: exact('titleCase'),
   name: spelling('name'),
+  login: { none: '"login" makes plain letters of those of all scripts' },
   date: { isCanonical: isWrittenDay, back: writeDay },
   instant: spelling('instant'),
   phone: spelling('phone'),

@@ -205,12 +205,13 @@ const PREVIOUS_JOB: Record<string, string> = {
  */
 function checkRules(
   rules: readonly PlacedRule[],
-  { fields, reads, way }: { fields: readonly FieldDef[]; reads: SourceRecords; way?: WayBack },
+  { fields, name, reads, way }: Pick<MappingSubject, 'name' | 'reads' | 'way'> & { fields: readonly FieldDef[] },
   complete: YamlFile | undefined,
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
     ...checkTarget(placed, fields),
     ...checkShape(placed, fields),
+    ...checkUnique(placed, fields, name),
     ...checkSources(placed, reads),
     ...checkTable(placed),
     ...checkValues(placed, fields),
@@ -342,6 +343,20 @@ function checkOrigin({ target, rule, source }: PlacedRule): Problem[] {
     `the template of "${target}" ${wrong}. Write paths in braces: "{candidate.lastName}"; ` +
     'text alone is a constant.';
   return [problemAt(source, [...at, 'template'], text)];
+}
+
+/** Only a new employee is named, and only where it can be asked whether somebody has the name. */
+function checkUnique({ target, rule, source }: PlacedRule, fields: readonly FieldDef[], name: string): Problem[] {
+  if (rule.unique !== true) return [];
+  const say = (text: string) => [problemAt(source, ['fields', target, 'unique'], text)];
+  if (name !== employee.name)
+    return say(`only a new employee is named, and this mapping is of ${name}. Remove unique.`);
+  if (rule.constant !== undefined || flowsToPartner(rule))
+    return say(`"${target}" must be made from the person, and flow to the HR system alone. Remove unique.`);
+  const able = fields.filter(({ isLookedUp }) => isLookedUp === true).map(({ key }) => key);
+  if (able.includes(target)) return [];
+  const others = able.length === 0 ? 'it can of none; sql, bamboohr and tryton can' : `it can of ${able.join(', ')}`;
+  return say(`this HR system cannot be asked whether somebody has "${target}": ${others}. Remove unique.`);
 }
 
 function checkConstant({ target, rule, source }: PlacedRule): Problem[] {

@@ -88,6 +88,12 @@ const fieldRule = z.strictObject({
     )
     .optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),
+  unique: z
+    .literal(true, 'expected true, or no "unique" at all')
+    .describe(
+      'Of a user name or work e-mail: where somebody has it, 2 to 99 is added, before the @; decided once a hire',
+    )
+    .optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
   sensitive: z.boolean().describe('Shown masked wherever values are shown').optional(),
   acknowledge: z

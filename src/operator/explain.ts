@@ -1,10 +1,12 @@
 import type { Connection } from '../../activities/connections.ts';
+import { apartFromNames, foreseeNames, type Named } from '../../activities/hire/unique-names.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { Change, EmployeeFields } from '../hire/employee.ts';
+import { allFields, type Change, type EmployeeFields } from '../hire/employee.ts';
+import type { Held } from '../hire/holds.ts';
 import { tablesOf } from '../mapping/bind-tables.ts';
 import { type CompiledField, pathsRead } from '../mapping/compile-rule.ts';
-import { evaluateField, type Step } from '../mapping/evaluate.ts';
+import { evaluateField, evaluateMapping, type Step } from '../mapping/evaluate.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { writeRule } from '../mapping/write-rule.ts';
@@ -13,10 +15,11 @@ import type { Store } from '../store/open-store.ts';
 import { type KeptPlan, latestPlan } from '../store/plans.ts';
 import type { HireRow } from '../store/schema.ts';
 import { readStreamState } from '../store/stream-states.ts';
+import { readNames } from '../store/unique-names.ts';
 import { readStored } from '../streams/plan-page.ts';
 import { type PullName, pullStreams } from '../streams/streams.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
-import { readHireSources, unknownRecord } from './plan-hire.ts';
+import { readHire, readHireSources, unknownRecord } from './plan-hire.ts';
 import { MASK, maskChanges } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
 import { readHireWrites, readWrites, type WriteView } from './writes.ts';
@@ -28,11 +31,8 @@ const READ_MS = 30_000;
  * and what the HR system holds. Writes nothing; `reveal` shows values that earlier writes mask.
  * @throws ConnectorError RECORD_UNKNOWN
  */
-export async function explainRecord(
-  { store, tenant, connection }: OpenTenant,
-  jobCandidateId: string,
-  reveal: boolean,
-): Promise<Explained> {
+export async function explainRecord(open: OpenTenant, jobCandidateId: string, reveal: boolean): Promise<Explained> {
+  const { store, tenant, connection } = open;
   const { mapping } = connection;
   const { tenant: tenantId } = tenant;
   const row = await latestHire(store, tenantId, jobCandidateId);
@@ -45,6 +45,7 @@ export async function explainRecord(
   const planned = plan === undefined || plan.change === 'purged' ? {} : fieldsOf(plan.change);
   const writes = await readHireWrites(store, tenantId, jobCandidateId, reveal);
   const held = await readHeld(connection, row);
+  const names = await namesOf(open, row, sources);
   return {
     mapping: shortVersion(mapping.hash),
     ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
@@ -52,7 +53,7 @@ export async function explainRecord(
     fields: mapping.fields.map((field) => {
       const written = lastWritten(writes, 'employee', field.target);
       return {
-        ...explainField(field, sources, times),
+        ...withName(explainField(field, sources, times), field.unique === true ? names : undefined),
         ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
         ...(written === undefined ? {} : { written }),
         ...(held === undefined ? {} : { held: held[field.target] ?? null }),
@@ -60,6 +61,28 @@ export async function explainRecord(
     }),
     writes,
   };
+}
+
+/** The names by rule that the hire has, or would be given now; a hold where there is none. */
+async function namesOf(
+  open: OpenTenant,
+  row: HireRow | undefined,
+  sources: MappingSources,
+): Promise<Named | Held | undefined> {
+  const { mapping } = open.connection;
+  if (row === undefined || !mapping.fields.some(({ unique }) => unique === true)) return undefined;
+  if (row.state !== 'open' || row.employee_id !== null)
+    return { verdict: 'named', names: Object.fromEntries(await readNames(open.store, refOf(row))) };
+  const { wanted } = apartFromNames(mapping, evaluateMapping(mapping, sources).fields);
+  return foreseeNames(await readHire(open, row.job_candidate_id), wanted);
+}
+
+/** After what the rule gives, what became of it. */
+function withName(explained: ExplainedField, named: Named | Held | undefined): ExplainedField {
+  if (named?.verdict === 'hold') return { ...explained, problem: `${named.hold.message} [${named.hold.code}]` };
+  const name = named?.names[explained.field];
+  if (name === undefined) return explained;
+  return { ...explained, value: name, steps: [...explained.steps, { step: 'unique', value: name }] };
 }
 
 /** When the tables that the mapping looks values up in were last read whole. */
@@ -100,7 +123,7 @@ function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
 
 /** A plan that names no fields links somebody who is there already. */
 function fieldsOf(change: Change): EmployeeFields {
-  return 'fields' in change ? change.fields : {};
+  return change.kind === 'link' ? {} : allFields(change);
 }
 
 /**

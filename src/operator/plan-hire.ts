@@ -10,11 +10,12 @@ import {
 } from '../../activities/hire/finish-hire.ts';
 import { knownPerson, observe } from '../../activities/hire/plan-employee.ts';
 import { pinnedMapping, readApplication } from '../../activities/hire/read-sources.ts';
+import { apartFromNames, foreseeNames } from '../../activities/hire/unique-names.ts';
 import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { readJobNow } from '../../activities/presence/read-job.ts';
 import { ConnectorError } from '../errors.ts';
-import type { Change } from '../hire/employee.ts';
+import { allFields, type Change } from '../hire/employee.ts';
 import type { HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
@@ -113,14 +114,19 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
   const record = fetched?.jobCandidate;
   if (record === undefined) throw unknownRecord(ref.jobCandidateId, fetched?.unreadable);
   const sources = await sourcesOf(hire, record);
-  const { fields, problems } = evaluateMapping(mapping, sources);
+  const { fields: mapped, problems } = evaluateMapping(mapping, sources);
+  const { fields, wanted } = apartFromNames(mapping, mapped);
   const claimed = await foreseeClaim(hire, record.candidateId);
   if (claimed.verdict === 'hold') return heldAs(ref, claimed);
   const { candidateId } = record;
   const known = knownPerson(hire, { candidateId, job: sources['job'], fields, problems, mapping }, claimed.before);
   const change = planEmployee(await observe(hire, known), decisions);
   if ('verdict' in change) return heldAs(ref, change);
-  return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
+  if (change.kind !== 'create' || wanted.length === 0)
+    return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
+  const named = await foreseeNames(hire, wanted);
+  if (named.verdict === 'hold') return heldAs(ref, named);
+  return { write: employeeWrite(ref.jobCandidateId, { ...change, names: named.names }, mapping) };
 }
 
 function heldAs({ jobCandidateId }: HireRef, { hold }: Held): PlannedPerson {
@@ -136,7 +142,7 @@ const WHY: Record<Change['kind'], string> = {
 
 function employeeWrite(record: string, change: Change, mapping: Mapping): PlannedRecord {
   const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
-  const fields = change.kind === 'link' ? { employee: change.employee.id } : change.fields;
+  const fields = change.kind === 'link' ? { employee: change.employee.id } : allFields(change);
   return {
     record,
     target: 'employee',
@@ -181,7 +187,8 @@ async function corrections(hire: HireContext): Promise<Corrected> {
   const own = employeeOf(row);
   const employee = own && (await connection.hris.employees.read(own, AbortSignal.timeout(READ_MS)));
   if (employee === undefined) return none(`the HR system shows no employee ${row.employee_id}`);
-  const { fields, problems } = evaluateMapping(connection.mapping, await sourcesOf(hire, fetched.jobCandidate));
+  const { fields: mapped, problems } = evaluateMapping(connection.mapping, await sourcesOf(hire, fetched.jobCandidate));
+  const { fields } = apartFromNames(connection.mapping, mapped);
   if (problems.length > 0) return none(problems.map(({ text }) => text).join(' '));
   const { fields: changed, kept } = planCorrections(fields, written, employee.fields);
   const notes = kept.map((name) => ({

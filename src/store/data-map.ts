@@ -266,6 +266,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'tenant_id job_id state attempt write_id code sent_at give_up_at decided_at',
   },
+  unique_names: {
+    people: { job_candidate_id: IDS, name: ['identity', 'contact'], name_key: ['identity', 'contact'] },
+    why: 'User names and work e-mails by rule, so that a hire keeps its own and nobody gets it twice.',
+    kept: '`policies.retention.plans` after the hire ended',
+    others: 'connection place tenant_id period field',
+  },
   option_labels: { others: 'tenant_id field_id label entry_id missed_run leaving in_use_at' },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {

@@ -133,6 +133,7 @@ const PLACES: readonly PersonPlace[] = [
   },
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
   ...(['intents', 'plans', 'hire_documents', 'document_looks'] as const).map((table) => ({ table, where: ofHire })),
+  { table: 'unique_names', where: ofHire },
   ...(['invitations', 'seen_people', 'sourced_leads'] as const).map((table) => ({ table, where: ofApplication })),
   {
     table: 'holds',
@@ -439,11 +440,8 @@ export async function completeIds(store: Pick<Store, 'kysely'>, tenantId: string
 }
 
 async function companiesOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string): Promise<string[]> {
-  const row = await kysely
-    .selectFrom('tenants')
-    .select('receives')
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst();
+  const own = kysely.selectFrom('tenants').select('receives').where('tenant_id', '=', tenantId);
+  const row = await own.executeTakeFirst();
   const { company } = JSON.parse(row?.receives ?? '{}') as Pick<Receives, 'company'>;
   return company === undefined ? [tenantId] : [tenantId, company];
 }

@@ -102,15 +102,21 @@ interface OldDelivery {
 }
 
 /**
- * Clears plans and enrolment requests of a tenant's hires that were over longer ago. Other requests pin ids and a last
- * day: what somebody who opens the hire again must recognise.
+ * Clears plans, names by rule and enrolment requests of a tenant's hires that were over longer ago. Other requests pin
+ * ids and a last day: what somebody who opens the hire again must recognise.
  */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const { plans, intents } = pinnedOf(store, tenantId);
-  return updated([
+  const names = await store.kysely
+    .deleteFrom('unique_names')
+    .where('tenant_id', '=', tenantId)
+    .where((eb) => eb.exists(hireOver(store, 'unique_names', afterMs)))
+    .executeTakeFirstOrThrow();
+  const cleared = updated([
     await plans.where((eb) => eb.exists(hireOver(store, 'plans', afterMs))).executeTakeFirstOrThrow(),
     await intents.where((eb) => eb.exists(hireOver(store, 'intents', afterMs))).executeTakeFirstOrThrow(),
   ]);
+  return cleared + Number(names.numDeletedRows);
 }
 
 /** Clears what a tenant's plans and enrolment requests say. */
@@ -148,7 +154,7 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
   if ((await removed.executeTakeFirst()) === undefined) return 0;
   const { plans, intents } = pinnedOf(store, tenantId);
   let cleared = updated([await plans.executeTakeFirstOrThrow(), await intents.executeTakeFirstOrThrow()]);
-  for (const table of ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs'] as const) {
+  for (const table of ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs', 'unique_names'] as const) {
     const gone = await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
     cleared += Number(gone.numDeletedRows);
   }
@@ -156,7 +162,7 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
 }
 
 /** The hire of a row in this table, if it ended so long ago. */
-function hireOver(store: Store, table: 'plans' | 'intents', afterMs: number) {
+function hireOver(store: Store, table: 'plans' | 'intents' | 'unique_names', afterMs: number) {
   return store.kysely
     .selectFrom('hires')
     .select('hires.period')

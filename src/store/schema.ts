@@ -99,6 +99,19 @@ export interface Tables {
   change_cursors: ChangeCursorTable;
   hire_documents: HireDocumentTable;
   document_looks: DocumentLookTable;
+  unique_names: UniqueNameTable;
+}
+
+interface UniqueNameTable {
+  connection: string;
+  /** The HR system's own field, which tenants may call otherwise. */
+  place: string;
+  name_key: string;
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  field: string;
+  name: string;
 }
 
 interface ProcessTable {

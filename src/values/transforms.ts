@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type * as AnyAscii from 'any-ascii';
 import type Countries from 'i18n-iso-countries';
 import type * as Phones from 'libphonenumber-js';
 import { DateTime } from 'luxon';
@@ -71,6 +72,7 @@ export const transforms = {
       .replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + capital(letter)),
   ),
   name: texts(toName),
+  login: each(toLogin),
   date: each(toDate),
   instant: each(toInstant),
   phone: each(toPhone),
@@ -125,6 +127,22 @@ function each(change: (text: string, option: unknown) => Transformed): Transform
     }
     return { value: done };
   };
+}
+
+/**
+ * What people sign in with: small letters of ASCII, digits, dots, hyphens and underscores, and one @ where the text has
+ * one. Letters of other scripts become those that sound most like them.
+ */
+function toLogin(text: string): Transformed {
+  const { default: anyAscii } = require('any-ascii') as typeof AnyAscii;
+  const parts = anyAscii(text.normalize('NFC'))
+    .toLowerCase()
+    .replaceAll(/[^0-9a-z._@-]+/g, '')
+    .split('@')
+    .map((part) => part.replaceAll(/\.{2,}/g, '.').replaceAll(/^[._-]+|[._-]+$/g, ''));
+  return parts.length <= 2 && parts.every((part) => part !== '')
+    ? { value: parts.join('@') }
+    : { code: 'NOT_A_LOGIN', text: 'leaves no user name or address of plain letters and digits' };
 }
 
 /** Strict `YYYY-MM-DD`. Without formats: that form, or the day part of an ISO instant as it is written. */

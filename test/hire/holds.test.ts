@@ -54,6 +54,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('MAPPING_INCOMPLETE', { ...hire, problems: 'startDate is empty.', fields: { startDate: 'MISSING' } }),
     ['5012', 'startDate is empty.'],
   ],
+  NAMES_USED_UP: [
+    holdOf('NAMES_USED_UP', { ...hire, fields: ['userName', 'workEmail'], most: 99 }),
+    ['5012', '99 names', 'userName, workEmail'],
+  ],
   IDENTITY_AMBIGUOUS: [
     holdOf('IDENTITY_AMBIGUOUS', {
       ...hire,

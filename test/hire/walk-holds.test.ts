@@ -159,6 +159,7 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     again: (decisions) => hold({}, decisions, other),
   },
   MAPPING_INCOMPLETE: { hold: holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: '', fields: {} }) },
+  NAMES_USED_UP: { hold: holdOf('NAMES_USED_UP', { jobCandidateId, fields: [], most: 99 }) },
   IDENTITY_AMBIGUOUS: {
     hold: holdOf('IDENTITY_AMBIGUOUS', {
       jobCandidateId,

@@ -18,6 +18,7 @@ const FIELDS: FieldDef[] = [
   textField('department', { options: ['ENG', 'OPS'] }),
   textField('startDate', { type: 'date', required: true }),
   textField('employeeNumber', { writable: false }),
+  textField('userName', { isLookedUp: true }),
 ];
 
 const GOOD = `fields:
@@ -48,6 +49,16 @@ describe('a mapping is refused at load', () => {
       'for a source that does not exist',
       rule('title: { from: job.titel }'),
       '4:18 "titel" is not a field of job. Did you mean "title"?',
+    ],
+    [
+      'for a name that the HR system cannot be asked about',
+      rule('title: { from: job.title, transform: [login], unique: true }'),
+      '4:57 this HR system cannot be asked whether somebody has "title": it can of userName. Remove unique.',
+    ],
+    [
+      'for one name for everybody',
+      rule('userName: { constant: ana, unique: true }'),
+      '4:38 "userName" must be made from the person, and flow to the HR system alone. Remove unique.',
     ],
     [
       'for a record that does not exist',

@@ -20,7 +20,7 @@ import { sameAddress } from '../same-address.ts';
 import { openApi } from './api.ts';
 import { createEmployee, notFound, readEmployee, updateEmployee } from './employees.ts';
 import { rehireEmployee, terminateEmployee } from './employment.ts';
-import { type Bamboo, findEmployee } from './find.ts';
+import { type Bamboo, findEmployee, isTaken } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
 import { toBamboo } from './values.ts';
 
@@ -42,6 +42,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
     capabilities: { storesReference: options.referenceField !== undefined, readLagMs: options.readLag },
     employees: {
       find: (key, signal) => findEmployee(bamboo, key, signal),
+      isTaken: (name, value, signal) => isTaken(bamboo, name, value, signal),
       read: (id, signal) => readEmployee(bamboo, id, signal),
       create: (fields, reference, write) => createEmployee(bamboo, fields, reference, write),
       update: (id, fields, write) => updateEmployee(bamboo, id, fields, write),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConnectorError } from '../../errors.ts';
 import type { FindKey, Found } from '../../hire/employee.ts';
 import { foldText, foundBy } from '../fits-key.ts';
 import type { BambooApi } from './api.ts';
@@ -44,6 +45,29 @@ export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSi
       ? { hits, complete: key.by !== 'name' }
       : await scan(bamboo, { ...search, filter: undefined }, signal);
   return foundBy(key, found.hits.map(refOf), found.complete);
+}
+
+/** Whether somebody has a value, read as above: an empty answer of a filter alone proves nothing. */
+export async function isTaken(bamboo: Bamboo, name: string, value: string, signal: AbortSignal): Promise<boolean> {
+  const field = bamboo.options.fields[name];
+  if (field === undefined) throw new Error(`The connection was opened without a field ${name}.`);
+  const [read, wanted] = [readName(field), folded(value)];
+  const spellings = [...new Set([value, wanted])].map(quoted);
+  const search: Search = {
+    fields: [read],
+    filter: `${read} in (${spellings.join(',')})`,
+    fits: (row) => folded(row[read]) === wanted,
+  };
+  if ((await readPage(bamboo, search, 1, signal)).rows.some(search.fits)) return true;
+  const { hits, complete } = await scan(bamboo, { ...search, filter: undefined }, signal);
+  if (hits.length > 0 || complete) return hits.length > 0;
+  throw new ConnectorError({
+    code: 'TOO_MANY_EMPLOYEES',
+    action: 'reject',
+    message:
+      `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so nobody can prove that "${name}" is free. ` +
+      'Remove "unique" from the mapping.',
+  });
 }
 
 async function scan(bamboo: Bamboo, search: Search, signal: AbortSignal): Promise<{ hits: Row[]; complete: boolean }> {

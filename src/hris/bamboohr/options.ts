@@ -91,6 +91,7 @@ export function bamboohrFields({ fields }: BambooOptions): FieldDef[] {
     type: type === 'country' ? 'text' : type,
     required,
     writable: true,
+    ...(type === 'text' && { isLookedUp: true }),
   }));
 }
 

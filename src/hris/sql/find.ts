@@ -56,6 +56,20 @@ export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> 
   return foundBy(key, refs, search.trusted && isComplete);
 }
 
+/** Whether a row has this value in a field; rows that the customer's job refused count, too. */
+export async function isTaken({ database, options }: SqlHris, name: string, value: string): Promise<boolean> {
+  const column = options.columns[name]?.column;
+  if (column === undefined) throw new Error(`The connection was opened without a column for ${name}.`);
+  const [cell, folded] = [sql.ref(column), value.toLowerCase()];
+  const found = await database.kysely
+    .selectFrom(options.readFrom)
+    .select(options.idColumn)
+    .where(sql<boolean>`(lower(${cell}) = ${folded} or ${cell} in (${value}, ${folded}))`)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** The row of this reference that the customer's job refused, as the table itself has it. */
 export async function findRefused(hris: SqlHris, reference: string): Promise<EmployeeRef | undefined> {
   const { rows } = await readHits(atTable(hris), searchFor({ by: 'reference', value: reference }, hris.options));

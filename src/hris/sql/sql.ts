@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ConnectorError } from '../../errors.ts';
-import { fieldDefs } from '../columns.ts';
+import { fieldDefs, lookedUp } from '../columns.ts';
 import type {
   DescribedField,
   Employees,
@@ -18,7 +18,7 @@ import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeFolder } from './employee-folder.ts';
 import { createHrisTables, createLandingTables } from './ensure-hris-schema.ts';
-import { findEmployee, readEmployee } from './find.ts';
+import { findEmployee, isTaken, readEmployee } from './find.ts';
 import { givesNumber } from './gives-number.ts';
 import { landRows, readHashes, readRows } from './land.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
@@ -67,7 +67,7 @@ function systemOf({ url, table }: SqlOptions): HrisSystem {
 export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
-  employeeFields: fieldDefs,
+  employeeFields: (options) => fieldDefs(options).map(lookedUp),
   supports: ({ files }) => ({ files: files !== undefined, amend: true }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
@@ -192,6 +192,7 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
   return {
     find: (key, signal) => reach(signal, (database) => findEmployee({ database, options }, key)),
     read: (id, signal) => reach(signal, (database) => readEmployee({ database, options }, id)),
+    isTaken: (name, value, signal) => reach(signal, (database) => isTaken({ database, options }, name, value)),
     create: async (fields, reference, write) => createEmployee(await open(write), fields, reference, write),
     update: async (id, fields, write) => updateEmployee(await open(write), id, fields, write),
     amend: async (id, amendment, write) => amendEmployee(await open(write), id, amendment, write),

@@ -32,6 +32,29 @@ export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSi
   return foundBy(key, refs, search.trusted && complete);
 }
 
+/** Whether somebody has a value in a contact, or in a field that a module adds; parties of no employee count, too. */
+export async function isTaken(
+  { session, options }: Tryton,
+  name: string,
+  value: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pattern = likePattern(folded(value));
+  const extra = options.fields[name];
+  const model = { party: 'party.party', employee: 'company.employee' }[extra?.model ?? 'party'];
+  const [asked, domain] =
+    extra === undefined
+      ? [
+          'party.contact_mechanism',
+          [
+            ['type', '=', name],
+            ['value', 'ilike', pattern],
+          ],
+        ]
+      : [model, [[extra.name, 'ilike', pattern]]];
+  return (await session.call<number>({ method: `model.${asked}.search_count`, params: [domain], signal })) > 0;
+}
+
 /** Tryton's parties have no birth date, so nobody is found as a person: a name is all there is. */
 function searchFor(key: FindKey): Search | undefined {
   if (key.by === 'person') return undefined;

@@ -48,7 +48,12 @@ export function trytonFields({ fields }: TrytonOptions): FieldDef[] {
   const text = { type: 'text', required: false, writable: true } as const;
   return [
     { ...text, key: 'name', label: 'Name', required: true },
-    ...[...Object.keys(CONTACTS), ...Object.keys(ADDRESS)].map((key) => ({ ...text, key, label: LABELS[key] ?? key })),
+    ...[...Object.keys(CONTACTS), ...Object.keys(ADDRESS)].map((key) => ({
+      ...text,
+      key,
+      label: LABELS[key] ?? key,
+      ...(Object.hasOwn(CONTACTS, key) && { isLookedUp: true as const }),
+    })),
     { key: 'startDate', label: 'Start date', type: 'date', required: false, writable: true },
     { key: 'endDate', label: 'End date', type: 'date', required: false, writable: true },
     ...Object.entries(fields).map(([key, { model, name, label, type, required }]) => ({
@@ -58,6 +63,7 @@ export function trytonFields({ fields }: TrytonOptions): FieldDef[] {
       type,
       required,
       writable: true,
+      ...(type === 'text' && { isLookedUp: true as const }),
     })),
   ];
 }

@@ -21,6 +21,7 @@ import {
   ENOUGH,
   employeesOf,
   findEmployee,
+  isTaken,
   partiesOfReference,
   readEmployeeRows,
   type Stamps,
@@ -47,6 +48,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
     capabilities: { storesReference: true, readLagMs: 0 },
     employees: {
       find: (key, signal) => findEmployee(open, key, signal),
+      isTaken: (name, value, signal) => isTaken(open, name, value, signal),
       read: readTogether((ids, signal) => readEmployees(open, ids, signal)),
       create: (fields, reference, write) => createEmployee(open, fields, reference, write),
       update: (id, fields, write) => updateEmployee(open, id, fields, write),

@@ -1,0 +1,127 @@
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
+import type { CompiledField } from '../../src/mapping/compile-rule.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { giveNames, isGiven, readNames, type UniqueName } from '../../src/store/unique-names.ts';
+import { type HireContext, reread } from './with-hire.ts';
+
+/*
+ * User names and work e-mails by rule (`unique`). They are made up, so nobody is found by them: what a hire looks for
+ * and compares is made of its other fields, and these join them when a new employee is made.
+ */
+
+/** The last number that is added; beyond it a person is asked. */
+const MOST = 99;
+const LOOK_MS = 30_000;
+
+/** What the mapping gives, and apart from it what its rules begin from whose values must be unique. */
+export function apartFromNames(
+  { fields: rules }: Mapping,
+  all: EmployeeFields,
+): { fields: EmployeeFields; wanted: WantedName[] } {
+  const fields = { ...all };
+  const wanted = rules.flatMap((rule): WantedName[] => {
+    const base = fields[rule.target];
+    if (rule.unique !== true || base === undefined || base === null) return [];
+    delete fields[rule.target];
+    return [{ rule, base: String(base) }];
+  });
+  return { fields, wanted };
+}
+
+/** The rule of a name, and what it gives for the person. */
+export interface WantedName {
+  rule: CompiledField;
+  base: string;
+}
+
+interface Chosen {
+  names: UniqueName[];
+  /** What the hire was given before, by field. */
+  before: ReadonlyMap<string, string>;
+  isKept: boolean;
+}
+
+/** Names of a new employee: those that the hire was given before, or the first that nobody has, kept from now on. */
+export async function nameEmployee(hire: HireContext, wanted: readonly WantedName[]): Promise<Named | Held> {
+  const chosen = await choose(hire, wanted);
+  if ('verdict' in chosen) return chosen;
+  const { connection } = hire.connection.tenant.hris;
+  if (!chosen.isKept) await giveNames(hire.store, connection, hire.ref, chosen);
+  return namedAs(chosen);
+}
+
+/** What `nameEmployee` would give; nothing is kept. */
+export async function foreseeNames(hire: HireContext, wanted: readonly WantedName[]): Promise<Named | Held> {
+  const chosen = await choose(hire, wanted);
+  return 'verdict' in chosen ? chosen : namedAs(chosen);
+}
+
+export interface Named {
+  verdict: 'named';
+  names: EmployeeFields;
+}
+
+function namedAs({ names }: Chosen): Named {
+  return { verdict: 'named', names: Object.fromEntries(names.map(({ field, name }) => [field, name])) };
+}
+
+/** One number for all names of a hire, so that user name and address are alike. */
+async function choose(hire: HireContext, wanted: readonly WantedName[]): Promise<Chosen | Held> {
+  const before = await readNames(hire.store, hire.ref);
+  const kept = await keptNames(hire, wanted, before);
+  if (kept !== undefined) return { names: kept, before, isKept: true };
+  for (let number = 1; number <= MOST; number += 1) {
+    const names = wanted.map((one) => numbered(one, number));
+    if (await areFree(hire, names)) return { names, before, isKept: false };
+  }
+  const fields = wanted.map(({ rule }) => rule.target);
+  return held('NAMES_USED_UP', { jobCandidateId: hire.ref.jobCandidateId, fields, most: MOST });
+}
+
+/**
+ * Those given before, while they are what the rules give and nobody took one; or once they left with a create: whoever
+ * has them by then may be the one who was made, also by another worker a moment ago.
+ */
+async function keptNames(
+  hire: HireContext,
+  wanted: readonly WantedName[],
+  before: ReadonlyMap<string, string>,
+): Promise<UniqueName[] | undefined> {
+  const kept = wanted.flatMap(({ rule }) => nameOf(rule, before.get(rule.target)) ?? []);
+  if (kept.length < wanted.length) return undefined;
+  if (mayHaveLeft(hire)) return kept;
+  const fits = Array.from({ length: MOST }, (_, at) => at + 1).some((number) =>
+    wanted.every((one) => numbered(one, number).name === before.get(one.rule.target)),
+  );
+  if (fits && (await areFree(hire, kept))) return kept;
+  return mayHaveLeft(await reread(hire)) ? kept : undefined;
+}
+
+function mayHaveLeft({ creation, row }: HireContext): boolean {
+  return creation?.outcome === 'open' || creation?.outcome === 'done' || row.employee_id !== null;
+}
+
+function nameOf({ target, def }: CompiledField, name: string | undefined): UniqueName | undefined {
+  return name === undefined ? undefined : { field: target, place: def.place ?? target, name };
+}
+
+/** `ana.silva`, `ana.silva2`; before the @ of an address. What a field cannot hold is cut before the number. */
+function numbered({ rule, base }: WantedName, number: number): UniqueName {
+  const [local = '', ...domain] = base.split('@');
+  const end = [number === 1 ? '' : String(number), ...domain].join('@');
+  const room = (rule.def.maxLength ?? Number.POSITIVE_INFINITY) - end.length;
+  const name = `${local.slice(0, Math.max(1, room))}${end}`;
+  return { field: rule.target, place: rule.def.place ?? rule.target, name };
+}
+
+/** Neither another hire was given one of them, nor has an employee of the HR system. */
+async function areFree({ store, ref, connection }: HireContext, names: readonly UniqueName[]): Promise<boolean> {
+  const { hris, tenant } = connection;
+  if (await isGiven(store, tenant.hris.connection, ref, names)) return false;
+  for (const { field, name } of names) {
+    if (hris.employees.isTaken === undefined) throw new Error(`The HR system cannot be asked who has ${field}.`);
+    if (await hris.employees.isTaken(field, name, AbortSignal.timeout(LOOK_MS))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
+import type { HireRef } from '../hire/hire.ts';
+import { hireColumns } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+
+/** One name in an HR system: `place` is its own field, which tenants may call otherwise. */
+export interface UniqueName {
+  field: string;
+  place: string;
+  name: string;
+}
+
+/** What this hire was given, by field. */
+export async function readNames({ kysely }: Store, ref: HireRef): Promise<Map<string, string>> {
+  const rows = await kysely
+    .selectFrom('unique_names')
+    .select(['field', 'name'])
+    .where((eb) => eb.and(hireColumns(ref)))
+    .execute();
+  return new Map(rows.map(({ field, name }) => [field, name]));
+}
+
+/** Whether another hire was given one of them, unless it ended without an employee. */
+export async function isGiven(
+  { kysely }: Store,
+  connection: string,
+  ref: HireRef,
+  names: readonly UniqueName[],
+): Promise<boolean> {
+  const given = await kysely
+    .selectFrom('unique_names')
+    .select('field')
+    .where('connection', '=', connection)
+    .where((eb) => eb.or(names.map(({ place, name }) => eb.and({ place, name_key: keyOf(name) }))))
+    .where((eb) => eb.not(eb.and(hireColumns(ref))))
+    .where(counts)
+    .limit(1)
+    .executeTakeFirst();
+  return given !== undefined;
+}
+
+/** A hire that is under way or has an employee; what one without left behind is free. */
+const counts = sql<boolean>`exists (
+  select 1 from hires where hires.tenant_id = unique_names.tenant_id
+    and hires.job_candidate_id = unique_names.job_candidate_id and hires.period = unique_names.period
+    and (hires.state = 'open' or hires.employee_id is not null))`;
+
+/**
+ * Gives them to the hire in place of `before`, all or none. @throws ConnectorError NAME_TAKEN (retry) where another
+ * hire, or another worker of this one, was faster
+ */
+export async function giveNames(
+  { kysely }: Store,
+  connection: string,
+  ref: HireRef,
+  { names, before }: { names: readonly UniqueName[]; before: ReadonlyMap<string, string> },
+): Promise<void> {
+  await kysely.transaction().execute(async (trx) => {
+    for (const [field, name] of before)
+      await trx
+        .deleteFrom('unique_names')
+        .where((eb) => eb.and({ ...hireColumns(ref), field, name }))
+        .execute();
+    // In one order, so that no two transactions wait for each other.
+    for (const { field, place, name } of names.toSorted((one, other) => (one.place < other.place ? -1 : 1))) {
+      const key = { connection, place, name_key: keyOf(name) };
+      await trx
+        .deleteFrom('unique_names')
+        .where((eb) => eb.and(key))
+        .where((eb) => eb.not(counts))
+        .execute();
+      const { numInsertedOrUpdatedRows } = await trx
+        .insertInto('unique_names')
+        .values({ ...key, ...hireColumns(ref), field, name })
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows !== 1n) throw taken(ref);
+    }
+  });
+}
+
+/** Capitals tell no two names apart. */
+function keyOf(name: string): string {
+  return name.toLowerCase();
+}
+
+function taken({ jobCandidateId }: HireRef): ConnectorError {
+  return new ConnectorError({
+    code: 'NAME_TAKEN',
+    action: 'retry',
+    message: `A name for job candidate ${jobCandidateId} went to another hire a moment ago. The next one is tried.`,
+    retryAfterMs: 0,
+  });
+}
