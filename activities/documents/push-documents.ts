@@ -41,6 +41,8 @@ interface DocumentRun {
   verdicts: Map<string, Verdict>;
   waits: number[];
   beat: () => void;
+  /** What a person asked for again, by record. */
+  named: ReadonlySet<string>;
 }
 
 /**
@@ -49,8 +51,9 @@ interface DocumentRun {
  */
 export async function pushDocuments(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { store } = context.deps;
-  const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), waits: [], beat };
   const hints = await readHints(store, context.key.tenantId, context.key.stream, MOST_HINTS);
+  const named = new Set(hints.map(({ recordId }) => recordId));
+  const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), named, waits: [], beat };
   for await (const hire of dueHires(context, hints))
     if (!(await pushHire(run, hire))) return [...run.verdicts.values()];
   await clearHints(store, context.key.tenantId, context.key.stream, hints);
@@ -92,7 +95,8 @@ async function* dueHires(
     connection: connection.tenant.hris.connection,
     againAfterMs: full || hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 0 : wholeWithin,
     endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
-    hinted: hints.map(({ recordId }) => recordId),
+    // One document is named by its hire and its key.
+    hinted: hints.map(({ recordId }) => recordId.split('/')[0] ?? recordId),
   };
   for (let after: HireRow | undefined; ; ) {
     const hires = await hiresDueForDocuments(deps.store, due, after);
@@ -119,23 +123,54 @@ async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
     const delivered = await deliverOne(run, { hire, ref, document });
     run.beat();
     again ||= delivered.kind === 'waiting' || delivered.kind === 'skipped';
-    const id = `${ref.jobCandidateId}/${document.key}`;
+    const id = documentId(ref, document.key);
     if (delivered.kind === 'waiting') waits.push(delivered.waitMs);
     else if (delivered.kind !== 'unchanged' || !verdicts.has(id)) verdicts.set(id, { id, ...delivered });
   }
-  await noteDocumentLook(store, ref, again);
+  const unlisted = await leaveUnlisted(run, ref, listed.documents);
+  await noteDocumentLook(store, ref, again || unlisted);
   return true;
 }
 
+const UNLISTED =
+  'It was sent, and not read back before the hiring platform listed it no longer, so nobody can tell whether it ' +
+  'arrived whole. Look at the record in the HR system.';
+
+/** What was sent and not read back yet, and is listed no more, has nothing to be compared with. Whether some wait. */
+async function leaveUnlisted(
+  { context, verdicts }: DocumentRun,
+  ref: HireRef,
+  listed: readonly ListedDocument[],
+): Promise<boolean> {
+  const { deps, connection } = context;
+  const { rows, now } = await readHireDocuments(deps.store, ref);
+  const keys = new Set(listed.map(({ key }) => key));
+  const left = [...rows.values()].filter(
+    ({ state, document }) => (state === 'taken' || state === 'sent') && !keys.has(document),
+  );
+  const over = left.filter((row) => (row.give_up_at ?? 0) + connection.hris.capabilities.readLagMs <= now);
+  for (const { document, attempt } of over) {
+    await settleDocument(deps.store, { ...ref, document, attempt }, { state: 'unlike', reason: UNLISTED });
+    const id = documentId(ref, document);
+    verdicts.set(id, { id, kind: 'quarantined', reason: UNLISTED });
+  }
+  return left.length > over.length;
+}
+
+function documentId({ jobCandidateId }: HireRef, document: string): string {
+  return `${jobCandidateId}/${document}`;
+}
+
 async function deliverOne(
-  { context, files }: DocumentRun,
+  { context, files, named }: DocumentRun,
   { hire, ref, document }: { hire: HireRow; ref: HireRef; document: ListedDocument },
 ): Promise<Delivered> {
   const { rows, now } = await readHireDocuments(context.deps.store, ref);
   const row = rows.get(document.key);
   const employee = employeeOf(hire);
   if (employee === undefined) throw new Error(`job candidate ${ref.jobCandidateId} is due without an employee`);
-  return deliverDocument({ context, files, ref, employee, document, row, now });
+  const isNamed = named.has(documentId(ref, document.key));
+  return deliverDocument({ context, files, ref, employee, document, row, now, isNamed });
 }
 
 /** One hire whose documents cannot be listed keeps no other waiting. */
@@ -169,6 +204,8 @@ interface Delivery {
   /** As it was when the database's clock showed `now`. */
   row: HireDocumentRow | undefined;
   now: number;
+  /** A person asked for just this document again. */
+  isNamed: boolean;
 }
 
 /** waiting: it may be on its way, or not be shown yet; nothing is sent before that time is over. */
@@ -184,15 +221,15 @@ const BUDGETS = 2;
 
 /** Brings a document into the employee's record at most once: what was sent without an answer is looked for first. */
 async function deliverDocument(delivery: Delivery): Promise<Delivered> {
-  const { context, row, now, document } = delivery;
+  const { context, row, now, document, isNamed } = delivery;
   if (row?.state === 'delivered') return { kind: 'unchanged' };
-  if (row?.state === 'unlike' && (!context.full || row.run_id === context.runId))
+  if (row?.state === 'unlike' && (!isNamed || row.run_id === context.runId))
     return { kind: 'quarantined', reason: row.reason ?? NOT_READ_BACK };
   const { readLagMs } = context.connection.hris.capabilities;
   const waitMs = row?.state === 'sent' ? (row.give_up_at ?? 0) + readLagMs - now : 0;
   if (waitMs > 0) return { kind: 'waiting', waitMs };
   // What was taken must not be taken for what never left.
-  const state = row?.state === 'taken' ? 'unlike' : 'refused';
+  const state = row?.state === 'taken' || row?.state === 'unlike' ? 'unlike' : 'refused';
   const attempt = row?.attempt ?? 0;
   if (document.isUnsure === true) return leave(delivery, attempt, { state, reason: STEP_NOT_TOLD });
   try {
@@ -253,7 +290,7 @@ async function settledAs(
 const NOT_READ_BACK =
   'The HR system took it, and shows it with other bytes or not at all. Look at the record there. It is not sent ' +
   'again by itself, because it might stand there twice: take away what is wrong, then run ' +
-  'hirebridge sync TENANT documents --full.';
+  'hirebridge retry TENANT documents RECORD, with the record as hirebridge failed calls it.';
 
 /** Looks whether what was taken is there, byte for byte, as long as it may not be shown yet. */
 async function readBack(

@@ -25,9 +25,17 @@ export function defineRetry(command: Command): void {
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
     .argument('[stream]', 'the records of one stream alone')
+    .argument('[record]', 'one of them alone, as hirebridge failed calls it')
     .option('--json', 'print JSON')
     .option(...AS)
-    .addHelpText('after', example('hirebridge retry acme', 'hirebridge retry acme candidates'))
+    .addHelpText(
+      'after',
+      example(
+        'hirebridge retry acme',
+        'hirebridge retry acme candidates',
+        'hirebridge retry acme documents 600013/resume',
+      ),
+    )
     .action(runRetry);
 }
 
@@ -47,13 +55,14 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
 async function runRetry(
   tenantId: string,
   stream: string | undefined,
+  record: string | undefined,
   options: { json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
   const { records, deliveries } = await withClient(
     places,
-    (parts) => retryFailed(parts, { tenantId, stream, by: byOf(options) }),
+    (parts) => retryFailed(parts, { tenantId, stream, record, by: byOf(options) }),
     tenantId,
   );
   const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);

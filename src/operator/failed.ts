@@ -1,3 +1,4 @@
+import { ConnectorError } from '../errors.ts';
 import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../exchange/plan-pair.ts';
 import { audit } from '../store/audit.ts';
 import { addHints } from '../store/hints.ts';
@@ -121,15 +122,22 @@ interface Retried {
  */
 export async function retryFailed(
   { store, hires, tenants }: OperatorParts,
-  { tenantId, stream, by }: { tenantId: string; stream: string | undefined; by: string },
+  {
+    tenantId,
+    stream,
+    record,
+    by,
+  }: { tenantId: string; stream?: string | undefined; record?: string | undefined; by: string },
 ): Promise<Retried> {
   assertKnownTenant(tenants, tenantId);
   if (stream !== undefined) assertKnownStream(stream);
-  await audit(store, { by, tenantId, act: 'records-retried', details: stream ?? 'all of it' });
+  await audit(store, { by, tenantId, act: 'records-retried', details: record ?? stream ?? 'all of it' });
   const records: Retried['records'] = {};
   for (const name of stream === undefined ? streamNames : [stream as StreamName]) {
-    const left = await readQuarantine(store, { tenantId, stream: name });
-    const pairs = await retryLeftOutPairs(store, { tenantId, stream: name });
+    const all = await readQuarantine(store, { tenantId, stream: name });
+    const left = record === undefined ? all : all.filter((row) => row.record_key === record);
+    if (record !== undefined && left.length === 0) throw notLeftOut(tenantId, name, record);
+    const pairs = record === undefined ? await retryLeftOutPairs(store, { tenantId, stream: name }) : [];
     if (left.length + pairs.length === 0) continue;
     // One whose id cannot be read is known by its place alone.
     const ids = left.map((row) => (row.record_key.startsWith('page ') ? WHOLE_LIST : row.record_key));
@@ -140,4 +148,12 @@ export async function retryFailed(
   const states = ['undeliverable'] as const;
   const deliveries = stream === undefined ? await retryDeliveries(store, { states, tenantId }) : 0;
   return { records, deliveries };
+}
+
+function notLeftOut(tenantId: string, stream: string, record: string): ConnectorError {
+  return new ConnectorError({
+    code: 'RECORD_NOT_LEFT_OUT',
+    action: 'reject',
+    message: `No record "${record}" of ${stream} is left out. hirebridge failed ${tenantId} lists those that are.`,
+  });
 }

@@ -8,6 +8,7 @@ import { answerHold } from '../../src/operator/holds.ts';
 import type { OperatorParts } from '../../src/operator/open-tenant.ts';
 import { reconcileNow } from '../../src/operator/reconcile-now.ts';
 import { confirmCompany } from '../../src/operator/tenants.ts';
+import { readHints } from '../../src/store/hints.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -107,4 +108,19 @@ test('what is refused leaves no row', async () => {
     retryDeliveries(parts.store, { tenantId: 'acme', delivery: 'abcdef012345', by: 'ann' }),
   ).rejects.toMatchObject({ code: 'DELIVERY_UNKNOWN' });
   expect(await parts.store.kysely.selectFrom('audit').selectAll().execute()).toEqual([]);
+});
+
+test('one record that was left out is read again alone; one that was not is named as such', async () => {
+  const parts = await openParts();
+  const left = { stream: 'documents', reason: 'as it is', since: 1, page: 1 };
+  for (const record of ['7/resume', '8/resume'])
+    await parts.store.kysely
+      .insertInto('quarantine')
+      .values({ tenant_id: 'acme', record_key: record, ...left })
+      .execute();
+  const retry = (record: string) => retryFailed(parts, { tenantId: 'acme', stream: 'documents', record, by: 'ann' });
+  expect(await retry('8/resume')).toMatchObject({ records: { documents: 1 } });
+  const hints = await readHints(parts.store, 'acme', 'documents');
+  expect(hints.map(({ recordId }) => recordId)).toEqual(['8/resume']);
+  await expect(retry('9/resume')).rejects.toMatchObject({ code: 'RECORD_NOT_LEFT_OUT' });
 });

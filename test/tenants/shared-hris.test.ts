@@ -80,6 +80,12 @@ test('is refused when another HR system files documents in its folder', async ()
   expect(await loadTenants(dir)).toHaveLength(2);
   await put('beta.yaml', filed(beta, '/srv/other/../files/'));
   await expect(loadTenants(dir)).rejects.toThrow(/beta\.yaml:\d+:\d+ documents of .*acme\.yaml go into this folder/);
+  for (const within of ['/srv/files/12', '/srv']) {
+    await put('beta.yaml', filed(beta, within));
+    await expect(loadTenants(dir)).rejects.toThrow(
+      /documents of .*acme\.yaml go into this folder, one above it or one in/,
+    );
+  }
   await put('beta.yaml', filed(beta, 'files'));
   await expect(loadTenants(dir)).rejects.toThrow(/expected the absolute path of a folder/);
 });

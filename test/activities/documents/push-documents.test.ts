@@ -8,7 +8,7 @@ import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
 import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { readHire } from '../../../src/operator/hires.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
-import { readHints } from '../../../src/store/hints.ts';
+import { addHints, readHints } from '../../../src/store/hints.ts';
 import type { LeasedDelivery } from '../../../src/store/inbox.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { createCoalesced } from '../../../src/worker/coalesced.ts';
@@ -125,16 +125,35 @@ test('a document that reads otherwise is told, and sent again only when somebody
   const { run, stored, spoil, store, hire, served } = await hiredIntoBamboo('resume');
   spoil(true);
   expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/other bytes or not at all.*documents --full/);
+  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/other bytes or not at all.*retry TENANT documents/);
   expect(await run('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
   expect(stored()).toHaveLength(1);
   const { story } = await readHire(store, 'acme', hire.job_candidate_id);
   expect(story.find(({ kind }) => kind === 'document')?.text).toMatch(/^resume, attempt 1: unlike, sha256 /);
   spoil(false);
-  expect(await run('three', { full: true })).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(await run('three', { full: true })).toMatchObject({
+    state: 'partial',
+    counts: { created: 0, quarantined: 1 },
+  });
+  expect(stored()).toHaveLength(1);
+  await addHints(store, 'acme', 'documents', [`${hire.job_candidate_id}/resume`]);
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { created: 1 } });
   expect(stored()).toHaveLength(2);
   expect(stored().map(hashOf)).toContain(hashOf(served.bytes));
   expect(await readQuarantine(store, key)).toEqual([]);
+});
+
+test('a document that was taken, and is listed no more before it was read back, is told', async () => {
+  const { run, store } = await hiredIntoBamboo('resume');
+  await run('one');
+  const row = await store.kysely.selectFrom('hire_documents').selectAll().executeTakeFirstOrThrow();
+  const earlier = { document: 'onboarding:999', state: 'taken' as const, read_back_at: null, give_up_at: 1 };
+  await store.kysely
+    .insertInto('hire_documents')
+    .values({ ...row, ...earlier })
+    .execute();
+  expect(await run('two', { full: true })).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/listed it no longer/);
 });
 
 test('what stands at the address is no file, too large or away: it is told, and taken once it is right', async () => {
