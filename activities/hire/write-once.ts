@@ -10,7 +10,7 @@ import { readKept } from '../../src/store/purged.ts';
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;
 
 /** Only a person can say. `hits`: ids of records that may be what was written. */
-export interface Unprovable {
+interface Unprovable {
   kind: 'unprovable';
   hits?: string[];
 }

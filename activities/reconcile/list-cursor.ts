@@ -20,7 +20,7 @@ export function startOfList(): ListCursor {
 }
 
 /** What a page showed; undefined behind the last one. */
-export type PageSeen = { records: number; total?: number } | undefined;
+type PageSeen = { records: number; total?: number } | undefined;
 
 /**
  * Where the reading goes on after this page; undefined when it is over. A list may move while it is read: where its

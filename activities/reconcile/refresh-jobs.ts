@@ -15,7 +15,7 @@ export interface ListedJob {
   listedTotals: string | null;
 }
 
-export interface ListedJobs {
+interface ListedJobs {
   jobs: ListedJob[];
   /** Records that do not fit the contract. */
   unreadable: UnreadableItem[];

@@ -38,7 +38,7 @@ export interface HirePolicy {
 }
 
 /** The hold a hire waits in, and the step that opened it. */
-export interface CurrentHold {
+interface CurrentHold {
   holdId: string;
   code: string;
   from: HireStep;

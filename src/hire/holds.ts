@@ -4,7 +4,7 @@ import { type HoldEntry, holdCatalogue } from './hold-catalogue.ts';
 export type HoldCode = keyof typeof holdCatalogue;
 
 /** What a hold's message is made of: ids, codes and field names. It is kept as the hold's details. */
-export type HoldAbout<C extends HoldCode> = Parameters<(typeof holdCatalogue)[C]['what']>[0];
+type HoldAbout<C extends HoldCode> = Parameters<(typeof holdCatalogue)[C]['what']>[0];
 
 /** Why a hire is parked, and which answers are accepted. Stands in histories, so it holds no personal data. */
 export interface HoldRequest {
@@ -66,4 +66,4 @@ export function hrisHold({ code, message }: ConnectorError): HoldRequest {
   };
 }
 
-export const HRIS_PREFIX = 'HRIS_';
+const HRIS_PREFIX = 'HRIS_';

@@ -32,7 +32,7 @@ export interface Person {
 }
 
 /** A candidate in all HR systems of a company. */
-export interface OfCompany {
+interface OfCompany {
   /** Names the company's server and environment. */
   scope: string;
   candidate: Candidate;

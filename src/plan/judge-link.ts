@@ -20,7 +20,7 @@ export interface PersonName {
   name: string;
 }
 
-export type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'candidate' | 'employee'; text: string };
+type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'candidate' | 'employee'; text: string };
 
 /** Whether a candidate may be linked to an employee: the names agree, and nothing speaks against it. */
 export function judgeLink(facts: LinkFacts): LinkVerdict {

@@ -11,7 +11,7 @@ export interface FieldFlow {
   amends?: Amends | undefined;
 }
 
-export type Amends = 'ask' | 'apply';
+type Amends = 'ask' | 'apply';
 
 /**
  * One side's value as it was just read. Two forms are equal exactly where the values are, so a form may be a hash.

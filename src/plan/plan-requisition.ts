@@ -10,7 +10,7 @@ export interface ListedJob {
   createdAt?: number;
 }
 
-export type JobSeen = { kind: 'one'; job: ListedJob } | { kind: 'many'; jobIds: string[] } | { kind: 'none' };
+type JobSeen = { kind: 'one'; job: ListedJob } | { kind: 'many'; jobIds: string[] } | { kind: 'none' };
 
 /** Finds a requisition's job by the custom field that carries its id. */
 export function findJob(jobs: readonly ListedJob[], reference: string, requisitionId: string): JobSeen {

@@ -16,7 +16,7 @@ import { siblingsOf } from './tenant-states.ts';
  */
 export type HrisWay = 'keep' | 'new';
 
-export interface HrisChange {
+interface HrisChange {
   tenantId: string;
   from: string;
   to: string;
@@ -65,7 +65,7 @@ async function recordedFor(store: Store, tenantId: string) {
 }
 
 /** What stands against giving a tenant's HR system up. */
-export interface BoundToHris {
+interface BoundToHris {
   /** Hires whose request for an employee has left, and what became of it is not known or not finished. */
   unsettled: number;
   /** Jobs made of the HR system's requisitions. */

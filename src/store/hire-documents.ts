@@ -7,7 +7,7 @@ import { employedRows } from './people.ts';
 import type { HireRow } from './schema.ts';
 import { readClock } from './tenant-states.ts';
 
-export interface DueHires extends ConnectionKey {
+interface DueHires extends ConnectionKey {
   /** A hire that was looked at is due again after so long, ms. */
   againAfterMs: number;
   /** Only hires that ended in the last so many ms; all of them where absent. */
@@ -90,7 +90,7 @@ export async function documentsToTell(store: Store, tenantId: string, runId: str
     .execute();
 }
 
-export interface SendingDocument extends HireRef {
+interface SendingDocument extends HireRef {
   document: string;
   sha256: string;
   runId: string;

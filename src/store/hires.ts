@@ -271,7 +271,7 @@ export async function unmadeHiresOf(store: Store, tenantId: string, jobIds: read
     .execute();
 }
 
-export interface HireCount {
+interface HireCount {
   tenantId: string;
   state: HireState;
   count: number;

@@ -5,7 +5,7 @@ import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 
-export interface NewHold {
+interface NewHold {
   tenantId: string;
   /** Absent for a hold of the whole tenant. */
   jobCandidateId?: string;
@@ -149,7 +149,7 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
   return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: Number(row.count) }));
 }
 
-export interface PersonsAnswer {
+interface PersonsAnswer {
   answer: string;
   arguments: readonly string[];
   /** Who gives it. */

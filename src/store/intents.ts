@@ -5,7 +5,7 @@ import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 
-export interface NewIntent extends HireRef {
+interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */
   verb: string;
   attempt: number;

@@ -69,7 +69,7 @@ export async function recordDigest(store: Store, tenantId: string, of: { kind: s
   return `${of.kind} ${digestOf(key, tenantId, `${of.kind} ${of.id}`)}`;
 }
 
-export interface Marking {
+interface Marking {
   tenantId: string;
   mark: PersonMark;
   by: string;

@@ -165,7 +165,7 @@ export async function readHiredOf(store: Store, tenantId: string, jobId: string)
   return rows.map((row) => row.job_candidate_id);
 }
 
-export interface AbsentOf {
+interface AbsentOf {
   jobIds: readonly string[];
   states: readonly HireState[];
   /** The next so many, in the order of their ids. */
