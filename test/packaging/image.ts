@@ -50,7 +50,8 @@ function build(root: string): void {
   const folder = `${root}-packed`;
   mkdirSync(folder);
   try {
-    execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+    const pack = ['pack', '--loglevel=error', '--pack-destination', folder];
+    execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
     const [tarball = ''] = readdirSync(folder);
     execFileSync('sh', [join(IMAGE, 'build-root.sh'), join(folder, tarball), root], { stdio: 'inherit' });
   } finally {
