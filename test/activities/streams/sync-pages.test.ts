@@ -23,7 +23,12 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     return { created: fresh.length, updated: 0, unchanged: rows.length - fresh.length };
   };
   const connection = {
-    tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
+    tenant: {
+      tenant: 'acme',
+      hris: { kind: 'memory' },
+      streams: { candidates: {} },
+      policies: { privacy: { gone: 'mark' } },
+    },
     overrides: defaultOverrides,
     exchanges: {},
     partner: wrap(sandbox.partner),
