@@ -10,12 +10,13 @@ import { decodeValue, encodeValue } from '../../src/partner/custom-field-forms.t
 import { changedValues, findJob, type ListedJob, mayBeOurs, notWritable } from '../../src/plan/plan-requisition.ts';
 import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
-import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/requisitions.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
+import type { WriteOutcome } from '../../src/store/write-tables.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -104,9 +105,20 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
     values.map((value) => ({ ...value, entityType: 'job' as const, entityId: job.id })),
   );
   const outcomes = await connection.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
-  const failed = outcomes.find((outcome) => !outcome.ok);
-  await settleWrites(deps.store, batchId, failed === undefined ? 'done' : 'refused');
-  if (failed !== undefined && !failed.ok) throw failed.error;
+  const failed = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome]));
+  const [first] = failed;
+  if (first === undefined) return settleWrites(deps.store, batchId, 'done');
+  const jobsIn = (chunks: readonly { from: number; to: number }[]): Set<string> =>
+    new Set(chunks.flatMap(({ from, to }) => body.slice(from, to).map(({ entityId }) => entityId)));
+  const refusals = failed.filter(({ error }) => isConnectorError(error) && error.action === 'reject');
+  const [refused, unheard] = [jobsIn(refusals), jobsIn(failed.filter((one) => !refusals.includes(one)))];
+  // A job with values in two requests is as the worse of them; of one that nobody heard of the row stays open.
+  const outcomeOf = (id: string): WriteOutcome => (unheard.has(id) ? 'open' : refused.has(id) ? 'refused' : 'done');
+  for (const [outcome, some] of Map.groupBy(changes, ({ job }) => outcomeOf(job.id))) {
+    const ids = some.map(({ wanted }) => wanted.id);
+    await settleSomeWrites(deps.store, batchId, ids, outcome);
+  }
+  throw first.error;
 }
 
 /** By the list as it was read after the writes: an answer alone has been wrong before. */

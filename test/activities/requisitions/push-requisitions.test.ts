@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
@@ -38,6 +40,39 @@ test('one that misses what a job needs is left out with its reason, and the othe
     record_key: 'R-1',
     reason: expect.stringContaining('city'),
   });
+});
+
+/** A partner that refuses the second request of a split call, once. */
+function refusingOnce(partner: PartnerClient): PartnerClient {
+  let isOver = false;
+  const inChunks = async (...[endpoint, input, options]: Parameters<PartnerClient['inChunks']>) => {
+    const { body } = input as { body: unknown[] };
+    if (isOver || body.length <= 100) return partner.inChunks(endpoint, input, options);
+    isOver = true;
+    const error = new ConnectorError({ code: 'VALIDATION_ERROR', action: 'reject', message: 'refused' });
+    const sent = await partner.inChunks(endpoint, { ...input, body: body.slice(0, 100) } as typeof input, options);
+    return [...sent, { from: 100, to: body.length, ok: false, error }];
+  };
+  return { ...partner, inChunks: inChunks as PartnerClient['inChunks'] };
+}
+
+test.each([
+  ['refused', refusingOnce, undefined],
+  ['open', undefined, { kind: 'server-error', on: 'customFieldValues.upsertBulk', nth: 2 } as const],
+] as const)('where one request of several is %s, only its jobs are noted so', async (outcome, wrap, fault) => {
+  const { open, run, store, sandbox } = await requisitionWorld(wrap);
+  const ids = Array.from({ length: 102 }, (_, at) => `R-${at}`);
+  open.push(...ids.map((id) => requisition(id)));
+  await run('one');
+  open.splice(0, open.length, ...ids.map((id) => requisition(id, { costCentre: 'K-2' })));
+  if (fault !== undefined) await sandbox.control.act('setFaults', { faults: [fault] });
+  await run('two');
+  expect(await run('three')).toMatchObject({ state: 'done' });
+  const updates = (await listWrites(store, { tenantId: 'acme', target: 'job' })).filter(
+    ({ kind }) => kind === 'update',
+  );
+  const noted = Map.groupBy(updates, (one) => one.outcome);
+  expect([noted.get(outcome)?.length, noted.get('done')?.length, noted.size]).toEqual([2, 102, 2]);
 });
 
 test.each(REQUEST_FAULTS)('one job, although its creation meets %s', async (kind) => {
