@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ActivityFailure } from '@temporalio/common';
+import { inScope } from '../../activities/activity-scope.ts';
 import { type Activities, toFailure } from '../../activities/create-activities.ts';
 import { currentProcess } from './processes.ts';
 import {
@@ -84,7 +85,10 @@ function attemptIn({ process, activities }: ActivityWorker, record: Attempt, end
   };
   currentWorkflow.exit(() =>
     currentProcess.run(process, () => {
-      currentAttempt.run(record, () => run(structuredClone(record.input))).then(succeed, fail);
+      // As a worker does: what an activity waits for depends on whether it has called.
+      const input = structuredClone(record.input) as { tenantId: string };
+      const attempt = () => inScope(new AbortController().signal, input.tenantId, () => run(input));
+      currentAttempt.run(record, attempt).then(succeed, fail);
     }),
   );
 }
