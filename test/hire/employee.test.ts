@@ -29,6 +29,10 @@ function asked() {
       calls.push(`deliver ${id}`);
       return 'delivered';
     },
+    holds: async (id) => {
+      calls.push(`holds ${id}`);
+      return true;
+    },
   };
   return { calls, hris: ownHris('acme-hr', { employees, files } as unknown as HrisConnection) };
 }

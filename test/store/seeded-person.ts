@@ -142,6 +142,8 @@ async function seedPairs(store: Store, person: SeededPerson): Promise<void> {
     sha256: canary('sha'),
   });
   await insert('document_looks', { ...hire, looked_at: 1, again: 0 });
+  const name = { connection: 'hr', place: 'employees.login', name: canary('name'), name_key: canary('name-key') };
+  await insert('unique_names', { ...hire, ...name, field: 'login' });
   await insert('seen_people', { ...mine, job_candidate_id: application, candidate_id: candidate, seen: 'hired' });
 }
 

@@ -178,7 +178,7 @@ const brokenSetups: [string, string, Setup, string, RegExp][] = [
     '  city: null\n',
     { spoil: (file) => `${file}documents: [resume]\n` },
     'streams',
-    /^fail documents: an HR system of kind sql takes no documents as it is set\. Remove/,
+    /^fail documents: an HR system of kind sql takes no documents as it is set\. Name a folder/,
   ],
   [
     'requisitions of a table that has none',
