@@ -30,9 +30,9 @@ interface Passes<Step> {
 }
 
 /** Hints that come closer than this are read together... */
-const QUIET_MS = 2_500;
+const QUIET_MS = 1_000;
 /** ...unless they go on coming for so long. */
-const MOST_WAITS = 4;
+const MOST_WAITS = 10;
 /** Another run is under way: it may have looked before the hint. */
 const BUSY_MS = 5_000;
 const MOST_BUSY_MS = 60_000;
