@@ -276,14 +276,15 @@ async function runDecide(
   command: Command,
 ): Promise<void> {
   const { decideDue } = await import('../operator/person.ts');
-  if (options.erase !== true && options.keep !== true)
+  const decision = options.erase === true ? 'erase' : 'keep';
+  const count = await withParts(command, tenantId, options, (parts) => {
+    if ((options.erase === true) !== (options.keep === true)) return decideDue(parts, who, decision);
     throw new ConnectorError({
       code: 'DECISION_UNCLEAR',
       action: 'reject',
-      message: 'Give --erase to have them erased, or --keep to keep them.',
+      message: 'Give either --erase to have them erased, or --keep to keep them.',
     });
-  const decision = options.erase === true ? 'erase' : 'keep';
-  const count = await withParts(command, tenantId, options, (parts) => decideDue(parts, who, decision));
+  });
   const many = count === 1 ? '1 person' : `${count} people`;
   const what =
     decision === 'erase'
