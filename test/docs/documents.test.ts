@@ -7,6 +7,7 @@ import { readCode } from '../architecture/tree.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { isCodeOfErrors, metCodes, troubleshootingPage } from './error-codes.ts';
+import { withFigures } from './figures.ts';
 import { streamsPage, wrongReasons } from './partner-table.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -59,6 +60,14 @@ test.each(documents)('%s names only scripts and files that exist', async (docume
   const folder = path.dirname(path.join(root, document));
   await Promise.all(links.map((link) => access(path.join(folder, link))));
 });
+
+test.each(['README.md', ...guides.map((name) => `docs/${name}`)])(
+  '%s shows the figures that the suites noted',
+  async (page) => {
+    const text = await read(page);
+    expect(withFigures(page, text)).toBe(text);
+  },
+);
 
 test('docs/reference.md is what `hirebridge reference` writes', async () => {
   const { stdout } = await runCommand(['reference']);

@@ -293,7 +293,7 @@ function entryOf([code, all]: [string, Met[]]): string {
 }
 
 /** Lines of at most 120 columns. */
-function wrapped(text: string, indent: string): string {
+export function wrapped(text: string, indent: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);

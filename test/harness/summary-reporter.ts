@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
+import { noteFigures } from '../docs/figures.ts';
 
 const SLOWEST = 20;
 
@@ -10,8 +11,10 @@ const SLOWEST = 20;
 export class SummaryReporter implements Reporter {
   /** By a name on the command line all others are skipped, and everybody knows why. */
   private isFiltered = false;
+  private startedAt = 0;
 
   onInit(vitest: Vitest): void {
+    this.startedAt = performance.now();
     this.isFiltered = vitest.getGlobalTestNamePattern() !== undefined;
   }
 
@@ -36,6 +39,12 @@ export class SummaryReporter implements Reporter {
     const skips = tests.length - passed - inState('failed').length;
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${skips} skipped\n`);
     if (silent.length > 0) process.exitCode = 1;
+    const projects = [...new Set(modules.map((module) => module.project.name))].toSorted().join();
+    if (projects === 'e2e,unit,workflow' && modules.length > 300)
+      noteFigures('npm test', [
+        { what: 'tests', value: passed },
+        { what: 'time', value: (performance.now() - this.startedAt) / 60_000, unit: 'min' },
+      ]);
     const file = process.env['HIREBRIDGE_TEST_REPORT'];
     if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed, skipped: skips }));
   }

@@ -5,6 +5,7 @@ import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { noteFigures } from '../docs/figures.ts';
 import { describe, profiles } from './cases.ts';
 import { isAsExpected, type Outcome, playProfile } from './play-profile.ts';
 
@@ -32,6 +33,11 @@ async function main(): Promise<void> {
   process.stdout.write(`${renderTable(head, outcomes.map(row))}\n`);
   const good = outcomes.filter(isAsExpected);
   process.stdout.write(`${good.length} of ${outcomes.length} as expected\n`);
+  if (only === '')
+    noteFigures('lost answers', [
+      { what: 'played', value: outcomes.length },
+      { what: 'settled', value: good.length },
+    ]);
   process.exitCode = good.length === outcomes.length ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/sql/open-database.ts';
+import { noteFigures } from '../docs/figures.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { emptyFolder, playWalk } from './play-walk.ts';
 
@@ -18,6 +19,10 @@ test('docs/own-table.md leads to a hire in a table of twenty columns that was th
   const { cwd, path: PATH } = await emptyFolder();
   const walk = await playWalk(page, '# A table of your own', { cwd, env: { PATH, HR_URL: url } });
   console.log(`docs/own-table.md: ${walk.commands} commands, ${walk.seconds.toFixed(1)} s`);
+  noteFigures('walk with an own table', [
+    { what: 'commands', value: walk.commands },
+    { what: 'time', value: walk.seconds, unit: 's' },
+  ]);
   expect(walk.commands).toBeLessThanOrEqual(8);
   expect(walk.output).toMatch(/written\s+back\s+and\s+verified/);
   expect(walk.output).toMatch(/last_name +candidate\.lastName +by its name/);

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { noteFigures } from '../docs/figures.ts';
 import { addNewcomer, countCalls, startCountedWorld, sumOf } from '../harness/count-calls.ts';
 import { takeApplicants } from '../harness/hiring.ts';
 import { temporalForTests } from '../harness/temporal.ts';
@@ -22,6 +23,9 @@ async function callsOf(onboarding: 'skip' | 'played', hires: number, others: num
     );
     const each = (sumOf(calls) - (hires === 1 ? secondLook(calls) : 0)) / hires;
     rows.push({ onboarding, hires, 'others in the stage': others, 'calls a hire': each, ...Object.fromEntries(calls) });
+    noteFigures('calls of a hire', [
+      { what: `onboarding ${onboarding}, ${hires} at once, ${others} others`, value: each },
+    ]);
     return each;
   } finally {
     await world.close();
