@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { HrisSystem } from '../hris/port.ts';
 import { areDisjoint } from '../plan/job-scope.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
@@ -31,7 +31,7 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
       const others = systems(one, other);
       return others.length > 0 ? others : sameSystem(one, other);
     }),
-    ...read.flatMap((one, at) => read.slice(0, at).flatMap((other) => sharedFolder(one, other))),
+    ...sharedFolders(read),
   ];
 }
 
@@ -122,27 +122,28 @@ function sameSystem(one: Read, other: Read): Problem[] {
   return [...unnamedCompany(one, other), ...sameJobs(one, other)];
 }
 
-/** Where documents of employees go, if that is a folder. */
-function folderOf({ tenant: { hris } }: Read): string | undefined {
-  const { folder } = (hris.options['files'] ?? {}) as { folder?: string };
-  return folder === undefined ? undefined : resolve(folder);
+/** Each with those before it whose documents go into its folder, one above it or one in it. */
+function sharedFolders(read: readonly Read[]): Problem[] {
+  const filed = read.flatMap((one) => {
+    const { folder } = (one.tenant.hris.options['files'] ?? {}) as { folder?: string };
+    // With a separator at its end a folder is how everything in it begins.
+    return folder === undefined ? [] : [{ one, path: join(resolve(folder), sep) }];
+  });
+  return filed.flatMap(({ one, path }, at) =>
+    filed
+      .slice(0, at)
+      .filter((other) => path.startsWith(other.path) || other.path.startsWith(path))
+      .flatMap((other) => sharedFolder(one, other.one)),
+  );
 }
 
 /** Its folders are named by employee ids, which begin at 1 in each HR system: one within another is of a person. */
 function sharedFolder(one: Read, other: Read): Problem[] {
-  const [mine, others] = [folderOf(one), folderOf(other)];
-  if (mine === undefined || others === undefined) return [];
   if (one.tenant.hris.connection === other.tenant.hris.connection) return [];
-  if (!isWithin(mine, others) && !isWithin(others, mine)) return [];
   const text =
     `documents of ${other.source.file} go into this folder, one above it or one in it as well, from another HR ` +
     'system with ids of its own: people would find the documents of others. Give each HR system a folder apart.';
   return [at(one, ['hris', 'files', 'folder'], text)];
-}
-
-function isWithin(folder: string, other: string): boolean {
-  const way = relative(other, folder);
-  return way === '' || !(isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`));
 }
 
 /** Without it nobody can tell whether two candidates of one id are one person. */
