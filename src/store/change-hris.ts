@@ -5,6 +5,7 @@ import { hireOf } from './hire-columns.ts';
 import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { employedRows, releaseUnemployed } from './people.ts';
+import { recordedBy } from './person-rows.ts';
 import { recordPeople } from './persons.ts';
 import type { Tables } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
@@ -52,15 +53,15 @@ export async function countPeopleOf(store: Store, tenantId: string, connection: 
  */
 async function recordedFor(store: Store, tenantId: string) {
   const siblings = await siblingsOf(store, tenantId);
-  return ({ eb, or, and, exists, selectFrom }: ExpressionBuilder<Tables, 'persons'>) => {
-    const isBy = (id: string) => eb('persons.recorded', 'like', `%"tenantId":${JSON.stringify(id)}%`);
+  return ({ or, and, exists, selectFrom }: ExpressionBuilder<Tables, 'persons'>) => {
     const own = selectFrom('person_keys as key')
       .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
       .select('key.value')
       .whereRef('key.person_id', '=', 'persons.person_id')
       .where('key.kind', '=', 'candidate')
       .where('hires.tenant_id', '=', tenantId);
-    return or([isBy(tenantId), and([or(siblings.map(isBy)), exists(own)])]);
+    const isByAnother = or(siblings.map((id) => recordedBy(id)));
+    return or([recordedBy(tenantId), and([isByAnother, exists(own)])]);
   };
 }
 

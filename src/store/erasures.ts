@@ -43,20 +43,21 @@ export async function askErasureWithin(trx: Store, { subject, by, reason, employ
   await assertNotHeld(trx, subject);
   const erasureId = randomUUID();
   await markPerson(trx, { tenantId, mark: 'erased', by, about: erasureId }, idsOf(subject));
-  const row = {
-    erasure_id: erasureId,
-    tenant_id: tenantId,
-    subject: JSON.stringify(subject),
-    employee,
-    reason,
-    by,
-    asked_at: trx.now,
-    quiet_at: 0,
-    found: '{}',
-  };
-  const asked = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
-  await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${erasureId}: ${reason}` });
-  return asked;
+  const asked = { erasure_id: erasureId, tenant_id: tenantId, subject: JSON.stringify(subject), employee, reason, by };
+  return insertErasure(trx, asked, erasureId);
+}
+
+/** Asked for and audited as `what`; nothing is done yet. */
+async function insertErasure(
+  trx: Store,
+  asked: Pick<ErasureRow, 'erasure_id' | 'tenant_id' | 'subject' | 'employee' | 'reason' | 'by'>,
+  what: string,
+): Promise<ErasureRow> {
+  const row = { ...asked, asked_at: trx.now, quiet_at: 0, found: '{}' };
+  const inserted = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
+  const { by, tenant_id: tenantId, reason } = asked;
+  await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${what}: ${reason}` });
+  return inserted;
 }
 
 /** All of a tenant, which was asked to be erased. `landing`: what becomes of its landing tables. */
@@ -90,25 +91,9 @@ export async function askTenantErasure(
       return { ...open, subject: text };
     }
     await removeApplied(trx, version, { tenantId, by });
-    const row = {
-      erasure_id: randomUUID(),
-      tenant_id: tenantId,
-      subject: text,
-      employee: 'keep' as const,
-      reason,
-      by,
-      asked_at: trx.now,
-      quiet_at: 0,
-      found: '{}',
-    };
-    const asked = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
-    await audit(trx, {
-      by,
-      tenantId,
-      act: 'erasure-asked',
-      details: `all of the tenant, ${row.erasure_id}: ${reason}`,
-    });
-    return asked;
+    const erasureId = randomUUID();
+    const asked = { erasure_id: erasureId, tenant_id: tenantId, subject: text, employee: 'keep', reason, by } as const;
+    return insertErasure(trx, asked, `all of the tenant, ${erasureId}`);
   });
 }
 

@@ -3,6 +3,7 @@ import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import type { Store } from './open-store.ts';
 import type { PersonIds } from './person-marks.ts';
+import { recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
 
 // Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
@@ -274,7 +275,7 @@ function keysOf(of: Subject): RawBuilder<boolean> {
   const shared = sql`
     select other.person_id from person_keys as other where other.tenant_id <> ${tenantId}
     union all select owned.person_id from persons as owned where owned.tenant_id <> ${tenantId}
-      or (owned.recorded is not null and owned.recorded not like ${`%"tenantId":"${escaped(tenantId)}"%`} escape '!')`;
+      or (owned.recorded is not null and not ${recordedBy(tenantId, 'owned')})`;
   return sql<boolean>`person_id in (${people}) and
     (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
 }

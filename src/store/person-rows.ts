@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Employee, employeeIn, isSameEmployee } from '../hire/employee.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
@@ -16,6 +16,11 @@ export class NameTaken extends Error {}
 
 /** Somebody by a name of theirs. */
 export type ByName = { connection: string; candidate: Candidate } | { employee: Employee };
+
+/** Rows of `persons`, or of it under another name, that this tenant recorded (a-z, 0-9, -); null where nobody did. */
+export function recordedBy(tenantId: string, persons = 'persons'): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${persons}.recorded`)} like ${`%"tenantId":"${tenantId}"%`}`;
+}
 
 /** A name of one person, as the table has it. */
 export type Key = Pick<Selectable<PersonKeyTable>, 'scope' | 'kind' | 'value'>;

@@ -8,6 +8,7 @@ import { type ErasureReceipt, endErasure } from './erasures.ts';
 import { hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { type FoundRows, NAMING_ACTS } from './person-data.ts';
+import { recordedBy } from './person-rows.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 // All that a tenant has in the store, and how it goes. The map says which tables those are, so that a new one is among
@@ -225,10 +226,6 @@ function ofOwnPlans(tenantId: string) {
 function ownKeys(tenantId: string) {
   return sql<boolean>`(tenant_id = ${tenantId} or person_id in (select person_id from persons where
     ${ownPeople(tenantId)}))`;
-}
-
-function recordedBy(tenantId: string) {
-  return sql<boolean>`recorded like ${`%"tenantId":"${tenantId}"%`}`;
 }
 
 /** People whom this tenant has; never null, as a comparison with nothing would be. */
