@@ -21,13 +21,24 @@ export function flowOf(target: string): number | undefined {
 export type InFlow = (jobCandidateId: string) => boolean | undefined;
 
 /** The fields of an entry are not shown (L5, L6): one that cannot be read, or names no application, may be anybody. */
-export async function readFlow(partner: PartnerClient, target: string): Promise<InFlow> {
-  const params = { id: flowOf(target) ?? 0 };
-  const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, { params });
-  const named = items.map(({ jobCandidateId: id }) => (typeof id === 'number' ? String(id) : id));
-  const applications = new Set(named.map((id) => (typeof id === 'string' ? id : undefined)));
+export async function readFlow(partner: PartnerClient, flow: number): Promise<InFlow> {
+  const input = { params: { id: flow } };
+  const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
+  const applications = new Set(
+    items.map(({ jobCandidateId: id }) => (typeof id === 'number' || typeof id === 'string' ? String(id) : undefined)),
+  );
   const isUnclear = unreadable.length > 0 || applications.has(undefined);
   return (id) => applications.has(id) || (isUnclear ? undefined : false);
+}
+
+/** Those of these targets that are flows. */
+export async function readFlows(partner: PartnerClient, targets: readonly string[]): Promise<Map<string, InFlow>> {
+  const flows = new Map<string, InFlow>();
+  for (const target of targets) {
+    const flow = flowOf(target);
+    if (flow !== undefined) flows.set(target, await readFlow(partner, flow));
+  }
+  return flows;
 }
 
 /** The same for a person whatever application the rule meets, so that a person is recognised by it. */

@@ -27,7 +27,7 @@ import { readPresence } from '../presence/read-presence.ts';
 import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import { askPartner, flowOf, type InFlow, readFlow, referenceOf, targetOf } from './ask-partner.ts';
+import { askPartner, flowOf, type InFlow, readFlow, readFlows, referenceOf, targetOf } from './ask-partner.ts';
 
 /**
  * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
@@ -105,7 +105,8 @@ async function settleOpen(context: PushContext, hints: readonly Hint[]): Promise
     for (const { recordId } of flow === undefined ? hints : [])
       if (mayBeBatch(recordId)) await askBatch(context, recordId, rows, true);
     const due = rows.filter((row) => leftMs(context, row, before.now) <= 0);
-    if (due.length > 0) await (flow === undefined ? searchInterviews : searchFlow)(context, assessmentId, due);
+    if (due.length > 0 && flow === undefined) await searchInterviews(context, assessmentId, due);
+    if (due.length > 0 && flow !== undefined) await searchFlow(context, flow, due);
     for (const row of due) searched.add(attemptOf(row));
   }
   const after = await readOpenInvitations(deps.store, key.tenantId);
@@ -205,8 +206,8 @@ async function searchInterviews(
 }
 
 /** Whom the flow's list cannot tell from others is told of, and not asked for again. */
-async function searchFlow({ deps, connection }: PushContext, target: string, rows: readonly InvitationRow[]) {
-  const isIn = await readFlow(connection.partner, target);
+async function searchFlow({ deps, connection }: PushContext, flow: number, rows: readonly InvitationRow[]) {
+  const isIn = await readFlow(connection.partner, flow);
   const answers = Map.groupBy(rows, (row) => isIn(row.job_candidate_id));
   await settleFound(deps.store, answers.get(true) ?? []);
   const unclear = { state: 'refused', code: NO_OUTCOME, in_doubt: 1 } as const;
@@ -322,9 +323,7 @@ const NO_CREDITS = 'INVITATION_CREDITS';
 
 async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () => void): Promise<void> {
   const planned = Map.groupBy(await planAll(run, people), ({ invitee }) => invitee.assessmentId);
-  const flows = new Map<string, InFlow>();
-  for (const target of planned.keys())
-    if (flowOf(target) !== undefined) flows.set(target, await readFlow(run.connection.partner, target));
+  const flows = await readFlows(run.connection.partner, [...planned.keys()]);
   const isNew = ({ before, invitee: { assessmentId, jobCandidateId } }: Planned): boolean =>
     before?.state !== 'sent' && flows.get(assessmentId)?.(jobCandidateId) !== true;
   const most = run.settings.atOnce;
