@@ -278,7 +278,7 @@ async function runDecide(
   const { decideDue } = await import('../operator/person.ts');
   const decision = options.erase === true ? 'erase' : 'keep';
   const count = await withParts(command, tenantId, options, (parts) => {
-    if ((options.erase === true) !== (options.keep === true)) return decideDue(parts, who, decision);
+    if (options.erase === true || options.keep === true) return decideDue(parts, who, decision);
     throw new ConnectorError({
       code: 'DECISION_UNCLEAR',
       action: 'reject',

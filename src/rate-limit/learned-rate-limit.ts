@@ -41,6 +41,7 @@ import {
   type LearnedRate,
   type Meeting,
   type Permits,
+  REST_MS,
   restoreUnderWay,
   type SavedRateLimit,
   type UnderWay,
@@ -191,8 +192,6 @@ export interface LimiterClock {
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
 const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
-/** Once a pause is over somebody tries this soon, or nobody wants to: more of a silence is not the limit's. */
-const UNTRIED_MS = 2_000;
 /** After a rest, a 429 before so many successes does not show that the limit was used up. */
 const LEAST_USED = 20;
 
@@ -342,7 +341,8 @@ export class LearnedRateLimit {
     if (!limited) {
       if (!isRecent) meeting.passed = (meeting.passed ?? 0) + 1;
       else if (now >= this.#underWay.permits.pausedUntil)
-        this.#recover(meeting, Math.min(now, this.#underWay.permits.pausedUntil + UNTRIED_MS));
+        // In a longer silence nobody wanted a permit: the rest of it is not the limit's.
+        this.#recover(meeting, Math.min(now, this.#underWay.permits.pausedUntil + REST_MS));
       return;
     }
     const toldMs = answer.retryAfterMs ?? 0;

@@ -257,7 +257,7 @@ const POLL_MS = 25;
 /** Live goes first, but while bulk waits it gets one permit in twenty, so that it never starves. */
 export const MOST_LIVE_IN_ROW = 19;
 /** Nobody wants a permit for so long: there is less to send than allowed. */
-const REST_MS = 2_000;
+export const REST_MS = 2_000;
 const BUSY = { memory: 0.1, least: 0.7 };
 
 const freshPermits: Readonly<SavedPermits> = {

@@ -32,7 +32,7 @@ export function employeeFolder(
     holds: (id, file) =>
       inFolder(async () => {
         const stored = await readStored(join(await placeOf(folder, id), nameOf(file)));
-        return stored !== undefined && hashOf(stored) === hashOf(file.bytes);
+        return stored?.equals(file.bytes) === true;
       }),
     probe: () =>
       inFolder(async () => {
