@@ -1,7 +1,6 @@
 // What a large company's go-live costs, at rest and with a process that is killed again and again.
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/print.ts';
-import { noteFigures } from '../docs/figures.ts';
 import { type Baseline, killEvery, leastCalls, measureBaseline } from './measure-baseline.ts';
 
 const { values } = parseArgs({
@@ -30,12 +29,6 @@ async function main(): Promise<void> {
   const more = sum(killed.calls) / calls - 1;
   const missing = company.hired - undisturbed.recorded.length;
   const isSame = String(undisturbed.recorded) === String(killed.recorded);
-  noteFigures('baseline', [
-    { what: 'people', value: company.candidates },
-    { what: 'list calls', value: calls },
-    { what: 'people not recorded', value: missing },
-    { what: 'more calls under kills', value: 100 * more, unit: '%' },
-  ]);
   report([
     ['list calls of a baseline', calls, `<= ${Math.floor(1.2 * least)} (1.2 x ${least})`, calls <= 1.2 * least],
     ['people not recorded', missing, '0', missing === 0],

@@ -1,7 +1,6 @@
 // Speed beside floors of the same run:
 // npm run bench -- [--quick] [--only pull,start] [--rounds 3] [--out bench-results]
 import { parseArgs } from 'node:util';
-import { noteFigures } from '../docs/figures.ts';
 import { cost } from './cost.ts';
 import { exchange } from './exchange.ts';
 import { hire } from './hire.ts';
@@ -38,10 +37,4 @@ for (const bench of benches.filter(({ name }) => wanted.includes(name))) {
   const say = (line: string): void => void process.stderr.write(`${bench.name}: ${line}\n`);
   const outcome = await bench.measure({ quick, rounds, say });
   await report(bench, outcome);
-  if (!quick)
-    for (const { what, unit, values: each } of outcome.measured)
-      noteFigures(
-        `bench ${bench.name}`,
-        each.map((value) => ({ what, unit, value })),
-      );
 }

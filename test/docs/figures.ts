@@ -1,6 +1,6 @@
 // Numbers that README and docs/ show, from runs of the suites that measure them.
-// FIGURES=docs/figures.jsonl npm run test:kills     adds what this run measured
-// node test/docs/figures.ts                         writes the figures into the pages
+// FIGURES=docs/figures.jsonl npm test     adds what this run measured
+// node test/docs/figures.ts                writes the figures into the pages
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';

@@ -4,7 +4,6 @@ import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { noteFigures } from '../docs/figures.ts';
 import { type FleetNumbers, measureFleet } from './measure-fleet.ts';
 
 const { values } = parseArgs({
@@ -33,7 +32,6 @@ async function main(): Promise<void> {
       });
       const rows = rowsOf(numbers);
       process.stdout.write(`\nReconciled every ${every}:\n${renderRows(rows, at === 0)}\n`);
-      if (at === 0) noteFigures(`${values.tenants} tenants at rest`, rows);
       if (at === 0) short.push(...rows.filter((row) => row.value > row.most).map((row) => row.what));
     }
   } finally {

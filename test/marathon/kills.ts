@@ -3,7 +3,6 @@ import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { noteFigures } from '../docs/figures.ts';
 import { isExactlyOnce } from '../harness/judge-hires.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
 import { type KillRow, loadMarathon, type Marathon, saveMarathon } from './kill-rows.ts';
@@ -111,13 +110,6 @@ function report({ points, rows, seconds }: Marathon): void {
     `${kills} kills at ${rows.length} points in ${(seconds / 60).toFixed(1)} minutes; ${wrong.length} points not ` +
       `exactly once, ${short.length} not killed ${values.times} times\n`,
   );
-  const suite = values.hris === 'sql' ? 'kills' : `kills on ${values.hris}`;
-  if (values.only === '')
-    noteFigures(suite, [
-      { what: 'kills', value: kills },
-      { what: 'points', value: rows.length },
-      { what: 'points not exactly once', value: wrong.length },
-    ]);
   process.exitCode = wrong.length + short.length === 0 ? 0 : 1;
 }
 

@@ -4,7 +4,6 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { noteFigures } from '../docs/figures.ts';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
 import type { SeedLine } from './play-seeds.ts';
 import { type Extra, extras } from './scenario.ts';
@@ -69,13 +68,6 @@ function report(): void {
     `${played} seeds from ${from}, ${hires} hires, ${compared} compared with a day without faults, ${failed} with` +
       ` violations, ${seconds.toFixed(1)} s`,
   );
-  const extra = [values.quirks ? ', quirks' : '', values.with === '' ? '' : ', extras'].join('');
-  if (count > 1)
-    noteFigures(`simulation${extra}`, [
-      { what: 'seeds', value: played },
-      { what: 'hires', value: hires },
-      { what: 'seeds with violations', value: failed },
-    ]);
   if (held.length > 0) console.log(`holds: ${held.join(', ')}`);
   if (played < count && !values.bail) console.log(`only ${played} of ${count} seeds were played`);
   process.exitCode = failed > 0 || played < count ? 1 : 0;

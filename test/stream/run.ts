@@ -3,7 +3,6 @@ import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { noteFigures } from '../docs/figures.ts';
 import { isGood, type Measure, measurePasses, measureQuarantine } from './measure-stream.ts';
 
 const { values } = parseArgs({ options: { candidates: { type: 'string', default: '100000' } } });
@@ -30,7 +29,6 @@ function report(measures: readonly Measure[]): void {
   ]);
   process.stdout.write(`${renderTable(['', 'measured', 'floor', ''], rows)}\n`);
   const short = measures.filter((one) => !isGood(one)).length;
-  noteFigures(`pull of ${values.candidates}`, measures);
   process.stdout.write(`${measures.length - short} of ${measures.length} hold\n`);
   process.exitCode = short === 0 ? 0 : 1;
 }
