@@ -31,7 +31,7 @@ interface Happening {
   at?: number;
   /** Its side made another value of what was sent. */
   isRemade?: boolean;
-  /** A person emptied what the product was about to empty, and of that write nobody knew whether it had left. */
+  /** A person typed it while a write to this place was begun, and nobody knew whether it had left. */
   isUnderWay?: boolean;
   text: string | null;
   reader?: Reader;
@@ -266,15 +266,19 @@ export class History {
    * back while nobody knows whether a write arrived, or while the partner may still show what stood there before; who
    * edits between a write and the look directly after it; and who types what was about to be written.
    */
-  #passesForOurs({ here, there }: Joined, edit: Happening, { sure, at }: { sure: number; at: number }): boolean {
+  #passesForOurs(
+    { here, there, isSame }: Joined,
+    edit: Happening,
+    { sure, at }: { sure: number; at: number },
+  ): boolean {
     // What the other side made of our write passes for an edit there, unless it was seen before this one.
     const written = this.#of(there).findLast(({ seq, reader }) => reader !== undefined && seq < edit.seq);
     if (written?.isRemade === true && written.seq >= sure) return true;
-    // So does a value typed here that was on its way here: the write of it may have arrived, or not. Many values are
-    // empty, so that one must have been begun, with its end unknown.
-    const mayBeOurs = edit.text !== null || edit.isUnderWay === true;
-    const isOnItsWay = this.#of(there).some(({ seq, text }) => seq < edit.seq && seq > sure && text === edit.text);
-    if (isOnItsWay && mayBeOurs) return true;
+    // So does a value typed here, in any spelling, that was on its way here: its write was begun, and whether it
+    // arrived is unknown.
+    const coming = this.#of(there).filter(({ seq }) => seq < edit.seq && seq > sure);
+    const isOnItsWay = coming.some(({ text }) => isSame(edit.text, text));
+    if (isOnItsWay && edit.isUnderWay === true) return true;
     const before = this.#of(here).filter(({ seq }) => seq < edit.seq);
     const write = before.at(-1);
     if (write?.reader === undefined) return false;

@@ -97,7 +97,7 @@ export class StrangeWorld {
     else this.partner.edit({ candidateId: person.candidateId, place: at }, value?.partner ?? null);
     const place = { side, record: idOn(side, person), at };
     const text = this.#textOf(place);
-    this.history.edited(place, text, { isUnderWay: text === null && this.#isBeingEmptied(person, field, side) });
+    this.history.edited(place, text, { isUnderWay: this.#isBegun(person, field, place, text) });
     this.#noteAgreed(person);
   }
 
@@ -218,12 +218,12 @@ export class StrangeWorld {
     return this.store.all(asked, employeeId, until).length > 0;
   }
 
-  /** A write that empties it was begun, and nobody has heard of its end. */
-  #isBeingEmptied({ employeeId }: Person, { name }: Field, side: Side): boolean {
+  /** A write to this place that empties it, or one that fills it, was begun, and nobody has heard of its end. */
+  #isBegun({ employeeId }: Person, { name }: Field, { side }: Place, text: string | null): boolean {
     const begun = this.store.all<{ sent: string }>('select sent from exchange_pairs where pair_id = ?', employeeId);
     return begun.some(({ sent }) => {
       const write = (JSON.parse(sent) as SentForms)[name];
-      return write?.to === side && write.form === '';
+      return write?.to === side && (write.form === '') === (text === null);
     });
   }
 

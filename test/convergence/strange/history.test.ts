@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { History, type Joined, type Place, type Reader } from './history.ts';
+
+const hris: Place = { side: 'hris', record: '1', at: 'mail' };
+const partner: Place = { side: 'partner', record: '9', at: 'email' };
+const isSame = (one: string | null, other: string | null): boolean => one?.toLowerCase() === other?.toLowerCase();
+const TO_PARTNER: Joined = { here: partner, there: hris, owner: 'either', keeps: 'hris', isSame };
+
+/** HR types an address and takes it back; then somebody types it in the platform, in the platform's spelling. */
+function overwritten({ isUnderWay }: { isUnderWay: boolean }): string[] {
+  const history = new History();
+  const look = (reader: Reader): void => {
+    for (const place of [partner, hris]) history.read(reader, place, history.textAt(place), 0);
+    history.compared(reader, TO_PARTNER, true);
+  };
+  for (const place of [partner, hris]) history.edited(place, 'ada.30@example.org');
+  look({ shown: new Map(), isDisturbed: false });
+  history.edited(hris, 'Ada.17@Example.org');
+  look({ shown: new Map(), isDisturbed: true });
+  history.edited(hris, 'ada.30@example.org');
+  history.edited(partner, 'ada.17@example.org', { isUnderWay });
+  const reader: Reader = { shown: new Map(), isDisturbed: false };
+  look(reader);
+  history.wrote(partner, 'ada.30@example.org', { reader, joined: [TO_PARTNER], holds: false, at: 0 });
+  return history.violations;
+}
+
+test('a value typed in another spelling passes for a write of it that was begun, and for nothing else', () => {
+  expect(overwritten({ isUnderWay: true })).toEqual([]);
+  expect(overwritten({ isUnderWay: false })).toEqual([expect.stringContaining('is overwritten that nobody contested')]);
+});
