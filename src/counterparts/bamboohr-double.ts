@@ -23,6 +23,8 @@ export interface BambooDouble {
   company: BambooCompany;
   /** `revoked`: no key is good any more; `throttled`: every call is one too many. */
   mood: 'revoked' | 'throttled' | 'well';
+  /** Requests so far. */
+  requests: number;
   /** Drops every connection, is away for a moment and comes back at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startBambooDouble(): Promise<BambooDouble> {
     url: `http://127.0.0.1:${port}`,
     company,
     mood: 'well',
+    requests: 0,
     async restart() {
       await close();
       await listen(port);
@@ -85,6 +88,7 @@ export async function startBambooDouble(): Promise<BambooDouble> {
 }
 
 async function serve(double: BambooDouble, request: IncomingMessage, response: ServerResponse) {
+  double.requests += 1;
   const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://double');
   const raw = await buffer(request);
   const isJson = request.headers['content-type']?.startsWith('application/json') === true;

@@ -2,13 +2,28 @@ import { z } from 'zod';
 import type { EmployeeRef } from '../hire/employee.ts';
 
 const URL_OF = 'expected an https address with {id} or {number}, such as https://hr.example/people/{id}';
+const NAMES_ONE = /\{(id|number)\}/;
 
 /** Where people see an employee in the HR system's own pages. */
 export const employeeUrl = z
   .string(URL_OF)
   .regex(/^https:\/\/[^\s]+$/, URL_OF)
-  .refine((text) => /\{(id|number)\}/.test(text), URL_OF)
+  .refine((text) => NAMES_ONE.test(text), URL_OF)
   .refine((text) => /^https:\/\/[^/?#@{]+([/?#]|$)/.test(text), 'expected no user and no placeholder in the host');
+
+/** The same, or a page below the address of the HR system. */
+export const employeePage = z
+  .string(URL_OF)
+  .regex(/^\/[^\s]*$/, URL_OF)
+  .refine((text) => NAMES_ONE.test(text), URL_OF)
+  .or(employeeUrl);
+
+/** The address of a page below the one that a tenant gives, without what else stands there. */
+export function pageBelow(url: string, page: string): string {
+  if (!page.startsWith('/')) return page;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/$/, '')}${page}`;
+}
 
 /** The address of one of them; undefined where it needs a number and there is none yet. */
 export function urlOfEmployee(template: string | undefined, { id, number }: EmployeeRef): string | undefined {

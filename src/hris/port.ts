@@ -52,7 +52,7 @@ export interface HrisCapabilities {
   readLagMs: number;
   /** How long an employee may be shown as before a change that was taken; `readLagMs` where absent. */
   shownWithinMs?: number;
-  /** Where people see an employee there: an https address with {id} or {number}. */
+  /** As the kind says in `employeeUrl`. */
   employeeUrl?: string;
 }
 
@@ -320,7 +320,7 @@ export interface HrisAdapter<Options = unknown> {
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */
   requisitionFields?(options: Options): readonly FieldDef[];
-  /** As `capabilities.employeeUrl`; absent where no address is known of the kind. */
+  /** Where people see an employee there, an address with {id} or {number}; undefined where it is not known. */
   employeeUrl?(options: Options): string | undefined;
   /** The lists that it tells, by name, or any of its own; absent where it tells none. */
   listNames?(options: Options): readonly string[] | 'any';

@@ -43,5 +43,7 @@ export async function openHris(
       message: `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     });
   }
-  return holdToPort(kind, await adapter.open(parsed.data, limits, inUse));
+  const hris = holdToPort(kind, await adapter.open(parsed.data, limits, inUse));
+  const employeeUrl = adapter.employeeUrl?.(parsed.data);
+  return { ...hris, capabilities: { ...hris.capabilities, ...(employeeUrl && { employeeUrl }) } };
 }

@@ -169,10 +169,10 @@ function cannotPoint({ writeBack, hris: { kind, options } }: Tenant): Impossible
   const adapter = findHrisAdapter(kind, options);
   if (writeBack.employeeUrl === undefined || adapter === undefined) return [];
   if (adapter.employeeUrl?.(adapter.optionsSchema(landings).parse(options)) !== undefined) return [];
-  const where = kind === 'sql' ? 'Set hris.employeeUrl' : kind === 'http' ? 'Say it in the definition' : 'Remove it';
   const text =
-    `nothing says where people see an employee of kind ${kind}. ${where}: "https://hr.example/people/{id}". ` +
-    'These kinds take such an address: sql, http.';
+    `nothing says where people see an employee of kind ${kind}. ` +
+    'Add "employeeUrl: https://hr.example/people/{id}" under hris. These kinds know it by themselves: ' +
+    'bamboohr, odoo, tryton.';
   return [{ path: ['writeBack', 'employeeUrl'], text }];
 }
 

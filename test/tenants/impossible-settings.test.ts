@@ -1,10 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
+
+// Nothing is written to it.
+let store: Store;
+beforeAll(async () => {
+  store = await openStore('sqlite::memory:');
+});
+afterAll(() => store.close());
 
 let dir: string;
 beforeEach(async () => {
@@ -30,14 +37,11 @@ const KINDS = {
 /** What `tenant apply` says of acme with these settings, a line a problem; none where it takes them. */
 async function problemsOf(kind: keyof typeof KINDS, more: string): Promise<string[]> {
   await writeFile(join(dir, 'acme.yaml'), ACME.replace(SQL, KINDS[kind]) + more);
-  const store = await openStore('sqlite::memory:');
   try {
     await planApplication(store, dir, { secrets: 'check' });
     return [];
   } catch (error) {
     return (error as Error).message.split('\n').map((line) => line.replaceAll(`${dir}/`, ''));
-  } finally {
-    await store.close();
   }
 }
 
@@ -59,7 +63,7 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', 'documents: [resume]\n', /takes no documents .*hris\.files\.folder.*These kinds take them: bamboohr/],
   ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
   ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
-  ['tryton', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind tryton.*: sql, http/],
+  ['sftp', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind sftp.* bamboohr, odoo, tryton/],
   ['sql', 'streams: { options: { every: 1h } }\n', /does not say which\. Add "options/],
   ['bamboohr', 'landing: { kind: csv, url: sqlite:./lake.sqlite }\n', /expected sql/],
   ['bamboohr', 'landing: { kind: sql, url: "postgres://me:hunter2@db.example/lake" }\n', /holds a password/],
@@ -77,10 +81,8 @@ test('tables that are named beside the landing database are refused, because not
     join(dir, 'acme.yaml'),
     `${ACME}${HERE}`.replace('  createTable: true\n', '  landing: { jobs: {} }\n'),
   );
-  const store = await openStore('sqlite::memory:');
   const refused = planApplication(store, dir, { secrets: 'check' });
   await expect(refused).rejects.toThrow(/acme\.yaml:13:\d+ .*these tables stay empty. Name them in landing\.tables/);
-  await store.close();
 });
 
 test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('beside %s everything that lands may be set', async (kind) => {

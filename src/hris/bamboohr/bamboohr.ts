@@ -32,6 +32,7 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
   supports: ({ fileCategory }) => ({ files: fileCategory !== undefined, amend: true }),
+  employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: () => 'any',
   open: async (options, limits) => openConnection(options, limits),
 };

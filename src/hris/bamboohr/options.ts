@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { WebhookSigning } from '../../http/signed-delivery.ts';
 import { duration } from '../duration.ts';
+import { employeeUrl, pageBelow } from '../employee-url.ts';
 import type { FieldDef } from '../port.ts';
 
 const fieldName = z.string().regex(/^[\w.]+$/, "expected the field's name or alias in BambooHR, or its id");
@@ -33,6 +34,9 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   birthDate: { name: 'dateOfBirth', readAs: 'birthDate', label: 'Birth date', type: 'date' },
 };
 
+/** Where people see an employee. Assumed: the vendor's document shows no page of one (README). */
+const PROFILE = '/employees/employee.php?id={id}';
+
 /** What stands beside `kind: bamboohr` and `connection` in a tenant file. */
 export const bamboohrOptions = z
   .strictObject({
@@ -56,10 +60,13 @@ export const bamboohrOptions = z
     employment: z.strictObject({ active: z.string().min(1), ended: z.string().min(1) }).optional(),
     /** The id of the section of employees' files that ours go to; without it none is delivered. */
     fileCategory: z.int().positive().optional(),
+    /** Where people see an employee, where it is not at `url`: https://hr.example/people/{id}. */
+    employeeUrl: employeeUrl.optional(),
     fields: z.record(z.string(), field).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   })
   .transform((options) => ({
+    employeeUrl: pageBelow(options.url, PROFILE),
     ...options,
     referenceField: options.referenceField === 'none' ? undefined : options.referenceField,
     fields: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...options.fields },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
-import { employeeUrl } from '../employee-url.ts';
+import { employeePage } from '../employee-url.ts';
 
 /**
  * The file that describes one HR system over HTTP (`hris: { kind: http, definition: ./acme.yaml }`). Expressions
@@ -277,9 +277,11 @@ export const definitionSchema = z.strictObject({
     .describe('{since} stands for the time after which changes are asked for'),
   requisitions: requisitions.optional(),
   lists: lists.default({}),
-  employeeUrl: employeeUrl
+  employeeUrl: employeePage
     .optional()
-    .describe('Where people see an employee: https://hr.example/people/{id}, or with {number}'),
+    .describe(
+      'Where people see an employee: https://hr.example/people/{id}, /people/{id} below hris.url, or by {number}',
+    ),
   files: files.optional(),
   webhooks: webhooks.optional(),
   describe: z

@@ -6,6 +6,7 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { duration } from '../duration.ts';
+import { employeeUrl, pageBelow } from '../employee-url.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type {
   ChangedEmployees,
@@ -48,6 +49,7 @@ export type DefinitionFile = z.output<typeof definitionFile>;
 export interface CommonOptions {
   url: string;
   readLag?: number | undefined;
+  employeeUrl?: string | undefined;
   allowPrivateAddress: boolean;
   [own: string]: unknown;
 }
@@ -117,7 +119,7 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     supports: () => ({ files: definition.filing !== undefined, amend: true }),
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],
-    employeeUrl: () => definition.employeeUrl,
+    employeeUrl: ({ url, employeeUrl: own = definition.employeeUrl }) => own && pageBelow(url, own),
     open: async (options, limits) => openDefinition(definition, options, { limits }).connection,
   };
 }
@@ -160,6 +162,7 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
     definition: z.unknown().optional().describe('The file that describes the HR system'),
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the HR system, https://hr.example/api' }),
     readLag: duration.optional(),
+    employeeUrl: employeeUrl.optional(),
     ...(definition?.webhooks && { webhookKeys }),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   };
@@ -193,7 +196,6 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     capabilities: {
       storesReference: definition.record.reference !== undefined,
       readLagMs: options.readLag ?? definition.readLag,
-      ...(definition.employeeUrl !== undefined && { employeeUrl: definition.employeeUrl }),
     },
     employees: {
       find: (key, signal) => findEmployee(defined, key, signal),

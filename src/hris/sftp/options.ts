@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { columnName, defaultColumns, field } from '../columns.ts';
 import { duration } from '../duration.ts';
+import { employeeUrl } from '../employee-url.ts';
 
 const folder = z.string().regex(/^[^\0]*[^\0/]$/, 'expected a folder on the server, without a slash at its end');
 const fingerprint = z
@@ -43,6 +44,8 @@ export const sftpOptions = z
     rosterMaxAge: duration.default(3 * 86_400_000),
     /** How often it is asked what became of a hire. */
     checkEvery: duration.default(15 * 60_000),
+    /** Where people see an employee: https://hr.example/people/{id}. */
+    employeeUrl: employeeUrl.optional(),
     fields: z.record(z.string(), field).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   })

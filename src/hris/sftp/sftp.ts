@@ -45,6 +45,7 @@ export const sftp: HrisAdapter<SftpOptions> = {
   secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
   employeeFields: fieldDefs,
   supports: () => ({ files: true, amend: false }),
+  employeeUrl: ({ employeeUrl }) => employeeUrl,
   open: async (options) => openConnection(options),
 };
 

@@ -85,11 +85,7 @@ function openConnection(options: SqlOptions): HrisConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
   const reach = reaching(database, options, createHrisTables);
   return {
-    capabilities: {
-      storesReference: options.referenceColumn !== undefined,
-      readLagMs: options.readLag,
-      ...(options.employeeUrl !== undefined && { employeeUrl: options.employeeUrl }),
-    },
+    capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
     employees: employeesOf(options, reach),
     ...changesOf(options, reach),
     ...filesOf(options, reach),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { employeeUrl, pageBelow } from '../employee-url.ts';
 import type { FieldDef } from '../port.ts';
 
 const scalarTypes = ['text', 'number', 'date', 'boolean'] as const;
@@ -13,17 +14,26 @@ const extraField = z.strictObject({
 });
 
 /** What stands beside `kind: tryton` and `connection` in a tenant file. */
-export const trytonOptions = z.strictObject({
-  url: z.url({ protocol: /^https?$/, error: 'expected the address of the server, https://...' }),
-  database: z.string().min(1),
-  user: z.string().min(1),
-  /** A reference to it in the tenant file. */
-  password: z.string().min(1),
-  /** The company's id in Tryton, where employees are made. */
-  company: z.int().positive(),
-  fields: z.record(z.string(), extraField).default({}),
-  allowPrivateAddress: z.boolean('expected true or false').default(false),
-});
+export const trytonOptions = z
+  .strictObject({
+    url: z.url({ protocol: /^https?$/, error: 'expected the address of the server, https://...' }),
+    database: z.string().min(1),
+    user: z.string().min(1),
+    /** A reference to it in the tenant file. */
+    password: z.string().min(1),
+    /** The company's id in Tryton, where employees are made. */
+    company: z.int().positive(),
+    /** Where people see an employee, where it is not at `url`: https://hr.example/people/{id}. */
+    employeeUrl: employeeUrl.optional(),
+    fields: z.record(z.string(), extraField).default({}),
+    allowPrivateAddress: z.boolean('expected true or false').default(false),
+  })
+  .transform((options) => ({ employeeUrl: pageBelow(options.url, webClient(options)), ...options }));
+
+/** Where Tryton's web client shows an employee. That it is served where the server is, is assumed (README). */
+function webClient({ database }: { database: string }): string {
+  return `/#${encodeURIComponent(database)}/model/company.employee/{id}`;
+}
 
 export type TrytonOptions = z.output<typeof trytonOptions>;
 

@@ -39,6 +39,7 @@ export const tryton: HrisAdapter<TrytonOptions> = {
   secrets: ['password'],
   employeeFields: trytonFields,
   supports: () => ({ files: true, amend: true }),
+  employeeUrl: ({ employeeUrl }) => employeeUrl,
   open: async (options, limits) => openConnection(options, limits),
 };
 

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
@@ -21,8 +22,14 @@ async function defineText(partner: PartnerClient, fieldLabel: string): Promise<s
 }
 
 /** A tenant, and one hire that is onboarded; `told`: the candidate has places for address and reason. */
-async function begun({ told }: { told: boolean }) {
-  const fleet = await fleetAtSandbox({ hris: told ? `${SQL}, employeeUrl: "${URL_OF}"` : SQL });
+async function begun({
+  told,
+  hris = told ? `${SQL}, employeeUrl: "${URL_OF}"` : SQL,
+}: {
+  told: boolean;
+  hris?: string;
+}) {
+  const fleet = await fleetAtSandbox({ hris });
   const { sandbox, deps, store } = fleet;
   const [url, reason] = [await defineText(sandbox.partner, 'In HR'), await defineText(sandbox.partner, 'Why it waits')];
   await fleet.apply('acme', told ? `writeBack: { employeeUrl: "${url}", holdReason: "${reason}" }\n` : '');
@@ -78,6 +85,26 @@ test('why a hire is held stands at the candidate until it goes on, and then the 
     .execute();
   expect(writes.map(({ outcome }) => outcome)).not.toContain('refused');
   expect(writes.length).toBe(3);
+});
+
+test('the address of an employee of BambooHR needs no setting, and no call there', async () => {
+  vi.stubEnv('TEST_BAMBOO_KEY', API_KEY);
+  const asked = await Promise.all(
+    [true, false].map(async (told) => {
+      const double = await startBambooDouble();
+      onTestFinished(() => double.close());
+      const hris = `kind: bamboohr, connection: hr, url: "${double.url}", apiKey: env:TEST_BAMBOO_KEY,
+        referenceField: ${REFERENCE_FIELD}, readLag: 0ms, allowPrivateAddress: true`;
+      const { steps, id, shown } = await begun({ told, hris });
+      await steps.employOnce(id);
+      await steps.finish(id);
+      const employeeId = (await steps.row(id))?.employee_id ?? '';
+      const url = told ? `${double.url}/employees/employee.php?id=${employeeId}` : null;
+      expect((await shown()).url).toBe(url);
+      return double.requests;
+    }),
+  );
+  expect(asked[0]).toBe(asked[1]);
 });
 
 test('a hold that ends by itself leaves no reason behind', async () => {
