@@ -1,4 +1,4 @@
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
@@ -16,14 +16,17 @@ export async function startDurable(more: Readonly<Record<string, string>> = {}, 
   return startPostgres({ settings: { ...durable, ...more }, ...(parent === undefined ? {} : { parent }) });
 }
 
+/** Files that a running server makes and removes on the way, and that a base backup leaves out. */
+const PASSING = /xlogtemp|pgsql_tmp|pg_internal\.init|\.tmp$|postmaster\.pid/u;
+
 /** Copies the files of a running server, as one makes a base backup; with its log up to the end of the copy. */
 export async function copyCluster(server: TestPostgres, folder: string): Promise<void> {
   await asking(server.url, async (client) => {
     await client.query(`select pg_backup_start('copy', true)`);
-    await cp(server.cluster, folder, { recursive: true });
+    const files = { recursive: true, filter: (from: string) => !PASSING.test(from) };
+    await cp(server.cluster, folder, files);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
-    await cp(join(server.cluster, 'pg_wal'), join(folder, 'pg_wal'), { recursive: true });
-    await rm(join(folder, 'postmaster.pid'), { force: true });
+    await cp(join(server.cluster, 'pg_wal'), join(folder, 'pg_wal'), files);
     await writeFile(join(folder, 'backup_label'), rows[0]?.labelfile ?? '');
   });
 }

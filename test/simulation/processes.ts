@@ -4,11 +4,12 @@ import type { Timeline } from './timeline.ts';
 
 /**
  * One process of the product. What it waits for comes back through `later`, so that a dead process never goes on and a
- * stopped one
- * (SIGSTOP) goes on where it stood, when it hints.
+ * stopped one (SIGSTOP) goes on where it stood, when it hints.
  */
 export interface Process {
   readonly name: string;
+  /** No other has it, of whatever seed: what a process remembers in its modules is kept by it. */
+  readonly pid: number;
   alive: boolean;
   /** Stopped until this moment. */
   stoppedUntil: number;
@@ -20,9 +21,12 @@ export interface Process {
 /** The process in whose course something happens; undefined for the world around. */
 export const currentProcess = new AsyncLocalStorage<Process>();
 
+let pids = 0;
+
 export function createProcess(name: string, timeline: Timeline, random: Random): Process {
   const process: Process = {
     name,
+    pid: (pids += 1),
     alive: true,
     stoppedUntil: 0,
     onLost: [],

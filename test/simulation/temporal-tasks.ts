@@ -87,7 +87,8 @@ function attemptIn({ process, activities }: ActivityWorker, record: Attempt, end
     currentProcess.run(process, () => {
       // As a worker does: what an activity waits for depends on whether it has called.
       const input = structuredClone(record.input) as { tenantId: string };
-      const attempt = () => inScope(new AbortController().signal, input.tenantId, () => run(input));
+      const tenantHere = `${process.pid} ${input.tenantId}`;
+      const attempt = () => inScope(new AbortController().signal, tenantHere, () => run(input));
       currentAttempt.run(record, attempt).then(succeed, fail);
     }),
   );

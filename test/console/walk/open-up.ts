@@ -69,7 +69,7 @@ export async function openUp(cliPath?: string): Promise<Up> {
     return output.includes('until Ctrl-C');
   };
   await until('up is there', stays, { timeoutMs: 240_000 });
-  const entry = /console\s+(http:\S+)/.exec(output)?.[1] ?? '';
+  const entry = /console\s+(http:\S+token=\S+)/.exec(output)?.[1] ?? '';
   await until('the baseline is complete', async () => (await readTenant(world.storeUrl, 'acme')).baseline === 'done', {
     timeoutMs: 120_000,
   });

@@ -17,6 +17,8 @@ export interface Walk {
   hands: Hands;
   /** Looks at a kind of page for what would keep somebody out, when it is met first. */
   look(): Promise<void>;
+  /** Takes the walk of this name, and says what stood on the page where it could not go on. */
+  take(name: string): Promise<void>;
   /** What went wrong inside a page, or asked another host. */
   errors: readonly string[];
   close(): Promise<void>;
@@ -38,7 +40,7 @@ export async function openWalk(chromium: string, cliPath?: string): Promise<Walk
   });
   await page.goto(up.entry);
   const seen = new Set<string>();
-  return {
+  const walk: Walk = {
     up,
     browser,
     hands: handsOf(page),
@@ -49,11 +51,21 @@ export async function openWalk(chromium: string, cliPath?: string): Promise<Walk
       seen.add(kind);
       assert.deepEqual([page.url(), await barriersOf(page)], [page.url(), []]);
     },
+    async take(name) {
+      try {
+        await walks[name]!(walk);
+      } catch (cause) {
+        const shown = await page.locator('main').innerText({ timeout: 5_000 });
+        const said = `On ${new URL(page.url()).pathname} stood:\n${shown}\nup said:\n${up.output().slice(-2_000)}`;
+        throw new Error(`${String(cause)}\n${said}`, { cause });
+      }
+    },
     async close() {
       await browser.close();
       await up.close();
     },
   };
+  return walk;
 }
 
 /** What the page is, without ids, so that each kind is looked at once. */
