@@ -21,7 +21,13 @@ import {
   readOptionLabels,
   settleLeaving,
 } from '../../src/store/option-labels.ts';
-import { allowedCodes, forgetAllowed, readStreamState } from '../../src/store/stream-states.ts';
+import {
+  allowedCodes,
+  forgetAllowed,
+  heldCodes,
+  readStreamState,
+  type StreamState,
+} from '../../src/store/stream-states.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
@@ -35,12 +41,16 @@ type OptionSet = NonNullable<Tenant['options']>[number];
  * record holds is never taken away; one whose entry is called otherwise now is renamed, and so are the values that hold
  * it. An entry that is missed is missed twice before its option goes. What a request without an answer came to is read
  * before anything is sent again: the options are sent whole, so the same again is harmless. The fields go through each
- * step together, since who holds what is read for all of them at once; one that is refused or held keeps none back.
+ * step together, since who holds what is read for all of them at once; one that is refused or held keeps none back. One
+ * that waits for a person is left alone: they decide about what they were told.
  */
 export async function pushOptions(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
   const run: Run = { ...context, beat };
-  const allowed = allowedCodes(await readStreamState(deps.store, key));
+  const state = await readStreamState(deps.store, key);
+  const allowed = allowedCodes(state);
+  const sets = connection.tenant.options ?? [];
+  const waiting = sets.filter((set) => heldCodes(state).some((lift) => isOf(lift, set)));
   const refused = new Map<OptionSet, ConnectorError>();
   const of = async <T>(set: OptionSet, step: () => Promise<T>): Promise<T[]> => {
     try {
@@ -64,7 +74,8 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
   };
 
   const sides: Sides[] = [];
-  for (const set of connection.tenant.options ?? []) sides.push(...(await of(set, () => beginSet(run, set))));
+  for (const set of sets.filter((one) => !waiting.includes(one)))
+    sides.push(...(await of(set, () => beginSet(run, set))));
   await lookWhoHolds(run, sides);
   const known = await each(sides, (one) => bringBack(run, one));
   const stops = known.flatMap((one) => excessesOf(one, allowed));
@@ -86,10 +97,12 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
     equal.filter(({ leaving }) => leaving.length > 0),
   );
   equal = await each(equal, (one) => endSet(run, one));
-  const isUnseen = (lift: string) => [...refused.keys()].some((set) => lift.endsWith(liftOf('', set)));
-  await forgetAllowed(deps.store, key, allowed.filter(isUnseen));
+  const unseen = [...refused.keys(), ...waiting];
+  const seen = allowed.filter((lift) => !unseen.some((set) => isOf(lift, set)));
+  await forgetAllowed(deps.store, key, seen);
   await hold(run, stops);
   for (const error of refused.values()) throw error;
+  assertNoneHeld(await readStreamState(deps.store, key), sets);
   const kept = going.filter((one) => !isFilled(one)).flatMap(({ field, options }) => options.map(skippedOf(field)));
   return [...equal.flatMap(verdictsOf), ...kept];
 }
@@ -173,6 +186,10 @@ function liftOf(code: string, { customField }: OptionSet): string {
   return `${code}:${encodeURIComponent(customField)}`;
 }
 
+function isOf(lift: string, set: OptionSet): boolean {
+  return lift.endsWith(liftOf('', set));
+}
+
 function excessesOf({ set, field, options, entries, plan, uses }: Sides, allowed: readonly string[]): Stop[] {
   const moved = holdersOf(plan, uses).length;
   return judgeOptions(plan, { options, entries, inUse: uses.labels, moved })
@@ -189,6 +206,14 @@ async function hold({ deps, key }: Run, stops: readonly Stop[]): Promise<void> {
   const count = stops.reduce((sum, stop) => sum + stop.count, 0);
   const state = await readStreamState(deps.store, key);
   await stopAt({ deps, key, state }, { code: first.code, message, lifts }, count);
+}
+
+/** Every pass says so until a person lets the field go on. @throws ConnectorError with the first limit's code */
+function assertNoneHeld(state: StreamState | undefined, sets: readonly OptionSet[]): void {
+  const held = heldCodes(state).find((lift) => sets.some((set) => isOf(lift, set)));
+  if (held === undefined) return;
+  const [code = held] = held.split(':');
+  throw new ConnectorError({ code, action: 'reject', message: state?.held_message ?? '' });
 }
 
 /** What the list lacks is missed, also where a person is asked: they decide about these, and no later one. */

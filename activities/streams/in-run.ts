@@ -1,7 +1,7 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import { heldCodes, isOfPart, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
 import { beginRun, type NewRun, refuseRun } from '../../src/store/streams.ts';
 import { isLookup, type StreamName } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
@@ -63,9 +63,8 @@ export function inRun<Step>(
   });
 }
 
-/** A stream that is paused or held, whatever its kind, does nothing until a person resumes it. */
+/** A stream that is paused or held as a whole, whatever its kind, does nothing until a person resumes it. */
 function stopOf(state: StreamState | undefined): { state: 'refused'; code: string } | undefined {
-  // Behind the code stands what alone it was held for.
-  const code = state?.held_code?.split(/[: ]/)[0] ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
+  const code = heldCodes(state).find((one) => !isOfPart(one)) ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
   return code === undefined ? undefined : { state: 'refused', code };
 }

@@ -3,7 +3,14 @@ import type { RowChange } from '../../src/hris/port.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
-import { allowedCodes, holdStream, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import {
+  allowedCodes,
+  heldCodes,
+  holdStream,
+  isOfPart,
+  readStreamState,
+  type StreamState,
+} from '../../src/store/stream-states.ts';
 import { type CommittedPage, commitPage, keepParts, readStream, type StreamKey } from '../../src/store/streams.ts';
 import { EMPTY_TALLY, judgeChanges, type Tally, tallyPage } from '../../src/streams/change-limits.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
@@ -204,7 +211,7 @@ interface Limited {
 
 /**
  * Holds the stream until a person resumes it, unless a person allowed just this. `lifts` is what they allow then, where
- * that is less than all that the code means.
+ * that is less than all that the code means; what it names is held then, beside what is held already.
  * @throws ConnectorError with the limit's code
  */
 export async function stopAt(
@@ -214,10 +221,14 @@ export async function stopAt(
 ): Promise<void> {
   const { deps, key, state } = run;
   if (lifts.split(' ').every((one) => allowedCodes(state).includes(one))) return;
-  const told =
-    `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +
-    `hirebridge resume ${key.tenantId} ${key.stream}`;
-  await holdStream(deps.store, key, { code: lifts, message: told });
+  const whole = ' Nothing more is written until a person has looked.';
+  const part = ' Nothing more of it is written until a person has looked; the rest goes on.';
+  const allow = ` If it is right, allow it for the next pass: hirebridge resume ${key.tenantId} ${key.stream}`;
+  const end = `${isOfPart(lifts) ? part : whole}${allow}`;
+  // Parts that are held already stay so.
+  const before = (state?.held_message ?? '').replace(end, ' ');
+  const told = `${before}${message}${end}`;
+  await holdStream(deps.store, key, { code: [...heldCodes(state), lifts].join(' '), message: told });
   throw new ConnectorError({ code, action: 'reject', message: told, details: { held } });
 }
 

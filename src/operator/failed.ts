@@ -7,7 +7,7 @@ import { type LeftOutPairs, readLeftOutPairs, retryLeftOutPairs } from '../store
 import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../store/schema.ts';
-import { listStreamStates, type StreamState } from '../store/stream-states.ts';
+import { isRefusedBeside, listStreamStates, type StreamState } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
@@ -58,7 +58,7 @@ function failedOf(
   const left = rows.map((row) => ({ what: row.record_key, since: iso(row.since), reason: row.reason }));
   const stops = [
     ...(state?.held_code ? [{ at: state.held_at, why: state.held_message, code: state.held_code }] : []),
-    ...(run?.state === 'refused' && !state?.held_code
+    ...(run !== undefined && isRefusedBeside(run, state)
       ? [{ at: run.ended_at, why: run.refused_message, code: run.refused_code }]
       : []),
   ].map(({ at, why, code }) => ({ what: '(stream)', since: iso(at ?? 0), reason: `${why ?? ''} [${code ?? ''}]` }));

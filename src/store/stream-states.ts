@@ -56,6 +56,25 @@ export async function resumeStream(store: Store, key: StreamKey, by: string): Pr
   });
 }
 
+/** What the stream is held for. */
+export function heldCodes(state: Pick<StreamState, 'held_code'> | undefined): string[] {
+  return state?.held_code?.split(' ') ?? [];
+}
+
+/** Behind the code stands the part of the stream that alone is held for it, or let go on: the rest goes on anyway. */
+export function isOfPart(code: string): boolean {
+  return code.includes(':');
+}
+
+/** Whether a run was refused for something that the hold does not say. */
+export function isRefusedBeside(
+  run: { state: string; refused_code: string | null } | undefined,
+  state: Pick<StreamState, 'held_code'> | undefined,
+): boolean {
+  const held = heldCodes(state);
+  return run?.state === 'refused' && held.every((one) => isOfPart(one) && one.split(':')[0] !== run.refused_code);
+}
+
 /** What a person lifted for the next whole pass. */
 export function allowedCodes(state: Pick<StreamState, 'allowed_code'> | undefined): string[] {
   return state?.allowed_code?.split(' ') ?? [];
@@ -153,9 +172,11 @@ export async function completeExchange(store: Store, key: StreamKey, mappingHash
   return allowed;
 }
 
-/** What a person allowed was for a run that is over; `kept` has not seen one yet. */
-export async function forgetAllowed(store: Store, key: StreamKey, kept: readonly string[] = []): Promise<void> {
-  if (allowedCodes(await readStreamState(store, key)).length === kept.length) return;
+/** What a person allowed was for a run that is over: all of it, or what that run has `seen`. */
+export async function forgetAllowed(store: Store, key: StreamKey, seen?: readonly string[]): Promise<void> {
+  const allowed = allowedCodes(await readStreamState(store, key));
+  const kept = seen === undefined ? [] : allowed.filter((code) => !seen.includes(code));
+  if (kept.length === allowed.length) return;
   await change(
     store,
     key,

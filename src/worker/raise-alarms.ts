@@ -9,7 +9,7 @@ import type { Store } from '../store/open-store.ts';
 import { countAsked } from '../store/privacy-cases.ts';
 import { listOverdue, type Overdue } from '../store/retention.ts';
 import type { StreamRow } from '../store/schema.ts';
-import { listStreamStates, type StreamState } from '../store/stream-states.ts';
+import { isRefusedBeside, listStreamStates, type StreamState } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
 import { PAUSED_BY_PERSON, readClock, type TenantState } from '../store/tenant-states.ts';
 import { streams as kinds, type StreamName, streamNames } from '../streams/streams.ts';
@@ -149,9 +149,15 @@ function streamTroubles(facts: TenantFacts): Trouble[] {
     if (every === undefined || stands?.paused_at) return [];
     const run = streams.find(({ stream }) => stream === name);
     const trouble = { tenantId: state.tenant_id, kind: 'stream-stale', subject: `stream ${name}` } as const;
-    if (stands?.held_code) return [{ ...trouble, reason: stands.held_code, message: stands.held_message ?? '' }];
-    if (run?.state === 'refused')
-      return [{ ...trouble, reason: run.refused_code ?? 'REFUSED', message: run.refused_message ?? '' }];
+    const held = stands?.held_code
+      ? [{ ...trouble, reason: stands.held_code, message: stands.held_message ?? '' }]
+      : [];
+    if (run !== undefined && isRefusedBeside(run, stands)) {
+      const subject = held.length === 0 ? trouble.subject : `${trouble.subject}, refused`;
+      const refused = { reason: run.refused_code ?? 'REFUSED', message: run.refused_message ?? '' };
+      return [...held, { ...trouble, subject, ...refused }];
+    }
+    if (held.length > 0) return held;
     if (!isStale(now, activeSince, every, run?.updated_at ?? null)) return lateTroubles(facts, name, every);
     const message =
       `The stream ${name} moved nothing for more than three periods. ` +

@@ -87,6 +87,24 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     {},
     ['stream-stale MASS_DELETE'],
   ],
+  [
+    'one part of it is held, and another is refused',
+    {
+      streams: [{ ...run, state: 'refused', updated_at: NOW, refused_code: 'OPTIONS_FIELD_UNUSABLE' }],
+      standing: [standing({ held_code: 'MASS_DELETE:cf-1 ZERO_ROWS:cf-2', held_message: 'why' })],
+    },
+    {},
+    ['stream-stale MASS_DELETE:cf-1 ZERO_ROWS:cf-2', 'stream-stale OPTIONS_FIELD_UNUSABLE'],
+  ],
+  [
+    'one part of it is held, and its runs say so',
+    {
+      streams: [{ ...run, state: 'refused', updated_at: NOW, refused_code: 'ZERO_ROWS' }],
+      standing: [standing({ held_code: 'MASS_DELETE:cf-1 ZERO_ROWS:cf-2', held_message: 'why' })],
+    },
+    {},
+    ['stream-stale MASS_DELETE:cf-1 ZERO_ROWS:cf-2'],
+  ],
   ['a person paused the stream', { streams: [], standing: [standing({ paused_at: 1, paused_by: 'jo' })] }, {}, []],
   [
     'hints wait for three periods',

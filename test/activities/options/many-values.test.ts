@@ -54,6 +54,62 @@ test('what a person allows for one field passes for no other, and a stopped fiel
   expect((await readStreamState(store, KEY))?.allowed_code).toBeNull();
 });
 
+test('while one field waits for a person, later passes go on with the others and leave it alone', async () => {
+  const { hr, run, resume, options, store, addSites, calls } = await optionWorld({ options: SITES });
+  const other = await addSites(SITES);
+  const [ids, others] = [SITES.map((name) => hr.add(name)), SITES.map((name) => hr.add(name, 'sites'))];
+  await run('one');
+  for (const id of ids.slice(4)) hr.close(id);
+  expect(await run('two')).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  hr.add('Roof', 'sites');
+  hr.add('Attic');
+  // It says each time what waits; what the other list has is there.
+  expect(await run('three')).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  expect(await options(other)).toEqual([...SITES, 'Roof']);
+  expect(await options()).toEqual(SITES);
+  // The other one is held beside it.
+  for (const id of others.slice(4)) hr.close(id, 'sites');
+  expect(await run('four')).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  const { held_code: codes, held_message: told } = (await readStreamState(store, KEY)) ?? {};
+  expect(codes?.split(' ')).toHaveLength(2);
+  expect(told).toMatch(
+    /^Custom field "Department".*Custom field "Site"[^"]*the rest goes on.*hirebridge resume acme options$/,
+  );
+  // Where every field waits, nothing is asked.
+  const before = await calls();
+  expect(await run('five')).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  expect(await calls()).toBe(before);
+  await resume();
+  expect(await run('six')).toMatchObject({ state: 'done' });
+  expect([await options(), await options(other)]).toEqual([
+    [...SITES.slice(0, 4), 'Attic'],
+    [...SITES.slice(0, 4), 'Roof'],
+  ]);
+  expect(await readStreamState(store, KEY)).toMatchObject({ held_code: null, allowed_code: null });
+});
+
+test('what a person lets go on during a pass is allowed in the next one', async () => {
+  const { hr, run, resume, options, addSites, meanwhile, store } = await optionWorld({ options: SITES });
+  const other = await addSites(SITES);
+  const ids = SITES.map((name) => hr.add(name));
+  for (const name of SITES) hr.add(name, 'sites');
+  await run('one');
+  for (const id of ids.slice(4)) hr.close(id);
+  expect(await run('two')).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  hr.add('Roof', 'sites');
+  meanwhile.at = async (point) => {
+    if (point !== 'customFields.update/after') return;
+    delete meanwhile.at;
+    await resume();
+  };
+  expect(await run('three')).toMatchObject({ state: 'done' });
+  expect(await options(other)).toContain('Roof');
+  expect(await options()).toEqual(SITES);
+  expect((await readStreamState(store, KEY))?.allowed_code).toMatch(/^MASS_DELETE:/);
+  expect(await run('four')).toMatchObject({ state: 'done' });
+  expect(await options()).toEqual(SITES.slice(0, 4));
+});
+
 test('a field that is refused keeps no other from being equal', async () => {
   const { hr, run, options, addSites } = await optionWorld({ fieldType: 'text' });
   const other = await addSites(['Hall']);
