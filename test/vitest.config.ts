@@ -59,6 +59,8 @@ export default defineConfig({
           ...timeouts,
           // Loading the product takes longer than most files' tests: a worker loads it once.
           isolate: false,
+          // Half of their time they wait for sandboxes and databases, which are processes of their own.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -69,6 +71,7 @@ export default defineConfig({
           include: ['test/workflow/**/*.test.ts', ...withTemporal],
           ...needsTemporal,
           ...timeouts,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
@@ -79,7 +82,9 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           ...needsTemporal,
           ...timeouts,
-          sequence: { groupOrder: 2 },
+          // They wait for servers and schedules more than they compute.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -91,7 +96,7 @@ export default defineConfig({
           ...needsTemporal,
           ...timeouts,
           // Its files wait for restarts, leases and schedules more than they compute.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 3 },
         },
       },
