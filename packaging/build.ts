@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BundleKind, bundleWorkflows, PACKED_BUNDLES } from '../src/temporal/workflow-bundle.ts';
+import { type BundleKind, bundleWorkflows, PACKED_BUNDLES } from '../src/temporal/worker.ts';
 import { keepTypesOf } from './keep-types.ts';
 
 const root = join(import.meta.dirname, '..');

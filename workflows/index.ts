@@ -1,6 +1,3 @@
-export { exchangeStream } from './exchange-stream.ts';
 export { hire } from './hire.ts';
-export { pullStream } from './pull-stream.ts';
-export { pushStream } from './push-stream.ts';
 export { reconcileTenant } from './reconcile-tenant.ts';
-export { syncStream } from './sync-stream.ts';
+export { exchangeStream, pullStream, pushStream, syncStream } from './streams.ts';

@@ -109,8 +109,8 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['revert', 'plan how to put back what was written', async () => (await import('./plan.ts')).defineRevert],
     ['pause', 'stop a tenant, or one of its streams', async () => (await import('./pause.ts')).definePause],
     ['resume', 'let a paused tenant or stream go on', async () => (await import('./pause.ts')).defineResume],
-    ['freeze', 'stop every write of everybody at once', async () => (await import('./freeze.ts')).defineFreeze],
-    ['thaw', 'let the writes go on that freeze stopped', async () => (await import('./freeze.ts')).defineThaw],
+    ['freeze', 'stop every write of everybody at once', async () => (await import('./pause.ts')).defineFreeze],
+    ['thaw', 'let the writes go on that freeze stopped', async () => (await import('./pause.ts')).defineThaw],
   ],
   'Repair:': [
     [

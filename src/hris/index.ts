@@ -1,12 +1,17 @@
+import { definedKind } from './http/http.ts';
+import type { HrisAdapter } from './port.ts';
+
 /**
  * Every HRIS adapter, one line each. Its name here is the `hris.kind` of tenant files and the folder of its default
  * mappings.
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
 export { http } from './http/http.ts';
-export { odoo } from './kinds/odoo.ts';
-export { scim } from './kinds/scim.ts';
 export { module } from './module.ts';
 export { sftp } from './sftp/sftp.ts';
 export { sql } from './sql/sql.ts';
 export { tryton } from './tryton/tryton.ts';
+/** Odoo's HR application; `odoo.yaml` is all of it. */
+export const odoo: HrisAdapter = definedKind('odoo');
+/** SCIM 2.0 (RFC 7643, RFC 7644): HR systems and directories that speak it; `scim.yaml` is all of it. */
+export const scim: HrisAdapter = definedKind('scim');

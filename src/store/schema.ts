@@ -15,7 +15,6 @@ import type {
   RequisitionTable,
   SourcedLeadTable,
 } from './push-tables.ts';
-import type { RateLimitTable } from './rate-limit-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
   JobTable,
@@ -324,3 +323,15 @@ export type AuditRow = Selectable<AuditTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
 export type ForeignWriteRow = Selectable<ForeignWriteTable>;
+
+/** The learned request budget of one (tenant, upstream), shared by every process. */
+interface RateLimitTable {
+  tenant_id: string;
+  upstream: string;
+  /** Counts changes: a change is written only over what it was made from. */
+  version: number;
+  /** The limiter's saved state, JSON; times are of the database's clock. */
+  state: string;
+  /** Nobody may call before: the upstream asked for a pause. */
+  paused_until: number | null;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bundledFiles, bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+import { bundledFiles, bundleWorkflows } from '../../src/temporal/worker.ts';
 
 test('the files that decide under which name the bundle is kept are those that it contains', async () => {
   const [, map = ''] = /sourceMappingURL=data:[^,]*,(\S+)/.exec(await bundleWorkflows()) ?? [];

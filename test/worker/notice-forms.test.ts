@@ -15,7 +15,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Notify } from '../../src/tenants/notify-section.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createNotifier } from '../../src/worker/notify-tenant.ts';
+import { createNotifier } from '../../src/worker/chores.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { freshStore } from '../store/stores.ts';
 

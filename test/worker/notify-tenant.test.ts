@@ -15,7 +15,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { listTenantStates, pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import type { Notify } from '../../src/tenants/notify-section.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createNotifier } from '../../src/worker/notify-tenant.ts';
+import { createNotifier } from '../../src/worker/chores.ts';
 import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { freshStore, kinds } from '../store/stores.ts';

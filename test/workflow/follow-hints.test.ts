@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
-import type { ExchangeStart } from '../../workflows/exchange-stream.ts';
+import type { ExchangeStart } from '../../workflows/streams.ts';
 import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation/workflow-double.ts';
 
 vi.mock('@temporalio/workflow', () => import('../simulation/workflow-double.ts'));
-const { exchangeStream } = await import('../../workflows/exchange-stream.ts');
-const { pushStream } = await import('../../workflows/push-stream.ts');
+const { exchangeStream } = await import('../../workflows/streams.ts');
+const { pushStream } = await import('../../workflows/streams.ts');
 
 const input: ExchangeStart = {
   tenantId: 'acme',

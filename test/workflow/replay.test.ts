@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+import { bundleWorkflows } from '../../src/temporal/worker.ts';
 
 /** Each recorded once, when its path first passed whole; a later change adds a file and never records these again. */
 const histories = fileURLToPath(new URL('./histories/', import.meta.url));

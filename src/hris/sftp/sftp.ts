@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields, FindKey, Found } from '../../hire/employee.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
+import { fitsKey, foundBy } from '../fits-key.ts';
 import type {
   ChangedEmployees,
   CreateResult,
@@ -20,11 +21,10 @@ import type {
 import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
 import { type Cells, readCsv, unreadable } from './csv.ts';
-import { assertKnown, findEmployee, readEmployees } from './find.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import { encrypt } from './open-pgp.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
-import { listRosters, readRoster } from './people.ts';
+import { listRosters, type Roster, readPeople, readRoster } from './people.ts';
 import { createReadyFiles } from './ready-files.ts';
 import { encode, hireRequestId, referenceOf } from './request-id.ts';
 import { madeTwice, readResults, verdictOn } from './results.ts';
@@ -353,4 +353,44 @@ async function askFor(
   await assertKnown(hris, id, write.signal);
   const row = { action, [hris.options.idColumn]: id, ...cells };
   await handOverLast(hris, { id: `change-${encode(id)}`, cells: row }, write);
+}
+
+/** Looks among everybody known. Every letter is compared here, so an empty answer is as good as the roster is. */
+async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
+  const { roster, employees } = await readPeople(hris, signal);
+  const refs = employees.filter((record) => fitsKey(record, key)).map(({ ref }) => ref);
+  return foundBy(key, refs, proves(hris.options, roster, key));
+}
+
+/** Everybody known by their ids: whoever is asked for, the files are the same. */
+async function readEmployees(hris: Sftp, signal: AbortSignal): Promise<Map<string, EmployeeRecord>> {
+  return new Map((await readPeople(hris, signal)).employees.map((record) => [record.ref.id, record]));
+}
+
+/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
+async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): Promise<void> {
+  if ((await readEmployees(hris, signal)).has(id)) return;
+  throw new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
+  });
+}
+
+const COMPARED: Record<'email' | 'person', readonly string[]> = {
+  email: ['email'],
+  person: ['birthDate', 'familyName', 'givenName'],
+};
+
+/**
+ * Whether nobody found means nobody there. Whatever we asked for is known by its request, however old the roster; a
+ * second request of the same name cannot be handed over.
+ */
+function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKey): boolean {
+  if (by === 'reference') return true;
+  if (by === 'name') return false;
+  if (roster === undefined || roster.ageMs > options.rosterMaxAge) return false;
+  const columns =
+    by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.columns[key]?.column ?? '');
+  return columns.every((column) => roster.columns.includes(column));
 }

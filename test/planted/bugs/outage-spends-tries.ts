@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'busy Temporal spends tries of a delivery',
   patches: [
     {
-      file: 'src/worker/is-outage.ts',
+      file: 'src/worker/relay.ts',
       find: 'return cause.code !== INVALID_ARGUMENT || ',
       replace: 'return cause.code === 14 || cause.code === 4 || cause.code === -INVALID_ARGUMENT || ',
     },

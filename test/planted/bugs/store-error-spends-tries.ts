@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'store error spends tries of a delivery',
   patches: [
     {
-      file: 'src/worker/is-outage.ts',
+      file: 'src/worker/relay.ts',
       find: '  return isDriverError(error);',
       replace: '  return false && isDriverError(error);',
     },
