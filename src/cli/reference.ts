@@ -226,7 +226,7 @@ function sourcePaths(): string[] {
     '',
     ...read,
     '',
-    'A mapping of a stream reads its one record, with the same fields:',
+    'A mapping of a stream reads its one record, with the same fields, and all of it (`candidate.*`) where it lands:',
     '',
     ...own,
     '',

@@ -50,6 +50,11 @@ export function pathsRead({ from, when }: Pick<CompiledField, 'from' | 'when'>):
   return [...from, ...when.map(({ path }) => path)];
 }
 
+/** All of a record at once: whatever is known of somebody stands in it. */
+export function isWhole(path: SourcePath): boolean {
+  return 'without' in path;
+}
+
 /** Whether any rule reads this record. */
 export function readsSource(fields: readonly CompiledField[], source: string): boolean {
   return fields.some((field) => pathsRead(field).some((path) => path.source === source));
@@ -76,7 +81,7 @@ export function compileRule(
       when: (rule.when ?? []).flatMap((one) => compileCondition(one, reads)),
       transforms: (rule.transform ?? []).map((one) => compileTransform(one, def)),
       required: rule.required === true || def.required,
-      sensitive: rule.sensitive === true,
+      sensitive: rule.sensitive === true || from.some(isWhole),
       rule,
       at: { file: source.file, ...placeOf(source, ['fields'], target) },
       ...(template === undefined ? {} : { template }),

@@ -17,6 +17,7 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
   if (record === undefined) return { value: undefined };
   if ('customField' in path && path.of !== undefined) return readNested(path, path.of, record);
   if ('customField' in path) return readCustomField(path.customField, customFieldsOf(path, sources), path.text);
+  if (path.without !== undefined) return { value: wholeText(record, path.without) };
   const value = record[path.field];
   if (path.question !== undefined) return readAnswer(path.question, value, path.text);
   if (path.key !== undefined) return { value: isRecord(value) ? plain(value[path.key]) : undefined };
@@ -94,6 +95,23 @@ function readValue(value: unknown, text: string): Read {
     code: 'WRONG_TYPE',
     text: `${text} holds something that is no text, number, list or yes and no. Correct it in the hiring platform.`,
   };
+}
+
+/** One record as one text, the same whenever it holds the same. */
+function wholeText(record: Record<string, unknown>, without: readonly string[]): string {
+  const own = Object.fromEntries(Object.entries(record).filter(([name]) => !without.includes(name)));
+  return JSON.stringify(own, (_name, value: unknown) => {
+    if (typeof value === 'string') return unsigned(value);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}
+
+/** What opens a file of a person for whoever has the address, and is another with every reading. */
+const SIGNED = /[?&](?:x-(?:amz|goog|oss)-[\w-]+|signature|sig|token|expires|key-pair-id|policy)=/i;
+
+function unsigned(text: string): string {
+  return /^https?:\/\//i.test(text) && SIGNED.test(text) ? text.replace(/[?#].*$/s, '') : text;
 }
 
 /** Ids are text for us; one of digits alone also fits a field of type number. */

@@ -7,6 +7,8 @@ export interface SourceRecord {
   lists?: readonly string[];
   /** It has answers to questions, by their words. */
   hasAnswers?: boolean;
+  /** All of it may be read at once, without these fields. */
+  whole?: { without: readonly string[] };
 }
 
 /** Records by the first word of a path. */
@@ -77,16 +79,19 @@ const WITH_KEYS = 'metadata';
 /** Where an application has the answers to its questions (section 2.4). */
 const ANSWERS = 'screeningQuestionAnswer';
 
+/** In place of a field: the whole record. */
+const WHOLE = '*';
+
 /** Which entry of a list; `current` is the one that says so itself. */
 const PICKS = ['first', 'last', 'current'] as const;
 export type Pick = (typeof PICKS)[number];
 
 /**
- * A parsed `from`: a field, a key of the onboarding's metadata, the answer to a question by its words, or a custom
- * field by its label or id, of the record or of one entry of a list.
+ * A parsed `from`: a field, a key of the onboarding's metadata, the answer to a question by its words, the whole record
+ * without some fields, or a custom field by its label or id, of the record or of one entry of a list.
  */
 export type SourcePath = { source: string; text: string } & (
-  | { field: string; key?: string; question?: string }
+  | { field: string; key?: string; question?: string; without?: readonly string[] }
   | { customField: string; of?: { list: string; pick: Pick } }
 );
 
@@ -138,9 +143,13 @@ export function parseSourcePath(text: string, records: SourceRecords = sourceRec
 function parseField(
   text: string,
   head: string,
-  { fields, hasCustomFields, hasAnswers }: SourceRecord,
+  { fields, hasCustomFields, hasAnswers, whole }: SourceRecord,
   [field = '', key, ...rest]: string[],
 ): SourcePath | WrongPath {
+  if (field === WHOLE && key === undefined) {
+    if (whole !== undefined) return { source: head, text, field, ...whole };
+    return { wrong: `all of a ${head} is read by the mapping of a stream that lands alone`, word: text, known: [] };
+  }
   if (!fields.includes(field))
     return {
       wrong: `"${field}" is not a field of ${head}`,
@@ -149,6 +158,7 @@ function parseField(
         ...fields,
         ...(hasCustomFields ? ['customFields[LABEL]'] : []),
         ...(hasAnswers ? ['answers[QUESTION]'] : []),
+        ...(whole ? [WHOLE] : []),
       ],
     };
   const isObject = field === WITH_KEYS;

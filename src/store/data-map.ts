@@ -344,6 +344,7 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
     people: {
       'a row of `candidates`, `applications`, `onboarding`, `interviews`, `screenings`, `bookings` or `leads`': RECORD,
       'a row of `jobs`': IDS,
+      'a column that takes all of a record (`candidate.*`)': RECORD,
     },
     why: 'The tenant runs a stream that lands these records there.',
     kept: 'while the partner shows the record; then as `streams.*.deletion` says',

@@ -8,14 +8,14 @@ import { lookupTable } from './with-tables.ts';
 /**
  * Job candidates of all jobs. They are listed a stage type at a time, because no list shows them all (section 4.4). The
  * stage is no field of theirs: its type is known by the list that shows them, so it is as of the last whole pass. Which
- * stage of that type, no list of types tells.
+ * stage of that type, no list of types tells. Read by its id, one has its person beside it, whom another stream brings.
  */
 export const applications: PullStream = {
   kind: 'pull',
   list: contract.jobCandidates.listByStageType as ListEndpoint,
   segments: stageTypes.map((stageType) => ({ stageType })),
   fetch: contract.jobCandidates.bulkFetch as ListEndpoint,
-  toRecords: (item, { stageType }) => [
+  toRecords: ({ candidate_details: _person, ...item }, { stageType }) => [
     'jobCandidateDetails' in item ? { ...(item['jobCandidateDetails'] as object), stageType } : item,
   ],
   record: { name: 'jobCandidate', fields: [...sourceRecords.jobCandidate.fields, 'stageType'] },

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import type { FieldDef, Landed, Landing, LandingRow, RowChange } from '../hris/port.ts';
+import { isWhole } from '../mapping/compile-rule.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { compileMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
@@ -202,14 +203,26 @@ async function recordSafely(store: Store, origin: WriteOrigin, writes: readonly 
 
 function writesOf({ mapping, stream }: Destination, changes: readonly RowChange[]): NewWrite[] {
   const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
+  const whole = mapping.fields.filter(({ from }) => from.some(isWhole)).map(({ target }) => target);
   return changes.map(({ row, before }) => ({
     target: stream,
     recordId: row.id,
     kind: before === undefined ? 'create' : 'update',
-    changes: fieldChanges(before?.fields, row.fields),
+    changes: digested(fieldChanges(before?.fields, row.fields), whole),
     sensitive,
     rowHash: row.hash,
   }));
+}
+
+/** Of a whole record the log keeps that it changed: the text itself would stand there twice a change. */
+function digested(changes: Record<string, FieldChange>, whole: readonly string[]): Record<string, FieldChange> {
+  const digestOf = (value: unknown): FieldValue =>
+    value === null ? null : `sha256:${hash('sha256', JSON.stringify(value), 'hex')}`;
+  const some = Object.entries(changes).map(([name, change]) => {
+    const { old, new: now } = change;
+    return [name, whole.includes(name) ? { old: digestOf(old), new: digestOf(now) } : change] as const;
+  });
+  return Object.fromEntries(some);
 }
 
 /** The fields that differ; a field that is not named is empty. */

@@ -104,7 +104,9 @@ export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promi
   const { mapping: file } = tenant.streams[stream];
   if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
   const { name, ...record } = pullStreams[stream].record;
-  const of = { name: stream, reads: { [name]: record } };
+  // What only the list tells is none of the record, which is also read by its id.
+  const whole = { without: pullStreams[stream].listOnly ?? [] };
+  const of = { name: stream, reads: { [name]: { ...record, whole } } };
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 

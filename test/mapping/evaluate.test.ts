@@ -197,3 +197,31 @@ function isExactNumber(type: string, given: unknown): boolean {
   const number = Number(given);
   return /^-?\d+(\.\d+)?$/.test(given) && (String(number) !== given || Math.abs(number) > Number.MAX_SAFE_INTEGER);
 }
+
+test('all of a record is one text, the same whenever it holds the same, and opens no file of a person', () => {
+  const of = { name: 'candidates', reads: { candidate: { fields: [], whole: { without: ['stageType'] } } } };
+  const mapping = compileMapping(
+    'test',
+    FIELDS,
+    [parseYaml('rule.yaml', 'fields:\n  text: { from: "candidate.*" }\n')],
+    {
+      of,
+    },
+  );
+  const textOf = (candidate: Record<string, unknown>) => evaluateMapping(mapping, { candidate }).fields['text'];
+  const signed = 'https://files.example/cv.pdf?X-Amz-Date=1&X-Amz-Signature=abc#page';
+  const record = { lastName: 'Silva', resume: signed, list: [{ b: 1, a: 'http://e.example/?q=x&sig=1' }], none: null };
+  expect(textOf({ ...record, stageType: 'APPLIED' })).toBe(
+    '{"lastName":"Silva","list":[{"a":"http://e.example/","b":1}],"none":null,"resume":"https://files.example/cv.pdf"}',
+  );
+  expect(textOf(Object.fromEntries(Object.entries(record).toReversed()))).toBe(textOf(record));
+  const plain = 'https://example.com/in/silva?trk=1#top Signature=none';
+  expect(textOf({ linkedin: plain })).toBe(JSON.stringify({ linkedin: plain }));
+  expect(mapping.fields[0]?.sensitive).toBe(true);
+});
+
+test('all of a record is nothing for an employee', () => {
+  expect(() => evaluate('text: { from: "candidate.*" }')).toThrow(
+    /rule\.yaml:2:\d+ all of a candidate is read by the mapping of a stream that lands alone/,
+  );
+});

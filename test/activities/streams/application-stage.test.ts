@@ -5,12 +5,15 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints } from '../../../src/store/hints.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
-const STAGE = { landing: { applications: { fields: { stage: { column: 'stage', type: 'text' as const } } } } };
+const STAGE = {
+  landing: { applications: { fields: { stage: { column: 'stage' }, payload: { column: 'payload' } } } },
+};
 
 async function openApplications(): Promise<PullWorld> {
   const streams = '{ applications: { every: 1h, mapping: acme-applications.yaml } }';
   const opened = await openPullWorld(streams, { jobs: 2, candidates: 12, hris: STAGE });
-  const rule = 'fields:\n  stage: { from: jobCandidate.stageType, required: true }\n';
+  const rule =
+    'fields:\n  stage: { from: jobCandidate.stageType, required: true }\n  payload: { from: "jobCandidate.*" }\n';
   await writeFile(join(opened.world.tenantsDir, 'acme-applications.yaml'), rule);
   return opened;
 }
