@@ -101,7 +101,7 @@ const OF_HRIS = 'HRIS_WEBHOOK_FORGED';
 const nextSteps: Record<string, string> = {
   WEBHOOK_KEY_WRONG:
     "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
-  [OF_HRIS]:
+  HRIS_WEBHOOK_FORGED:
     "the HR system's webhooks are signed by no key of hris.webhookKeys, or the clock here is minutes off: compare both",
   WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
   STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',

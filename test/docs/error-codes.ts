@@ -44,6 +44,8 @@ interface Named {
 interface Maker {
   at: number;
   actions: string[];
+  /** Its own, where a call of it brings none. */
+  message?: string | undefined;
 }
 
 const CODE = /^[A-Z][A-Z_]+$/;
@@ -131,7 +133,10 @@ function makersIn(file: CodeFile, known: ReadonlyMap<string, Maker>): [string, M
     const within = file.nodes.filter(({ start, end }) => start >= made.start && end <= made.end);
     const objects = within.filter(({ type }) => type === 'ObjectExpression').map(propertiesOf);
     const error = objects.find((one) => nameOf(one.get('code')) === 'code' && one.has('action'));
-    if (error !== undefined) return [[name, { at, actions: plainly(error.get('action')) }]];
+    if (error !== undefined) {
+      const message = messageOf(error.get('message'), file);
+      return [[name, { at, actions: plainly(error.get('action')), message }]];
+    }
     const isAlarm = objects.some((one) => nameOf(one.get('reason')) === 'reason' && one.has('message'));
     if (isAlarm) return [[name, { at, actions: ['alarm'] }]];
     const calls = within.filter(({ type }) => type === 'CallExpression');
@@ -148,7 +153,7 @@ function metIn(node: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): 
     const maker = makerOf(node, file, makers);
     const given = node['arguments'] as Node[];
     if (maker === undefined) return [];
-    const message = given.map((one) => messageOf(one, file)).find((text) => text?.includes(' '));
+    const message = given.map((one) => messageOf(one, file)).find((text) => text?.includes(' ')) ?? maker.message;
     return codesOf(given[maker.at], file).map((code) => ({ code, actions: maker.actions, message }));
   }
   if (node.type === 'VariableDeclarator') return ofTable(node, file.source);
@@ -164,16 +169,19 @@ function metIn(node: Node, file: CodeFile, makers: ReadonlyMap<string, Maker>): 
   });
 }
 
-/** What is done about codes of the other side, and what to do about them: tables by code. */
+/** What is done about codes of the other side, what to do about them, and refused webhooks: tables by code. */
 function ofTable(node: Node, source: string): Met[] {
   const name = nameOf(node['id']);
-  const table = node['init'] as Node | undefined;
-  if (!['actionsByCode', 'hints'].includes(name) || table?.type !== 'ObjectExpression') return [];
-  return [...propertiesOf(table)].map(([code, value]) => ({
-    code,
-    actions: name === 'hints' ? [] : plainly(value),
-    message: name === 'hints' ? textOf(value, source) : undefined,
-  }));
+  const table = node['init'] ? bare(node['init'] as Node) : undefined;
+  const known = ['actionsByCode', 'hints', 'REFUSALS', 'nextSteps'].includes(name);
+  if (!known || table?.type !== 'ObjectExpression') return [];
+  return [...propertiesOf(table)].map(([code, value]): Met => {
+    if (name === 'hints') return { code, actions: [], message: textOf(value, source) };
+    if (name === 'nextSteps') return { code, actions: [], message: `If many are refused: ${textOf(value, source)}.` };
+    if (name === 'actionsByCode') return { code, actions: plainly(value), message: undefined };
+    const [status, message] = (value['elements'] as Node[]).map((one) => textOf(one, source));
+    return { code, actions: [], message: `${message} Answered with ${status}.` };
+  });
 }
 
 /** A code and its action; where the same condition chooses both, the two that go together. */
@@ -211,9 +219,10 @@ function nameOf(node: unknown): string {
   return String((node as { name?: string } | null | undefined)?.name ?? '');
 }
 
-/** Without `as const` and `satisfies`. */
+/** Without `as const`, `satisfies` and parentheses. */
 function bare(node: Node): Node {
-  return node?.type?.startsWith('TS') === true && 'expression' in node ? bare(node['expression'] as Node) : node;
+  const isShell = /^(TS|Parenthesized)/.test(node?.type ?? '') && 'expression' in node;
+  return isShell ? bare(node['expression'] as Node) : node;
 }
 
 function codesOf(node: Node | undefined, file: CodeFile): string[] {
@@ -245,7 +254,15 @@ function meant(node: Node | undefined, { named }: CodeFile): Node | undefined {
 }
 
 function messageOf(node: Node | undefined, file: CodeFile): string | undefined {
-  return textOf(meant(node, file) ?? node, file.source);
+  const callee = node?.type === 'CallExpression' ? nameOf(node['callee']) : '';
+  return textOf(meant(node, file) ?? answerOf(callee, file) ?? node, file.source);
+}
+
+/** What a function of this file returns in the end. */
+function answerOf(name: string, { nodes }: CodeFile): Node | undefined {
+  const made = nodes.find((one) => one.type === 'FunctionDeclaration' && name !== '' && nameOf(one['id']) === name);
+  const last = ((made?.['body'] as Node | undefined)?.['body'] as Node[] | undefined)?.at(-1);
+  return last?.type === 'ReturnStatement' ? (last['argument'] as Node) : undefined;
 }
 
 /** A text as a reader meets it; what changes from case to case is a name in capitals. */
@@ -286,10 +303,15 @@ documentation explains them. Why a field is left out or a stream stands still:
 
 function entryOf([code, all]: [string, Met[]]): string {
   const actions = [...new Set(all.flatMap((one) => one.actions.flatMap((action) => ACTIONS[action] ?? [])))];
-  const messages = [...new Set(all.flatMap(({ message }) => (message === undefined ? [] : [message.trim()])))];
+  // One that is all of it put together at run time says nothing here.
+  const told = all.flatMap(({ message = '' }) => (/[a-z]{3}/.test(message) ? [message.trim()] : []));
+  const messages = [...new Set(told)];
   const says = messages.map((message) => wrapped(`- ${message.replaceAll(/\s+/g, ' ')}`, '  '));
   const parts = [wrapped(actions.join(' '), ''), says.join('\n')].filter((part) => part !== '');
-  return [`## ${code}`, ...(parts.length > 0 ? parts : ['What happened is said with it.'])].join('\n\n');
+  const shared = code.replace(/^HRIS_/, '');
+  if (parts.length === 0 && shared === code) throw new Error(`Nothing says what ${code} means.`);
+  const same = `The same as [${shared}](#${shared.toLowerCase()}), where the HR system answers.`;
+  return [`## ${code}`, ...(parts.length > 0 ? parts : [same])].join('\n\n');
 }
 
 /** Lines of at most 120 columns. */
