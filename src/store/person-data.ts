@@ -3,8 +3,9 @@ import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import type { Store } from './open-store.ts';
 import type { PersonIds } from './person-marks.ts';
-import { recordedBy } from './person-rows.ts';
+import { handOverRecorded, recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
+import { siblingsOf } from './tenant-states.ts';
 
 // Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
 
@@ -189,16 +190,7 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'stream_missing', where: (of) => ofStream(of, 'record_id', LANDED) },
   {
     table: 'stream_pages',
-    where: (of) =>
-      within(
-        of,
-        either(
-          ...LANDED.map((stream) => {
-            const ids = STREAM_IDS[stream]?.(of) ?? [];
-            return sql<boolean>`(stream = ${stream} and ${either(names('ids', ids), names('known', ids))})`;
-          }),
-        ),
-      ),
+    where: (of) => within(of, either(...LANDED.map((stream) => pagesOf(stream, STREAM_IDS[stream]?.(of) ?? [])))),
     key: ['tenant_id', 'stream', 'page'],
     keep: ({ stream, ids, known }, of) => keepPage(String(ids), known, STREAM_IDS[String(stream)]?.(of) ?? []),
   },
@@ -235,6 +227,10 @@ const PLACES: readonly PersonPlace[] = [
   // After the rows whose triggers write it.
   { table: 'events_out', where: ofHire },
 ];
+
+function pagesOf(stream: string, ids: readonly string[]): RawBuilder<boolean> {
+  return sql<boolean>`(stream = ${stream} and ${either(names('ids', ids), names('known', ids))})`;
+}
 
 /** Acts whose details name people by their ids. */
 export const NAMING_ACTS = [
@@ -387,8 +383,10 @@ export async function findPersonRows({ kysely }: Pick<Store, 'kysely'>, of: Subj
 
 /** Takes the person out of every table at once. Repeating it is harmless. */
 export async function erasePersonRows(store: Store, of: Subject): Promise<void> {
+  const siblings = await siblingsOf(store, of.tenantId);
   await store.kysely.transaction().execute(async (kysely) => {
     const owned = sql<{ person_id: string }>`select person_id from person_keys where ${keysOf(of)}`;
+    await handOverRecorded(kysely, of.tenantId, { people: owned, siblings });
     const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
     for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ kysely }, place, of);
     await endPersons({ kysely }, of, people);

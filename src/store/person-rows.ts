@@ -22,6 +22,37 @@ export function recordedBy(tenantId: string, persons = 'persons'): RawBuilder<bo
   return sql<boolean>`${sql.ref(`${persons}.recorded`)} like ${`%"tenantId":"${tenantId}"%`}`;
 }
 
+/**
+ * Of tenants that share an HR system the first records somebody for all. Whom it forgets is recorded from then on by
+ * a sibling that had them before go-live, too. `people`: ids, or a query that finds them.
+ */
+export async function handOverRecorded(
+  kysely: Store['kysely'],
+  tenantId: string,
+  { people, siblings }: { people: RawBuilder<unknown>; siblings: readonly string[] },
+): Promise<void> {
+  if (siblings.length === 0) return;
+  const had = await kysely
+    .selectFrom('persons')
+    .innerJoin('person_keys as key', 'key.person_id', 'persons.person_id')
+    .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
+    .select(['persons.person_id', 'persons.recorded'])
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
+    .where((eb) =>
+      eb.and([sql<boolean>`persons.person_id in (${people})`, recordedBy(tenantId), eb('key.kind', '=', 'candidate')]),
+    )
+    .where('hires.tenant_id', 'in', siblings)
+    .where('hires.state', 'in', ['before-go-live', 'left'])
+    .orderBy('hires.opened_at', 'desc')
+    .execute();
+  for (const { person_id: id, recorded, ...hire } of had) {
+    const { how } = JSON.parse(recorded ?? '') as Recorded;
+    const as: Recorded = { how, ...hireOf(hire) };
+    await sql`update persons set recorded = ${JSON.stringify(as)}, version = version + 1
+      where person_id = ${id}`.execute(kysely);
+  }
+}
+
 /** A name of one person, as the table has it. */
 export type Key = Pick<Selectable<PersonKeyTable>, 'scope' | 'kind' | 'value'>;
 

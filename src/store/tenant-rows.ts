@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
-import type { Recorded } from '../person/person.ts';
 import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
 import { type ErasureReceipt, endErasure } from './erasures.ts';
-import { hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { type FoundRows, NAMING_ACTS } from './person-data.ts';
-import { recordedBy } from './person-rows.ts';
+import { handOverRecorded, recordedBy } from './person-rows.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 // All that a tenant has in the store, and how it goes. The map says which tables those are, so that a new one is among
@@ -80,40 +78,13 @@ async function erasePeople(store: Store, tenantId: string): Promise<void> {
     const people = rows.filter(({ is_of: isTheirs }) => Boolean(isTheirs)).map((row) => row.person_id);
     if (people.length > 0)
       await kysely.transaction().execute(async (trx) => {
-        if (siblings.length > 0) await handOver(trx, tenantId, { people, siblings });
+        await handOverRecorded(trx, tenantId, { people: sql.join(people), siblings });
         await eraseSome(trx, tenantId, people);
       });
     after = rows.at(-1)?.person_id ?? '';
     if (rows.length < BATCH) break;
   }
   await deleteSome(store, 'person_keys', sql<boolean>`tenant_id = ${tenantId}`);
-}
-
-/** Of tenants that share an HR system the first records somebody for all: another one had them before go-live, too. */
-async function handOver(
-  trx: Store['kysely'],
-  tenantId: string,
-  { people, siblings }: { people: readonly string[]; siblings: readonly string[] },
-): Promise<void> {
-  const had = await trx
-    .selectFrom('persons')
-    .innerJoin('person_keys as key', 'key.person_id', 'persons.person_id')
-    .innerJoin('hires', 'hires.candidate_id', 'key.candidate_id')
-    .select(['persons.person_id', 'persons.recorded'])
-    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
-    .where((eb) =>
-      eb.and([eb('persons.person_id', 'in', people), recordedBy(tenantId), eb('key.kind', '=', 'candidate')]),
-    )
-    .where('hires.tenant_id', 'in', siblings)
-    .where('hires.state', 'in', ['before-go-live', 'left'])
-    .orderBy('hires.opened_at', 'desc')
-    .execute();
-  for (const { person_id: id, recorded, ...hire } of had) {
-    const { how } = JSON.parse(recorded ?? '') as Recorded;
-    const as: Recorded = { how, ...hireOf(hire) };
-    await sql`update persons set recorded = ${JSON.stringify(as)}, version = version + 1
-      where person_id = ${id}`.execute(trx);
-  }
 }
 
 /** Whom no other tenant has goes; of the others goes that they are this tenant's. */

@@ -7,10 +7,12 @@ import { findPerson } from '../../src/operator/person.ts';
 import { STORE_PLACES } from '../../src/store/data-map.ts';
 import { eraseRestored } from '../../src/store/erase-restored.ts';
 import { askErasure, forgetBytes } from '../../src/store/erasures.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, STREAM_IDS } from '../../src/store/person-data.ts';
 import { EVERYBODY, erasedAmong, idsOf, markPerson, readMarks, unmarkPerson } from '../../src/store/person-marks.ts';
+import { findPerson as findKnown, recordPeople } from '../../src/store/persons.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
@@ -135,6 +137,24 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     await erasePersonRows(store, await subjectOf(store, EVA));
     expect(await store.kysely.selectFrom('persons').select('tenant_id').execute()).toEqual([{ tenant_id: 'sister' }]);
     expect(await store.kysely.selectFrom('person_keys').select('kind').execute()).toEqual([{ kind: 'candidate' }]);
+  });
+
+  test('whom a sister tenant had before go-live as well stays recorded, as that one’s', async () => {
+    const { store } = await freshStore(kind);
+    for (const tenant of ['acme', 'sister']) {
+      await readTenantState(store, tenant);
+      const receives = '{"webhooks":"off","webhookKeys":[],"company":"17"}';
+      await store.kysely.updateTable('tenants').set({ receives, version: 1 }).where('tenant_id', '=', tenant).execute();
+    }
+    const as = { tenantId: 'acme', jobCandidateId: EVA.application, period: 1, how: 'baseline' as const };
+    const person = { connection: HR_SYSTEM, candidate: { company: '17', candidateId: EVA.candidate } };
+    await recordPeople(store, [{ ...person, as }]);
+    for (const tenantId of ['acme', 'sister'])
+      await insertHires(store, [{ ...as, tenantId, state: 'before-go-live', candidateId: EVA.candidate }]);
+    await erasePersonRows(store, await subjectOf(store, EVA));
+    expect(await findKnown(store, person)).toMatchObject({ recorded: { ...as, tenantId: 'sister' } });
+    await erasePersonRows(store, await subjectOf(store, { ...EVA, tenant: 'sister' }));
+    expect(await findKnown(store, person)).toMatchObject({ version: 0 });
   });
 
   test('who was asked to be erased is known by keyed hashes, and is not taken down as hired again', async () => {
