@@ -36,7 +36,9 @@ export interface OwnEmployees extends Pick<{ [Name in ById]: ForOwn<NonNullable<
  */
 export interface OwnHris extends Omit<HrisConnection, 'employees' | 'changes' | 'files' | 'pending'> {
   employees: OwnEmployees;
-  changes?: { since(...given: Parameters<EmployeeChanges['since']>): Promise<OwnChanges> };
+  changes?: Pick<EmployeeChanges, 'news'> & {
+    since(...given: Parameters<EmployeeChanges['since']>): Promise<OwnChanges>;
+  };
   files?: { deliver: ForOwn<EmployeeFiles['deliver']>; holds?: ForOwn<NonNullable<EmployeeFiles['holds']>> };
   pending?: { resolve(...given: Parameters<PendingCreates['resolve']>): Promise<CreateResult<KnownEmployee>> };
 }
@@ -80,6 +82,7 @@ export function ownHris(connection: string, hris: HrisConnection): OwnHris {
     },
     ...(changes && {
       changes: {
+        ...changes,
         async since(...given) {
           const page = await changes.since(...given);
           return { ...page, employees: page.employees.map(known) };

@@ -48,6 +48,7 @@ import { watchTenants } from './tenants/watch-tenants.ts';
 import { tracedForHire } from './trace.ts';
 import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
+import { followNews } from './worker/follow-news.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
 import { createMetrics } from './worker/metrics.ts';
 import { type RunningRelay, startRelay } from './worker/relay.ts';
@@ -146,6 +147,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(parts, deps, hires);
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
+  const news = followNews({ ...deps, tenants, hint: relay.hint });
   const health = await startHealth({
     host: config.HIREBRIDGE_HEALTH_HOST,
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
@@ -168,7 +170,15 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await endWorker({
-        work: () => [following?.close(), answering.close(), relay.close(), chores.close(), presence.close(), run],
+        work: () => [
+          following?.close(),
+          answering.close(),
+          relay.close(),
+          news.close(),
+          chores.close(),
+          presence.close(),
+          run,
+        ],
         connections: () => [health.close(), deps.connections.close(), Promise.resolve(telemetry?.close())],
         stores: () => [store.close(), parts.rateLimits.close(), temporal.close()],
       });

@@ -15,7 +15,7 @@ const ANSWERS = {
     rehire: 'nothing',
     terminate: 'nothing',
   },
-  changes: { since: 'something' },
+  changes: { since: 'something', news: 'something' },
   files: { deliver: 'something', holds: 'something', probe: 'nothing' },
   pending: { resolve: 'something' },
   requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },

@@ -144,6 +144,16 @@ export interface EmployeeChanges {
    * page is dealt with.
    */
   since(cursor: string | undefined, signal: AbortSignal): Promise<ChangedEmployees>;
+  /**
+   * Ids of some who changed since a cursor, for whoever reads them then; without a cursor nobody, and from now on. A
+   * change that was committed late may be missing. Absent where asking twice a second would be a burden.
+   */
+  news?(cursor: string | undefined, signal: AbortSignal): Promise<EmployeeNews>;
+}
+
+export interface EmployeeNews {
+  ids: string[];
+  next: string;
 }
 
 export interface ChangedEmployees {

@@ -4,9 +4,10 @@ import type { Store } from './open-store.ts';
 
 /**
  * chores: what is done for the whole fleet on a timer. schedules: the server's schedules are kept. events: a tenant's
- * events are told. erasures: a tenant's erasures are carried out, one at a time.
+ * events are told. erasures: a tenant's erasures are carried out, one at a time. news: HR systems are asked who was
+ * edited there.
  */
-export type LeaseName = 'chores' | 'schedules' | `erasures ${string}` | `events ${string}`;
+export type LeaseName = 'chores' | 'schedules' | 'news' | `erasures ${string}` | `events ${string}`;
 
 export interface Lease {
   /** Whether this process does it from now on, for so long unless it asks again. */

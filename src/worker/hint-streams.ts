@@ -15,7 +15,7 @@ export interface StreamHinter {
 }
 
 /** By record, whether the latest of some events says that it is gone. */
-type Told = Map<string, boolean>;
+type Told = ReadonlyMap<string, boolean>;
 
 /**
  * Writes down which records some deliveries of one tenant are about, oldest first, and asks for them to be read. One
@@ -26,7 +26,7 @@ export async function hintStreams(
   deliveries: readonly LeasedDelivery[],
 ): Promise<Set<LeasedDelivery>> {
   const taken = new Set<LeasedDelivery>();
-  const told = new Map<StreamName, Told>();
+  const told = new Map<StreamName, Map<string, boolean>>();
   for (const delivery of deliveries)
     for (const [stream, ids] of namedIn(hinter, delivery)) {
       taken.add(delivery);
@@ -36,7 +36,7 @@ export async function hintStreams(
       told.set(stream, records);
     }
   const [{ tenantId } = { tenantId: '' }] = deliveries;
-  for (const [stream, records] of told) await tell(hinter, { tenantId, stream }, records);
+  for (const [stream, records] of told) await hintRecords(hinter, { tenantId, stream }, records);
   return taken;
 }
 
@@ -54,7 +54,8 @@ function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: Lease
     });
 }
 
-async function tell(
+/** Writes down that these records are to be read again, and asks for it. */
+export async function hintRecords(
   { store, streamHints }: StreamHinter,
   { tenantId, stream }: { tenantId: string; stream: StreamName },
   records: Told,

@@ -17,7 +17,7 @@ import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { within } from '../within.ts';
 import { createCoalesced } from './coalesced.ts';
 import { dispatchOf, hireEvents } from './dispatch.ts';
-import { hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
+import { hintRecords, hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
 import { type HintSender, hintUnmade, hireHints } from './send-hints.ts';
 
 export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
@@ -67,6 +67,8 @@ interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'>
 export interface RunningRelay {
   /** Looks at the inbox soon: something may have been stored. */
   look(): void;
+  /** Has records of a stream read again soon. */
+  hint(stream: { tenantId: string; stream: StreamName }, ids: readonly string[]): Promise<void>;
   /** Since it last saw what is due, ms. */
   lookedMs(): number;
   close(): Promise<void>;
@@ -96,6 +98,7 @@ export function startRelay(options: RelayOptions): RunningRelay {
   let timer: NodeJS.Timeout | undefined;
   return {
     lookedMs: () => performance.now() - relay.looked.at,
+    hint: (stream, ids) => hintRecords(relay, stream, new Map(ids.map((id) => [id, false]))),
     look() {
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -366,7 +369,7 @@ function isDriverError(error: unknown): boolean {
 }
 
 /** What is to be logged of an outage: a name or a code, never a message that might quote a record. */
-function outageReason(error: unknown): string {
+export function outageReason(error: unknown): string {
   if (isConnectorError(error)) return error.code;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   if (!(cause instanceof Error)) return 'unknown';

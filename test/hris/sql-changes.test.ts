@@ -113,6 +113,33 @@ describe.each(Object.entries(databases))('employees that changed in %s', (_name,
     await hris.close();
   });
 
+  test('news are who changed since the latest look, each once, and who was committed late between looks', async () => {
+    const hris = await open('version', '1h');
+    const ids = async (tags: readonly string[]): Promise<string[]> => {
+      const found = tags.map((tag) => hris.employees.find({ by: 'email', value: `${tag}@example.org` }, signal));
+      return (await Promise.all(found)).map((one) => (one.kind === 'one' ? one.ref.id : '')).toSorted();
+    };
+    let cursor: string | undefined;
+    const look = async (): Promise<string[]> => {
+      const news = await hris.changes?.news?.(cursor, signal);
+      cursor = news?.next;
+      return news?.ids.toSorted() ?? [];
+    };
+    expect(await look()).toEqual([]);
+    expect(await look()).toEqual([]);
+    await insert(500, 502, 20);
+    expect(await look()).toEqual(await ids(['v500', 'v501']));
+    await insert(502, 503, 19);
+    expect(await look()).toEqual(await ids(['v502']));
+    expect(await look()).toEqual([]);
+    await insert(503, 803, 21);
+    const both = [...(await look()), ...(await look())];
+    expect(new Set(both).size).toBe(300);
+    await run(sql`update employees set version = 22 where email = 'v500@example.org'`);
+    expect(await look()).toContain((await ids(['v500']))[0]);
+    await hris.close();
+  });
+
   test('a list is read by id and label, without what is retired', async () => {
     await run(sql`create table sites (id varchar(9) primary key, title varchar(40), is_open boolean)`);
     await run(sql`insert into sites (id, title, is_open)

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { readCursor } from '../change-cursor.ts';
-import type { ChangedEmployees } from '../port.ts';
+import type { ChangedEmployees, EmployeeNews } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { asText, type Row, type SqlDatabase, type SqlHris } from './database.ts';
 import { toRecord } from './find.ts';
@@ -37,7 +37,9 @@ export async function changedEmployees(
 ): Promise<ChangedEmployees> {
   const before = readCursor(cursor, given);
   const beganAt = before.pass?.beganAt ?? (await readClock(database));
-  const rows = await readRows({ database, options }, column, before.pass ?? before.settled);
+  const columns = employeeColumns(options);
+  const after = before.pass ?? before.settled;
+  const rows = await readRows({ database, options }, column, { columns, most: PAGE + 1, after });
   const page = rows.slice(0, PAGE);
   const last = page.at(-1);
   const reached = last === undefined ? before.pass : placeOf(last, column, options);
@@ -46,6 +48,36 @@ export async function changedEmployees(
     return { employees, gone: [], next: JSON.stringify({ ...before, pass: { ...reached, beganAt } }), more: true };
   const times = { beganAt, overlap, now: await readClock(database) };
   return { employees, gone: [], next: JSON.stringify(afterPass(before, reached, times)), more: false };
+}
+
+/** How far the look before the latest came, how far the latest did, and what that one found. */
+const newsCursor = z.object({ from: place.optional(), end: place.optional(), found: z.array(z.string()) });
+
+/**
+ * Who changed since the latest look. What was committed between two looks under an earlier time is found by the second,
+ * which begins where the one before came to; what is committed later still is left to `changedEmployees`.
+ */
+export async function employeeNews(
+  { database, options }: SqlHris,
+  column: string,
+  given: string | undefined,
+): Promise<EmployeeNews> {
+  const columns = [column, options.idColumn];
+  if (given === undefined) {
+    const [last] = await readRows({ database, options }, column, { columns, most: 1, isLast: true });
+    const end = last && placeOf(last, column, options);
+    return { ids: [], next: JSON.stringify({ from: end, end, found: [] }) };
+  }
+  const before = readCursor(newsCursor, given);
+  const rows = await readRows({ database, options }, column, { columns, most: PAGE, after: before.from });
+  const places = rows.map((row) => placeOf(row, column, options));
+  const end = places.at(-1) ?? before.end;
+  const known = new Set(before.found);
+  const ids = places.filter((one) => !known.has(JSON.stringify(one))).map(({ id }) => id);
+  // More of them than a page: the next look goes on behind it.
+  const isFull = rows.length === PAGE;
+  const found = isFull ? [] : places.map((one) => JSON.stringify(one));
+  return { ids: [...new Set(ids)], next: JSON.stringify({ from: isFull ? end : before.end, end, found }) };
 }
 
 interface PassTimes {
@@ -62,16 +94,29 @@ function afterPass({ settled, end }: Cursor, reached: Place | undefined, times: 
   return { settled: from, ...(isNew ? { end: { at: reached.at, id: reached.id, seenAt: times.now } } : {}) };
 }
 
-async function readRows({ database, options }: SqlHris, column: string, after: Place | undefined): Promise<Row[]> {
+interface Reading {
+  columns: readonly string[];
+  most: number;
+  after?: Place | undefined;
+  /** From the end. */
+  isLast?: boolean;
+}
+
+async function readRows(
+  { database, options }: SqlHris,
+  column: string,
+  { columns, most, after, isLast = false }: Reading,
+): Promise<Row[]> {
   const [at, id] = [sql.ref(column), asText(database, options.idColumn)];
+  const order = sql.raw(isLast ? 'desc' : 'asc');
   // The first comparison is what an index serves; ids decide among equal times.
   const where =
     after === undefined
       ? sql<boolean>`${at} is not null`
       : sql<boolean>`${at} >= ${after.at} and (${at} > ${after.at} or ${id} > ${after.id})`;
-  const columns = sql.join(employeeColumns(options).map((name) => sql.ref(name)));
-  const { rows } = await sql<Row>`select ${columns} from ${sql.table(options.readFrom)} where ${where}
-    order by ${at}, ${id} limit ${sql.lit(PAGE + 1)}`.execute(database.kysely);
+  const { rows } = await sql<Row>`select ${sql.join(columns.map((name) => sql.ref(name)))}
+    from ${sql.table(options.readFrom)} where ${where}
+    order by ${at} ${order}, ${id} ${order} limit ${sql.lit(most)}`.execute(database.kysely);
   return rows;
 }
 

@@ -13,7 +13,7 @@ import type {
   WriteOptions,
 } from '../port.ts';
 import { probed } from '../probed.ts';
-import { changedEmployees } from './changes.ts';
+import { changedEmployees, employeeNews } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeFolder } from './employee-folder.ts';
@@ -151,6 +151,8 @@ function changesOf(
       changes: {
         since: (cursor, signal) =>
           reach(signal, (database) => changedEmployees({ database, options }, changes, cursor)),
+        news: (cursor, signal) =>
+          reach(signal, (database) => employeeNews({ database, options }, changes.column, cursor)),
       },
     }),
     ...(requisitions && { requisitions: requisitionsOf(requisitions, reach) }),
