@@ -221,10 +221,12 @@ export class History {
     return doubtful.some(({ seq }) => seq > (last?.seq ?? 0)) ? undefined : last;
   }
 
-  /** What processes read in both places since, of which nobody knows whether they lived to save it. */
+  /** What processes wrote, or read in both places, since: nobody knows whether they lived to save it. */
   #perhapsKnown({ here, there }: Joined, since: number, before: number): Happening[] {
     const from = Math.max(since, this.#renewed(here, there));
-    return (this.#compared.get(jointKey(here, there)) ?? []).filter(({ seq }) => seq > from && seq < before);
+    const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
+    const compared = this.#compared.get(jointKey(here, there)) ?? [];
+    return [...compared, ...wrote].filter(({ seq }) => seq > from && seq < before);
   }
 
   /** When the fields or the mapping of these two were last changed. */
