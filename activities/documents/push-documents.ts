@@ -21,6 +21,7 @@ import {
 import { employeeOf } from '../../src/store/hires.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
+import { hasNoConsent } from '../../src/streams/consents.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
@@ -414,6 +415,7 @@ async function listDocuments(
     ...(asked.has('resume') ? await listResume(connection, hire) : []),
     ...(asked.has('onboarding') || asked.has('medical') ? await listOnboarding(connection, hire, asked) : []),
     ...(asked.has('offers') ? await listOffers(connection, hire) : []),
+    ...(asked.has('consent') ? await listConsent(connection, hire) : []),
   ];
 }
 
@@ -421,6 +423,18 @@ async function listResume({ partner }: Connection, { candidate_id: candidateId }
   if (candidateId === null) return [];
   const { resume } = (await partner.candidates.get({ params: { candidateId } })).data;
   return resume ? [{ key: 'resume', title: 'Resume', url: resume }] : [];
+}
+
+/** None of somebody who did not apply by the hosted page, or without one. */
+async function listConsent({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
+  const params = { jobCandidateId: Number(hire.job_candidate_id) };
+  try {
+    const { pdfUrl } = (await partner.jobCandidates.getConsentDocument({ params })).data.document;
+    return pdfUrl ? [{ key: 'consent', title: 'Privacy consent', url: pdfUrl }] : [];
+  } catch (error) {
+    if (hasNoConsent(error)) return [];
+    throw error;
+  }
 }
 
 /** What the partner rejected is none of the employee's; whether it says so is not specified. */

@@ -2,8 +2,10 @@ import { isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { batchesOf } from '../../src/store/batches.ts';
+import { consentsOf, saveConsents } from '../../src/store/consents.ts';
 import type { PrivacyCaseRow } from '../../src/store/erasure-tables.ts';
 import { askErasureWithin } from '../../src/store/erasures.ts';
+import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { completeIds } from '../../src/store/person-data.ts';
 import {
   askAbout,
@@ -17,9 +19,11 @@ import {
 } from '../../src/store/privacy-cases.ts';
 import { readMissing } from '../../src/store/stream-missing.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
+import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
+import type { PullName } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { withRecords } from './landed-rows.ts';
+import { landedOf, withRecords } from './landed-rows.ts';
 
 type PolicyDeps = Pick<ActivityDeps, 'store' | 'connections' | 'log'>;
 
@@ -45,13 +49,15 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
   await assertMayWrite(store, tenantId);
   const connection = await deps.connections.of(tenantId);
   const { privacy, changeLimits } = connection.tenant.policies;
-  const isOver = ({ state, cause }: PrivacyCaseRow): boolean => state !== 'allowed' && privacy[cause] === 'mark';
-  for (const one of cases.filter(isOver)) await dropCase(store, one);
-  const open = cases.filter((one) => !isOver(one));
+  const gone = cases.filter(({ cause }) => cause === 'gone');
+  const isOver = ({ state }: PrivacyCaseRow): boolean => state !== 'allowed' && privacy.gone === 'mark';
+  for (const one of gone.filter(isOver)) await dropCase(store, one);
+  const open = gone.filter((one) => !isOver(one));
   const ready: PrivacyCaseRow[] = [];
-  for (const some of batchesOf(open, MOST_IDS - WITNESSES)) {
+  const ended = cases.filter(({ cause }) => cause !== 'gone');
+  for (const some of [...batchesOf(open, MOST_IDS - WITNESSES), ...batchesOf(ended, 1)]) {
     if (stop.aborted) return;
-    for (const one of await confirm(deps, connection, some))
+    for (const one of await (some[0]?.cause === 'gone' ? confirm : stopEnded)(deps, connection, some))
       if (one.state === 'asked') await postponeCase(store, one, { why: one.why, ms: DAY_MS });
       else if (one.state === 'due' && privacy[one.cause] === 'ask') await askAbout(store, one, 'policy');
       // Whoever is being hired is no matter of course: a person says so of them alone.
@@ -92,6 +98,81 @@ async function confirm(
   for (const one of back) await dropCase(store, one);
   if (back.length > 0) log.info({ tenantId: connection.tenant.tenant, people: back.length }, 'people are back');
   return cases.filter((one) => !shown.has(one.candidate_id));
+}
+
+/**
+ * The same of people whose consent is over: each document is read again, their landed rows are marked, and after a day
+ * the policy goes on. Their case stays as long as it is so, because nothing of theirs lands meanwhile.
+ */
+async function stopEnded(
+  { store, log }: PolicyDeps,
+  connection: Connection,
+  cases: readonly PrivacyCaseRow[],
+): Promise<PrivacyCaseRow[]> {
+  const { tenant } = connection.tenant;
+  const ready: PrivacyCaseRow[] = [];
+  const now = await readClock(store);
+  for (const one of cases) {
+    const consents = await consentsOf(store, tenant, [one.candidate_id]);
+    const applications = consents.map((row) => ({ id: row.job_candidate_id, candidateId: row.candidate_id }));
+    const read = await withConsents(store, connection, applications);
+    const rows = read.map((item) => rowOfConsent(tenant, item));
+    await saveConsents(store, tenant, rows);
+    if (rows.some(({ state }) => state === 'given')) {
+      await dropCase(store, one);
+      log.info({ tenantId: tenant }, 'a consent is good again');
+      continue;
+    }
+    const ageMs = now - Number(one.since);
+    // Again after a day: what was read before they were stopped may have landed since.
+    if (ageMs < 2 * DAY_MS)
+      await markLanded(store, connection, { one, applications: applications.map(({ id }) => id) });
+    const isProven = rows.length > 0 || one.state === 'allowed';
+    if (one.state !== 'allowed' && ageMs < DAY_MS) await postponeCase(store, one, { why: null, ms: DAY_MS - ageMs });
+    else if (one.state !== 'allowed' && connection.tenant.policies.privacy[one.cause] === 'mark')
+      await postponeCase(store, one, { why: null, ms: DAY_MS });
+    else if (isProven) ready.push(one);
+    // The applications are no longer shown.
+    else await askAbout(store, one, 'unconfirmed');
+  }
+  return ready;
+}
+
+/** Marks what landed of a person, where a table has the column; their consent stands there as it is. */
+async function markLanded(
+  store: PolicyDeps['store'],
+  connection: Connection,
+  { one, applications }: { one: PrivacyCaseRow; applications: readonly string[] },
+): Promise<void> {
+  const { tenant_id: tenant, cause } = one;
+  const { landing } = connection.hris;
+  if (landing === undefined) return;
+  const of = await subjectOf(store, one);
+  const all = await landedOf(
+    { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...applications])] },
+    connection,
+  );
+  for (const [stream, ids] of all) {
+    const options = { tenant, signal: AbortSignal.timeout(HRIS_MS) };
+    const isLeft = stream === 'consents' || connection.tenant.streams[stream as PullName].deletion === 'ignore';
+    if (isLeft || ids.length === 0 || (await landing.marks?.(stream, options)) !== true) continue;
+    const there = (await landing.read(stream, ids, options)).filter(({ hash }) => hash !== '');
+    if (there.length === 0) continue;
+    const ended = { target: stream, kind: 'end', changes: {}, sensitive: [], rowHash: '' } as const;
+    const origin = { tenantId: tenant, runId: `privacy.${cause}`, by: BY_ITSELF, mappingHash: null };
+    // Taken down before it leaves, as every foreign write.
+    const batchId = await recordWrites(
+      store,
+      origin,
+      there.map(({ id }) => ({ ...ended, recordId: id })),
+    );
+    await landing.remove(
+      stream,
+      there.map(({ id }) => id),
+      { ...options, mark: true },
+    );
+    await settleWrites(store, batchId, 'done');
+  }
 }
 
 /** Candidates who landed, whom no pass missed and nobody took for gone. */

@@ -44,7 +44,7 @@ export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () 
       return { full: rewrite, firstPage: firstPageOf(pullStreams[stream]), mode };
     },
     stepOf,
-    work: async (connection, run) => readOn(await openReading(deps, connection, key, run), input, beat),
+    work: async (connection, run) => readOn({ ...(await openReading(deps, connection, key, run)), beat }, input, beat),
     refuses: (error, state) => refusalOf(deps, key, error, state),
   });
 }

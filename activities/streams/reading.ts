@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { RowChange } from '../../src/hris/port.ts';
+import { saveConsents } from '../../src/store/consents.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../src/store/stream-states.ts';
 import { type CommittedPage, commitPage, keepParts, readStream, type StreamKey } from '../../src/store/streams.ts';
 import { EMPTY_TALLY, judgeChanges, type Tally, tallyPage } from '../../src/streams/change-limits.ts';
+import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
 import {
   type Destination,
@@ -29,12 +31,13 @@ import { type Parts, type RecordPage, type RowFacts, readParts } from '../../src
 import type { PullStream } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
-import { erasedRecords } from '../../src/streams/without-erased.ts';
+import { refusedRecords } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';
 import { currentRecords } from '../fields/field-values.ts';
 import { keepMapping } from '../keep-mapping.ts';
+import type { Beat } from './in-run.ts';
 
 /** One activity's part of a run. */
 export interface Reading {
@@ -63,6 +66,7 @@ export interface Reading {
   reads: number;
   /** Records read by their ids, and by which read. */
   readById: Map<string, number>;
+  beat: Beat;
 }
 
 /** Where the quarantine notes records that were read by their ids. */
@@ -93,8 +97,11 @@ export async function openReading(
     key,
     stream: parts === undefined ? pullStreams[stream] : { ...pullStreams[stream], segments: parts.segments },
     destination,
-    // A table is small, and one of its records may stand within another.
-    recognition: isLookup(stream) ? undefined : recognitionOf(stream, mapping, namesOf(connection, stream)),
+    // A table is small, and one of its records may stand within another. A list of applications shows no consent.
+    recognition:
+      isLookup(stream) || stream === 'consents'
+        ? undefined
+        : recognitionOf(stream, mapping, namesOf(connection, stream)),
     run,
     state: await readStreamState(store, key),
     tally: parts?.isUnsure === true ? { ...tally, isUnsure: true } : tally,
@@ -105,6 +112,7 @@ export async function openReading(
     rereads: 0,
     reads: 0,
     readById: new Map(),
+    beat: () => undefined,
   };
 }
 
@@ -192,12 +200,15 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
     if (pages > 1) throw tooMuchAsOne(reading, pages);
     await stopAt(reading, excess, changes.size);
   };
+  const { deps, connection, key } = reading;
   const current = await currentItems(reading, page.items);
-  const erased = await erasedRecords(reading.deps.store, reading.key, current);
-  const items = erased.size === 0 ? current : current.filter((item) => !erased.has(String(item['id'])));
+  const refused = await refusedRecords(deps.store, connection.tenant, key.stream, current);
+  const items = refused.size === 0 ? current : current.filter((item) => !refused.has(String(item['id'])));
   const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
     rows = facts;
   });
+  const toConsent = (item: Record<string, unknown>) => rowOfConsent(key.tenantId, item);
+  if (key.stream === 'consents') await saveConsents(deps.store, key.tenantId, items.map(toConsent));
   reading.tally = tallied();
   return landed;
 }
@@ -233,7 +244,8 @@ export async function stopAt(
 }
 
 /** The page's records, once their custom fields are known to be those that the mapping means. */
-async function currentItems({ deps, connection, stream, destination }: Reading, items: RecordPage['items']) {
+async function currentItems({ deps, connection, key, stream, destination, beat }: Reading, items: RecordPage['items']) {
+  if (key.stream === 'consents') return withConsents(deps.store, connection, items, () => beat({ consents: true }));
   const { name } = stream.record;
   const records = items.map((item) => ({ [name]: item }));
   const current = await currentRecords(deps, connection, destination.mapping, records);

@@ -1,6 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { batchesOf } from '../../src/store/batches.ts';
+import { forgetConsents } from '../../src/store/consents.ts';
 import { type FieldChange, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
@@ -428,6 +429,7 @@ export async function removeGone(reading: Reading, ids: readonly string[]): Prom
   if (ids.length === 0) return 0;
   // Before a row is marked, and then by `noteMarked` as well.
   if (asksAboutGone(connection, key)) await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, ids);
+  if (key.stream === 'consents') await forgetConsents(deps.store, key.tenantId, ids);
   const { deletion } = connection.tenant.streams[key.stream];
   if (deletion === 'ignore') return 0;
   // A table of before this was the default may have no column for it.

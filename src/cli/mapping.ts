@@ -62,6 +62,7 @@ function subject(): Argument {
       'jobs',
       'candidates',
       'applications',
+      'consents',
       'onboarding',
       'interviews',
       'screenings',

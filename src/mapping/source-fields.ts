@@ -39,6 +39,7 @@ export const sourceRecords = {
   jobCandidate: {
     fields: words('id jobId candidateId profileMatchScore evaluationStatus recommendToRecruitingFirm aiSummary'),
   },
+  consent: { fields: words('id jobId candidateId state document policyVersion acceptedAt expiresAt') },
   interview: {
     fields: words(
       'submissionId assessmentId jobCandidateId externalRef firstName lastName email interviewStatus score bucket ' +

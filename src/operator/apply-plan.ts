@@ -201,9 +201,9 @@ async function applyAll(applying: Applying): Promise<void> {
 }
 
 /** Reads the partner's list again: what it shows must still come to what was planned. */
-async function applyPages({ connection }: OpenTenant, applying: Applying): Promise<void> {
+async function applyPages(open: OpenTenant, applying: Applying): Promise<void> {
   const { ends, left } = applying;
-  for await (const page of readPages(connection, ends.stream)) {
+  for await (const page of readPages(open, ends.stream)) {
     if (left.size === 0) return;
     const { rows, leftOut } = mapPage(ends, page);
     const ids = [...rows.keys()].filter((id) => left.has(id));

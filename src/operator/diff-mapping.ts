@@ -132,7 +132,7 @@ async function* recordsOf(
   const stored = subject === 'jobs' ? await readJobs(open.store, open.tenant.tenant) : [];
   for (const { jobId, record } of stored) yield { id: jobId, sources: { [name]: record } };
   if (stored.length > 0) return;
-  for await (const { items } of readPages(open.connection, subject))
+  for await (const { items } of readPages(open, subject))
     for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
 }
 

@@ -136,7 +136,7 @@ export async function explainLanded(
   reveal: boolean,
 ): Promise<Explained> {
   const ends = streamEnds(connection, stream);
-  const record = await findRecord(connection, stream, id);
+  const record = await findRecord({ store, connection }, stream, id);
   if (record === undefined) throw unknownLanded(stream, id);
   const sources = { [pullStreams[stream].record.name]: record };
   const now = Date.now();
@@ -160,9 +160,13 @@ export async function explainLanded(
 type Found = Record<string, unknown> | undefined;
 
 /** Only candidates can be asked for one by one (section 4.3); a job is looked for in the list (section 4.2). */
-async function findRecord(connection: Connection, stream: PullName, id: string): Promise<Found> {
-  if (stream === 'candidates') return readCandidate(connection, id);
-  for await (const { items } of readPages(connection, stream)) {
+async function findRecord(
+  open: Pick<OpenTenant, 'store' | 'connection'>,
+  stream: PullName,
+  id: string,
+): Promise<Found> {
+  if (stream === 'candidates') return readCandidate(open.connection, id);
+  for await (const { items } of readPages(open, stream)) {
     const found = items.find((item) => String(item['id']) === id);
     if (found !== undefined) return found;
   }

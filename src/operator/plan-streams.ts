@@ -12,7 +12,7 @@ import { savePlan } from '../store/saved-plans.ts';
 import { fieldChanges } from '../streams/land-page.ts';
 import { planPage, type RowPlan } from '../streams/plan-page.ts';
 import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';
-import { erasedRecords } from '../streams/without-erased.ts';
+import { refusedRecords } from '../streams/without-erased.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import type { PlannedRecord, PlanView } from './plan-view.ts';
 import { readPages, streamEnds, streamsToPlan } from './stream-pages.ts';
@@ -40,9 +40,9 @@ async function planStream({ store, tenant, connection }: OpenTenant, stream: Pul
   const changes = new Map<string, RowPlan>();
   const leftOut: Quarantined[] = [];
   let read = 0;
-  for await (const page of readPages(connection, stream)) {
-    const erased = await erasedRecords(store, { tenantId: tenant.tenant, stream }, page.items);
-    const items = page.items.filter((item) => !erased.has(String(item['id'])));
+  for await (const page of readPages({ store, connection }, stream)) {
+    const refused = await refusedRecords(store, tenant, stream, page.items);
+    const items = page.items.filter((item) => !refused.has(String(item['id'])));
     const planned = await planPage(ends, { ...page, items });
     for (const [id, change] of planned.changes) changes.set(id, change);
     leftOut.push(...planned.leftOut);

@@ -1,10 +1,11 @@
 import type { Connection } from '../../activities/connections.ts';
+import { withConsents } from '../streams/consents.ts';
 import { noLanding } from '../streams/land-page.ts';
 import type { PlanEnds } from '../streams/plan-page.ts';
 import { assertMoved, firstPageOf, type RecordPage, readPage, readParts } from '../streams/read-page.ts';
 import type { PullStream } from '../streams/stream.ts';
 import { landedNames, type PullName, pullStreams } from '../streams/streams.ts';
-import { patiently } from './open-tenant.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
 import { assertPulledStream } from './streams.ts';
 
 /** Where a stream of this tenant lands, and how. @throws ConnectorError NO_LANDING */
@@ -15,9 +16,16 @@ export function streamEnds({ tenant, hris, landings }: Connection, stream: PullN
 }
 
 /** Every page of the partner's list, one after the other. */
-export async function* readPages({ partner }: Connection, name: PullName): AsyncGenerator<RecordPage> {
+export async function* readPages(
+  { store, connection }: Pick<OpenTenant, 'store' | 'connection'>,
+  name: PullName,
+): AsyncGenerator<RecordPage> {
+  const { partner } = connection;
   const stream = await withParts(partner, pullStreams[name]);
-  for (const segment of (stream.segments ?? [{}]).keys()) yield* readSegment(partner, stream, segment);
+  for (const segment of (stream.segments ?? [{}]).keys())
+    for await (const page of readSegment(partner, stream, segment))
+      if (name !== 'consents') yield page;
+      else yield { ...page, items: await patiently(() => withConsents(store, connection, page.items)) };
 }
 
 async function withParts(partner: Connection['partner'], stream: PullStream): Promise<PullStream> {

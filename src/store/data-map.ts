@@ -55,6 +55,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     others: 'feed_id tenant_id schedules made_at revoked_at',
   },
   change_cursors: { others: 'tenant_id connection cursor began_at' },
+  consents: {
+    people: { job_candidate_id: IDS, candidate_id: IDS, state: ['content'], shown: ['content'] },
+    why: 'Whether the consent of an application is good, so that nothing lands without it.',
+    kept: 'until the person is erased; a good one until its application is gone',
+    others: 'tenant_id',
+  },
   document_looks: {
     people: { job_candidate_id: IDS },
     why: 'When the documents of a hire were last listed.',
@@ -343,6 +349,7 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   "landing tables in the customer's HR database, or in the landing database beside it": {
     people: {
       'a row of `candidates`, `applications`, `onboarding`, `interviews`, `screenings`, `bookings` or `leads`': RECORD,
+      'a row of `consents`': ['pseudonym', 'content'],
       'a row of `jobs`': IDS,
       'a column that takes all of a record (`candidate.*`)': RECORD,
     },

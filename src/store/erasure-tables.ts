@@ -40,8 +40,11 @@ export interface ErasureTable {
 
 export type ErasureRow = Selectable<ErasureTable>;
 
-/** What happened to somebody that the tenant's privacy policy speaks of. gone: the partner deleted them. */
-export type CaseCause = 'gone';
+/**
+ * What happened to somebody that the tenant's privacy policy speaks of. gone: the partner deleted them. withdrawn,
+ * expired: their consent is over; nothing of theirs lands while there is such a case.
+ */
+export type CaseCause = 'gone' | 'withdrawn' | 'expired';
 
 export interface PrivacyCaseTable {
   tenant_id: string;
@@ -60,3 +63,16 @@ export interface PrivacyCaseTable {
 }
 
 export type PrivacyCaseRow = Selectable<PrivacyCaseTable>;
+
+/** What was last read of an application's consent. */
+export interface ConsentTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  candidate_id: string;
+  /** withdrawn: it was shown, and the partner says that there is none any more. expired: it is past its day. */
+  state: 'given' | 'withdrawn' | 'expired';
+  /** JSON of what the partner showed of its document. */
+  shown: string;
+}
+
+export type ConsentRow = Selectable<ConsentTable>;

@@ -1,4 +1,5 @@
 import { batchesOf } from './batches.ts';
+import { stoppedAmong } from './consents.ts';
 import type { Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow } from './push-tables.ts';
@@ -51,14 +52,15 @@ export async function readInvitationsBatch({ kysely }: Store, tenantId: string, 
   return own.where('batch_id', '=', batchId).execute();
 }
 
-/** Those of them who were not erased: nobody else is asked for, and nothing is noted of the others. */
+/** Those of them who were not erased, and whose consent is not over: nothing is noted of the others. */
 export async function withoutErased(store: Store, tenantId: string, people: readonly Invitee[]): Promise<Invitee[]> {
   const idsOf = ({ candidateId, jobCandidateId }: Invitee): PersonId[] => [
     { kind: 'candidate', id: candidateId },
     { kind: 'job-candidate', id: jobCandidateId },
   ];
   const isErased = await erasedOf(store, tenantId, people.flatMap(idsOf));
-  return people.filter((one) => !idsOf(one).some(isErased));
+  const isStopped = await stoppedAmong(store, tenantId, people.flatMap(idsOf));
+  return people.filter((one) => !idsOf(one).some((id) => isErased(id) || isStopped(id)));
 }
 
 /**

@@ -69,24 +69,22 @@ function allIds(of: Subject): string[] {
   return [...of.candidates, ...of.jobCandidates, ...of.enrolments, ...employeeIds(of)];
 }
 
+/** Streams whose records go by ids of their own, and name somebody. */
+const NAMED = ['interviews', 'screenings', 'bookings'];
+const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'invitations', 'starts', 'absent'];
+
 /** Which of a person's ids the records of a stream, or hints of a name, go by. */
 export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   candidates: (of) => of.candidates,
-  applications: (of) => of.jobCandidates,
   onboarding: (of) => of.enrolments,
-  interviews: ({ records }) => records?.['interviews'] ?? [],
-  screenings: ({ records }) => records?.['screenings'] ?? [],
-  bookings: ({ records }) => records?.['bookings'] ?? [],
+  ...Object.fromEntries(OF_APPLICATIONS.map((stream) => [stream, ({ jobCandidates }: Subject) => jobCandidates])),
+  ...Object.fromEntries(NAMED.map((stream) => [stream, ({ records }: Subject) => records?.[stream] ?? []])),
   employees: (of) => [...of.candidates, ...employeeIds(of)],
   amendments: (of) => [...of.candidates, ...employeeIds(of)],
   employment: employeeIds,
-  documents: (of) => of.jobCandidates,
-  invitations: (of) => of.jobCandidates,
   leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
   calendar: ({ records }) => records?.['bookings'] ?? [],
-  starts: (of) => of.jobCandidates,
-  absent: (of) => of.jobCandidates,
   // No stream: what options change of candidates, hired or not.
   'candidate-value': (of) => of.candidates,
 };
@@ -98,8 +96,9 @@ function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)
   return within(of, either(...each));
 }
 
-const LANDED = 'candidates applications onboarding interviews screenings bookings leads candidate-value'.split(' ');
+const LANDED = [...'candidates applications consents onboarding'.split(' '), ...NAMED, 'leads', 'candidate-value'];
 const PAIRED = ['employees', 'amendments'];
+const BY_APPLICATION = ['invitations', 'seen_people', 'sourced_leads', 'consents'] as const;
 
 function ofHire(of: Subject): RawBuilder<boolean> {
   return within(of, isIn('job_candidate_id', of.jobCandidates));
@@ -136,7 +135,7 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
   ...(['intents', 'plans', 'hire_documents', 'document_looks'] as const).map((table) => ({ table, where: ofHire })),
   { table: 'unique_names', where: ofHire },
-  ...(['invitations', 'seen_people', 'sourced_leads'] as const).map((table) => ({ table, where: ofApplication })),
+  ...BY_APPLICATION.map((table) => ({ table, where: ofApplication })),
   {
     table: 'holds',
     where: (of) =>

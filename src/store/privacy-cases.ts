@@ -15,13 +15,14 @@ export const BY_POLICY = 'policy';
 /** Why somebody waits who is being hired: only a decision about them alone has them erased. */
 export const HIRED = 'hire-open';
 
-/** Notes people whom the policy is about. Whoever is noted stays as they are. */
+/** Notes people whom the policy is about; those whose consent is over are due at once. Whoever is noted stays so. */
 export async function noteCases(
   { kysely, now }: Store,
   { tenantId, cause }: { tenantId: string; cause: CaseCause },
   candidateIds: readonly string[],
 ): Promise<void> {
-  const due = { state: 'due' as const, since: now, due_at: sql<number>`${now} + ${sql.lit(CONFIRM_MS)}` };
+  const waitMs = cause === 'gone' ? CONFIRM_MS : 0;
+  const due = { state: 'due' as const, since: now, due_at: sql<number>`${now} + ${sql.lit(waitMs)}` };
   for (const some of batchesOf(candidateIds))
     await kysely
       .insertInto('privacy_cases')

@@ -2,7 +2,13 @@ import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
 import type { CalendarEventTable, CalendarFeedTable } from './calendar-tables.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
-import type { ErasureTable, PersonMarkKeyTable, PersonMarkTable, PrivacyCaseTable } from './erasure-tables.ts';
+import type {
+  ConsentTable,
+  ErasureTable,
+  PersonMarkKeyTable,
+  PersonMarkTable,
+  PrivacyCaseTable,
+} from './erasure-tables.ts';
 import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
@@ -61,6 +67,7 @@ export interface Tables {
   person_mark_keys: PersonMarkKeyTable;
   erasures: ErasureTable;
   privacy_cases: PrivacyCaseTable;
+  consents: ConsentTable;
   plans: PlanTable;
   holds: HoldTable;
   alarms: AlarmTable;

@@ -28,6 +28,28 @@ export const applications: PullStream = {
   },
 };
 
+/**
+ * Consents of applications (section 4.4): the lists of applications, and for each the document of its consent, which is
+ * asked for one by one. One that was withdrawn or is past its day lands as that.
+ */
+export const consents: PullStream = {
+  kind: 'pull',
+  list: contract.jobCandidates.listByStageType as ListEndpoint,
+  segments: applications.segments ?? [],
+  fetch: contract.jobCandidates.bulkFetch as ListEndpoint,
+  toRecords: (item) => [(item['jobCandidateDetails'] as Record<string, unknown> | undefined) ?? item],
+  record: { name: 'consent', ...sourceRecords.consent },
+  landing: {
+    jobId: { type: 'text', required: true },
+    candidateId: { type: 'text', required: true },
+    state: { type: 'text', required: true },
+    document: { type: 'text' },
+    policyVersion: { type: 'text' },
+    acceptedAt: { type: 'text' },
+    expiresAt: { type: 'text' },
+  },
+};
+
 export const candidates: PullStream = {
   kind: 'pull',
   list: contract.candidates.list as ListEndpoint,

@@ -1,3 +1,4 @@
+import { stoppedAmong } from '../store/consents.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedOf, type IdKind, type PersonId } from '../store/person-marks.ts';
 
@@ -7,6 +8,7 @@ const KINDS: Readonly<Record<string, IdKind>> = {
   applications: 'job-candidate',
   onboarding: 'enrolment',
   leads: 'lead',
+  consents: 'job-candidate',
 };
 
 /** People whom a record names beside its own id. */
@@ -28,21 +30,46 @@ export function peopleNamedIn({
   );
 }
 
+interface Named {
+  id: string;
+  people: PersonId[];
+}
+
+function namedBy(stream: string, records: readonly Record<string, unknown>[]): Named[] {
+  const kind = KINDS[stream];
+  return records.map((record) => {
+    const id = String(record['id']);
+    return { id, people: [...(kind === undefined ? [] : [{ kind, id }]), ...peopleNamedIn(record)] };
+  });
+}
+
 /** Ids among these records that are of people who were erased; also an application of theirs that came later. */
 export async function erasedRecords(
   store: Store,
   { tenantId, stream }: { tenantId: string; stream: string },
   records: readonly Record<string, unknown>[],
 ): Promise<ReadonlySet<string>> {
-  const kind = KINDS[stream];
-  const known = records.map((record) => {
-    const id = String(record['id']);
-    return { id, own: [...(kind === undefined ? [] : [{ kind, id }]), ...peopleNamedIn(record)] };
-  });
+  const named = namedBy(stream, records);
   const isErased = await erasedOf(
     store,
     tenantId,
-    known.flatMap(({ own }) => own),
+    named.flatMap(({ people }) => people),
   );
-  return new Set(known.filter(({ own }) => own.some(isErased)).map(({ id }) => id));
+  return new Set(named.filter(({ people }) => people.some(isErased)).map(({ id }) => id));
+}
+
+/** Those that land nowhere: of people who were erased, or whose consent is over where the tenant looks at consents. */
+export async function refusedRecords(
+  store: Store,
+  { tenant, streams }: { tenant: string; streams: { consents: { every?: number | undefined } } },
+  stream: string,
+  records: readonly Record<string, unknown>[],
+): Promise<ReadonlySet<string>> {
+  const erased = await erasedRecords(store, { tenantId: tenant, stream }, records);
+  // The consent itself lands however it stands.
+  if (streams.consents.every === undefined || stream === 'consents' || records.length === 0) return erased;
+  const named = namedBy(stream, records);
+  const all = named.flatMap(({ people }) => people);
+  const isStopped = await stoppedAmong(store, tenant, all);
+  return new Set([...erased, ...named.filter(({ people }) => people.some(isStopped)).map(({ id }) => id)]);
 }

@@ -137,11 +137,14 @@ function lacksRules(tenant: Tenant): Impossible[] {
 }
 
 function cannotTellGone({ policies: { privacy }, streams }: Tenant): Impossible[] {
-  if (privacy.gone === 'mark' || streams.candidates.every !== undefined) return [];
-  const text =
-    'only the stream candidates tells that somebody is gone. Add "streams: { candidates: { every: 1h } }", or write ' +
-    'mark.';
-  return [{ path: ['policies', 'privacy', 'gone'], text }];
+  const told = { gone: 'candidates', withdrawn: 'consents', expired: 'consents' } as const;
+  return (['gone', 'withdrawn', 'expired'] as const).flatMap((cause) => {
+    const stream = told[cause];
+    if (privacy[cause] === 'mark' || streams[stream].every !== undefined) return [];
+    const what = cause === 'gone' ? 'that somebody is gone' : 'how a consent stands';
+    const text = `only the stream ${stream} tells ${what}. Add "streams: { ${stream}: { every: 1h } }", or write mark.`;
+    return [{ path: ['policies', 'privacy', cause], text }];
+  });
 }
 
 function cannotEqualize({ options, streams, hris: { kind, options: own } }: Tenant): Impossible[] {

@@ -19,7 +19,7 @@ const READY_STATUSES = [
   'completed',
 ] as const;
 
-const DOCUMENT_KINDS = ['resume', 'onboarding', 'offers', 'medical'] as const;
+const DOCUMENT_KINDS = ['resume', 'onboarding', 'offers', 'medical', 'consent'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 const SHARE = 'expected a share above 0 and at most 1, such as 0.5';
@@ -202,6 +202,9 @@ const policies = z.strictObject({
     .strictObject({
       /** The partner deleted the candidate. */
       gone: privacyPolicy,
+      /** Their consent was withdrawn, or is past its day; the stream `consents` tells. */
+      withdrawn: privacyPolicy,
+      expired: privacyPolicy,
     })
     .prefault({}),
 });

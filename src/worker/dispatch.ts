@@ -18,6 +18,8 @@ export interface Dispatch {
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
   /** Of a list in parts: where the ids of its records stand, for an event that names no part. */
   records?: Partial<Record<StreamName, EventIdKind>>;
+  /** Streams that an event without an id is nothing to. */
+  ifNamed?: readonly StreamName[];
   /** Streams whose record no longer exists, as the event says. */
   gone?: readonly StreamName[];
   nothing?: string;
@@ -37,8 +39,8 @@ export const dispatch: Record<EventName, Dispatch> = {
   // Sent as well where the candidate was deleted from the company, which a read of the candidate tells.
   'candidate.removed_from_job': {
     hires: 'left',
-    streams: { applications: 'jobCandidateId', candidates: 'candidateId' },
-    gone: ['applications'],
+    streams: { applications: 'jobCandidateId', candidates: 'candidateId', consents: 'jobCandidateId' },
+    gone: ['applications', 'consents'],
   },
   // Our own enrolment is told by the answer to its request.
   'onboarding.candidate.enrolled': { streams: { onboarding: 'onboardingCandidateId' } },
@@ -50,9 +52,22 @@ export const dispatch: Record<EventName, Dispatch> = {
   'candidate.added_to_job': {
     streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
   },
-  'candidate.updated': { streams: { candidates: 'candidateId', employees: 'candidateId', amendments: 'candidateId' } },
+  'candidate.updated': {
+    streams: {
+      candidates: 'candidateId',
+      employees: 'candidateId',
+      amendments: 'candidateId',
+      consents: 'jobCandidateId',
+    },
+    ifNamed: ['consents'],
+  },
   'candidate.applied': {
-    streams: { candidates: 'candidateId', applications: 'jobCandidateId', invitations: 'jobCandidateId' },
+    streams: {
+      candidates: 'candidateId',
+      applications: 'jobCandidateId',
+      invitations: 'jobCandidateId',
+      consents: 'jobCandidateId',
+    },
   },
   'job.created': { streams: { jobs: 'jobId' } },
   'job.updated': { hiresOfJob: true, streams: { jobs: 'jobId', positions: 'jobId' } },

@@ -42,10 +42,12 @@ export async function hintStreams(
 
 /** The streams that follow a delivery, each with the records that it names, or the whole list where it names none. */
 function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: LeasedDelivery): [StreamName, string[]][] {
-  const { streams = {}, records = {} } = dispatchOf(event);
+  const { streams = {}, records = {}, ifNamed = [] } = dispatchOf(event);
   const entries = Object.entries(streams) as [StreamName, string][];
   return entries
-    .filter(([stream]) => runsByItself(tenantId, stream))
+    .filter(
+      ([stream, kind]) => runsByItself(tenantId, stream) && !(ifNamed.includes(stream) && ids[kind] === undefined),
+    )
     .map(([stream, kind]) => {
       const named = ids[kind] ?? [];
       if (named.length > 0) return [stream, [...named]];

@@ -109,7 +109,8 @@ const NO_CODES: Readonly<Record<string, RegExp>> = {
   'of the hiring platform': /^(ACCESS_DENIED|PERMISSION_DENIED|ACCOUNT_INACTIVE|ALREADY_TERMINAL|DUPLICATE_\w+)$/,
   'of its credits and events': /^(INSUFFICIENT_ONBOARDING_CREDITS|JOB_CANDIDATE|ASSESSMENT_REMINDER|NO_SHOW)$/,
   'of a request that failed, in words beside its code': /^(SENT_TWICE|UNREADABLE_BODY)$/,
-  'what became of a lead or an invitation': /^(ALREADY_\w+|CONSENT_REFUSED|NO_(APPLICATION|EMAIL|OUTCOME)|PHONE_\w+)$/,
+  'what became of a lead or an invitation':
+    /^(ALREADY_\w+|CONSENT_REFUSED|NO_(APPLICATION|CONSENT_RECORD|EMAIL|OUTCOME)|PHONE_\w+)$/,
   "of Temporal's worker versions": /^AUTO_UPGRADE$/,
   'a pause that a person made, in its own words': /^PAUSED_BY_PERSON$/,
 };

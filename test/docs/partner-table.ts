@@ -13,6 +13,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['src/sandbox/', undefined],
   ['src/cli/demo/', undefined],
   ['src/streams/index.ts', undefined],
+  ['src/streams/consents.ts', '`consents`'],
   ['src/operator/', 'commands'],
   ['src/worker/chores.ts', 'check of the key'],
   ['activities/assert-known-company.ts', 'check of the key'],
@@ -38,7 +39,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'no stream does it yet': [
     ...words('candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
-    ...words('jobCandidates.getConsentDocument'),
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
     ...words('sites.list campaigns.addLeads'),

@@ -248,9 +248,11 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
 }
 
 async function seedPolicy(store: Store, person: SeededPerson): Promise<void> {
-  const { insert, mine } = seedOf(store, person);
+  const { insert, mine, canary } = seedOf(store, person);
   const kept = { candidate_id: person.candidate, cause: 'gone', state: 'kept', since: 1, due_at: 1 };
   await insert('privacy_cases', { ...mine, ...kept });
+  const consent = { ...mine, job_candidate_id: person.application, candidate_id: person.candidate };
+  await insert('consents', { ...consent, state: 'given', shown: json(canary('consent')) });
 }
 
 /** Rows that hold this person beside somebody else; `OTHER` alone is what is left of each. */

@@ -51,7 +51,7 @@ describe('a good file', () => {
           changeLimits: { cancellationsPerHour: 3, erasuresPerHour: 10 },
           credits: { canaryEvery: 900_000 },
           retention: { plans: 2_592_000_000, writes: 15_552_000_000 },
-          privacy: { gone: 'mark' },
+          privacy: { gone: 'mark', withdrawn: 'mark', expired: 'mark' },
         },
         streams: everyStream((name) => ({ ...(isLookup(name) && { deletion: 'delete' }), wholeWithin: 86_400_000 })),
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },

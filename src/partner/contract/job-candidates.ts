@@ -449,6 +449,6 @@ export const jobCandidates = {
       noApplication,
       refusal('NO_CONSENT_RECORD', 'no consent record'),
     ),
-    assumed: ['K11', 'K13', 'K18', 'G24'],
+    assumed: ['K11', 'K13', 'K18', 'CONSENT', 'G24'],
   }),
 };

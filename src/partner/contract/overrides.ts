@@ -23,6 +23,10 @@ export const Overrides = z.strictObject({
   emailConflict: z.enum(['400', '409', 'either']).default('either'),
   /** F3: key that wraps the array of the bulk upsert; null sends the bare array. */
   valuesBulkKey: name.nullable().default(null),
+  /** CONSENT: codes of the consent document that say of a consent shown before that it was withdrawn; [] for none. */
+  consentWithdrawn: z.array(name).default(['NO_CONSENT_RECORD']),
+  /** K18: whether expiresAt of the consent document is the day of the consent; false where it is that of its link. */
+  consentExpires: z.boolean().default(true),
   /**
    * Query parameters under another name: operation id to { name in the contract: name on the wire }, for example
    * `{ 'jobCandidates.listByStageType': { stageType: 'type' } }` (K1, O6, O14).

@@ -7,7 +7,7 @@ import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
 import { emit } from '../events.ts';
-import { apply } from '../records/applications.ts';
+import { apply, changeConsent } from '../records/applications.ts';
 import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
 import {
   createCustomField,
@@ -102,6 +102,15 @@ export const recruiting = {
       application: Form.default({}),
     }),
     run: (ctx, input) => shown(ctx, apply(ctx, input)),
+  }),
+
+  changeConsent: defineAction({
+    summary: 'Withdraw the consent of an application, or give it another day: candidate.updated',
+    input: z.strictObject({ jobCandidateId: z.int(), expiresAt: z.int().optional() }),
+    run(ctx, { jobCandidateId, expiresAt }) {
+      changeConsent(ctx, jobCandidateId, expiresAt);
+      return { jobCandidateId };
+    },
   }),
 
   addCandidate: defineAction({

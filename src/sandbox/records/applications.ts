@@ -3,7 +3,7 @@ import { invalidRequest, notFound, refuse } from '../errors.ts';
 import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { type Candidate, candidateByEmail, createCandidate, findCandidate } from './candidates.ts';
-import { addToJob, findJobCandidate, type JobCandidate, jobCandidateOf } from './job-candidates.ts';
+import { addToJob, findJobCandidate, type JobCandidate, jobCandidateOf, updateJobCandidate } from './job-candidates.ts';
 import { findJob } from './jobs.ts';
 import { scheduleScoring } from './rescoring.ts';
 import { parseApplicantResume, resumeLines } from './resumes.ts';
@@ -152,6 +152,14 @@ export function renderApplication(ctx: Context, id: number): Record<string, unkn
             expiresAt: form.consent.expiresAt,
           },
   };
+}
+
+/** Withdraws a consent, or gives it another day; that an application was edited is told of it (CONSENT, assumed). */
+export function changeConsent(ctx: Context, id: number, expiresAt: number | undefined): void {
+  const { form } = findForm(ctx, id);
+  const consent = expiresAt === undefined ? null : { ...findConsent(ctx, id), expiresAt };
+  ctx.state.run('update job_candidates set application = ? where id = ?', JSON.stringify({ ...form, consent }), id);
+  updateJobCandidate(ctx, id, {});
 }
 
 /** Section 4.4; expiresAt is that of the consent (K18, assumed). */

@@ -130,6 +130,12 @@ export const candidateReadings = {
   K18: {
     section: '4.4',
     choice: 'expiresAt of the consent document is the expiry of the consent, epoch milliseconds.',
+    override: 'consentExpires',
+  },
+  CONSENT: {
+    section: '4.4',
+    choice: 'A consent that was shown and is NO_CONSENT_RECORD now was withdrawn. Nothing else says so.',
+    override: 'consentWithdrawn',
   },
   K19: { section: '3', choice: 'status stays IN_PROGRESS in every stage.' },
   K20: { section: '2.4', choice: 'profileMatchScore is null before scoring.' },

@@ -1,0 +1,119 @@
+import { batchesOf } from './batches.ts';
+import type { ConsentRow } from './erasure-tables.ts';
+import { addHints } from './hints.ts';
+import type { Store } from './open-store.ts';
+import type { PersonId } from './person-marks.ts';
+import { noteCases } from './privacy-cases.ts';
+
+/** By application. */
+export async function readConsents(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+  jobCandidateIds: readonly string[],
+): Promise<Map<string, ConsentRow>> {
+  const found = new Map<string, ConsentRow>();
+  for (const some of batchesOf(jobCandidateIds)) {
+    const own = kysely.selectFrom('consents').selectAll().where('tenant_id', '=', tenantId);
+    for (const row of await own.where('job_candidate_id', 'in', some).execute()) found.set(row.job_candidate_id, row);
+  }
+  return found;
+}
+
+/** Of all applications of these candidates. */
+export async function consentsOf(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+  candidateIds: readonly string[],
+): Promise<ConsentRow[]> {
+  const own = kysely.selectFrom('consents').selectAll().where('tenant_id', '=', tenantId);
+  return own.where('candidate_id', 'in', candidateIds).orderBy('job_candidate_id').execute();
+}
+
+/** Keeps what was read, and with it whose consent is over now, or good again. What is kept already writes nothing. */
+export async function saveConsents(store: Store, tenantId: string, read: readonly ConsentRow[]): Promise<void> {
+  const ids = read.map((row) => row.job_candidate_id);
+  const known = await readConsents(store, tenantId, ids);
+  const isNew = (row: ConsentRow): boolean => {
+    const before = known.get(row.job_candidate_id);
+    return before?.state !== row.state || before.shown !== row.shown;
+  };
+  const rows = read.filter(isNew);
+  if (rows.length === 0) return;
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    await kysely
+      .insertInto('consents')
+      .values(rows)
+      .onConflict((c) =>
+        c
+          .columns(['tenant_id', 'job_candidate_id'])
+          .doUpdateSet((eb) => ({ state: eb.ref('excluded.state'), shown: eb.ref('excluded.shown') })),
+      )
+      .execute();
+    await judgePeople(trx, tenantId, rows);
+  });
+}
+
+/** The applications are gone at the partner: a consent of theirs is none any more. One that is over stays known. */
+export async function forgetConsents(store: Store, tenantId: string, jobCandidateIds: readonly string[]) {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const known = await readConsents(trx, tenantId, jobCandidateIds);
+    const given = [...known.values()].filter(({ state }) => state === 'given');
+    if (given.length === 0) return;
+    const ids = given.map((row) => row.job_candidate_id);
+    const own = kysely.deleteFrom('consents').where('tenant_id', '=', tenantId);
+    await own.where('job_candidate_id', 'in', ids).execute();
+    await judgePeople(trx, tenantId, given);
+  });
+}
+
+/** Somebody's consent is over once one of theirs is and none is good. */
+async function judgePeople(trx: Store, tenantId: string, changed: readonly ConsentRow[]): Promise<void> {
+  const people = [...new Set(changed.map((row) => row.candidate_id))];
+  const all = Map.groupBy(await consentsOf(trx, tenantId, people), (row) => row.candidate_id);
+  const isGood = (id: string): boolean => all.get(id)?.some(({ state }) => state === 'given') === true;
+  for (const cause of ['withdrawn', 'expired'] as const) {
+    const over = people.filter((id) => !isGood(id) && all.get(id)?.some(({ state }) => state === cause) === true);
+    await noteCases(trx, { tenantId, cause }, over);
+  }
+  const good = people.filter(isGood);
+  if (good.length === 0) return;
+  const cases = trx.kysely.deleteFrom('privacy_cases').where('tenant_id', '=', tenantId).where('cause', '<>', 'gone');
+  const back = await cases.where('candidate_id', 'in', good).returning('candidate_id').execute();
+  // Their rows were marked.
+  for (const { candidate_id: id } of back) {
+    await addHints(trx, tenantId, 'candidates', [id]);
+    const own = all.get(id)?.map((row) => row.job_candidate_id) ?? [];
+    await addHints(trx, tenantId, 'applications', own);
+  }
+}
+
+/** Whose consent is over, among these people: by candidate, and by each application of theirs that showed one. */
+export async function stoppedAmong(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+  people: readonly PersonId[],
+): Promise<(one: PersonId) => boolean> {
+  const stopped = kysely
+    .selectFrom('consents')
+    .innerJoin('privacy_cases', (join) =>
+      join
+        .onRef('privacy_cases.tenant_id', '=', 'consents.tenant_id')
+        .onRef('privacy_cases.candidate_id', '=', 'consents.candidate_id'),
+    )
+    .select(['consents.candidate_id', 'consents.job_candidate_id'])
+    .where('consents.tenant_id', '=', tenantId)
+    .where('privacy_cases.cause', '<>', 'gone');
+  const found = new Set<string>();
+  for (const [kind, column] of [
+    ['candidate', 'consents.candidate_id'],
+    ['job-candidate', 'consents.job_candidate_id'],
+  ] as const) {
+    const ids = [...new Set(people.filter((one) => one.kind === kind).map(({ id }) => id))];
+    for (const some of batchesOf(ids))
+      for (const row of await stopped.where(column, 'in', some).execute())
+        found.add(`candidate ${row.candidate_id}`).add(`job-candidate ${row.job_candidate_id}`);
+  }
+  return ({ kind, id }) => found.has(`${kind} ${id}`);
+}

@@ -1,0 +1,84 @@
+import { isConnectorError } from '../errors.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import type { Overrides } from '../partner/contract/overrides.ts';
+import { batchesOf } from '../store/batches.ts';
+import { readConsents } from '../store/consents.ts';
+import type { ConsentRow } from '../store/erasure-tables.ts';
+import type { Store } from '../store/open-store.ts';
+
+type Item = Record<string, unknown>;
+
+interface Ends {
+  partner: PartnerClient;
+  overrides: Overrides;
+  tenant: { tenant: string };
+}
+
+/** Calls under way at once. */
+const AT_ONCE = 8;
+
+/** What the partner says of an application that shows no consent. */
+export function hasNoConsent(error: unknown): boolean {
+  return ['NO_APPLICATION', 'NO_CONSENT_RECORD'].some((code) => isConnectorError(error, code));
+}
+
+/** The same applications with their consent (section 4.4), a call each. Those that never showed one are left out. */
+export async function withConsents(
+  store: Pick<Store, 'kysely'>,
+  ends: Ends,
+  applications: readonly Item[],
+  beat: () => void = () => undefined,
+): Promise<Item[]> {
+  const ids = applications.map(({ id }) => String(id));
+  const known = await readConsents(store, ends.tenant.tenant, ids);
+  const found: Item[] = [];
+  for (const some of batchesOf(applications, AT_ONCE)) {
+    const each = some.map((one) => readConsent(ends, one, known.get(String(one['id']))));
+    found.push(...(await Promise.all(each)).flat());
+    beat();
+  }
+  return found;
+}
+
+/** What is kept of an item. */
+export function rowOfConsent(tenantId: string, item: Item): ConsentRow {
+  const { id, candidateId, state, document, policyVersion, acceptedAt, expiresAt } = item;
+  return {
+    tenant_id: tenantId,
+    job_candidate_id: String(id),
+    candidate_id: String(candidateId),
+    state: state as ConsentRow['state'],
+    shown: JSON.stringify({ document, policyVersion, acceptedAt, expiresAt }),
+  };
+}
+
+async function readConsent({ partner, overrides }: Ends, item: Item, before: ConsentRow | undefined): Promise<Item[]> {
+  const { id, jobId, candidateId } = item;
+  const own = { id, jobId, candidateId };
+  const isPast = (expiresAt: string | null): boolean =>
+    overrides.consentExpires && expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  try {
+    const params = { jobCandidateId: Number(id) };
+    const { data } = await partner.jobCandidates.getConsentDocument({ params }, { priority: 'bulk' });
+    const { name, policyVersion, acceptedAt, expiresAt } = data.document;
+    const ends = instant(expiresAt);
+    const shown = { document: name ?? null, policyVersion: policyVersion ?? null, acceptedAt: instant(acceptedAt) };
+    return [{ ...own, state: isPast(ends) ? 'expired' : 'given', ...shown, expiresAt: ends }];
+  } catch (error) {
+    // It was deleted meanwhile, which says nothing of a consent.
+    if (isConnectorError(error, 'NOT_FOUND')) return [];
+    if (!hasNoConsent(error)) throw error;
+    if (before === undefined) return [];
+    const shown = JSON.parse(before.shown) as { expiresAt: string | null };
+    const isWithdrawn = overrides.consentWithdrawn.some((code) => isConnectorError(error, code));
+    const over = before.state === 'given' && isPast(shown.expiresAt) ? 'expired' : before.state;
+    return [{ ...own, state: isWithdrawn ? 'withdrawn' : over, ...shown }];
+  }
+}
+
+/** Times are epoch milliseconds or ISO 8601 (section 1). */
+function instant(time: number | string | null | undefined): string | null {
+  if (time === null || time === undefined) return null;
+  const date = new Date(/^\d+$/.test(String(time)) ? Number(time) : time);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
