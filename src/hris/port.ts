@@ -146,7 +146,7 @@ export interface EmployeeChanges {
   since(cursor: string | undefined, signal: AbortSignal): Promise<ChangedEmployees>;
   /**
    * Ids of some who changed since a cursor, for whoever reads them then; without a cursor nobody, and from now on. A
-   * change that was committed late may be missing. Absent where asking twice a second would be a burden.
+   * change that was committed late may be missing. Absent where asking every moment would be a burden.
    */
   news?(cursor: string | undefined, signal: AbortSignal): Promise<EmployeeNews>;
 }

@@ -19,8 +19,8 @@ interface NewsParts {
 
 const STREAM = 'employees';
 /** How often an HR system is asked at most, and how many are in a round; more of them are asked in turn. */
-const LOOK_MS = 500;
-const MOST_LOOKS = 25;
+const LOOK_MS = 250;
+const MOST_LOOKS = 12;
 /** It rests so many times longer than a look took: a table whose column has no index is not busy with us. */
 const REST = 20;
 /** A tenant that is paused, and an HR system that fails or tells no news. */
