@@ -204,8 +204,7 @@ export class History {
   }
 
   /** What the product last knew for certain to stand in both places; a write that came to harm says nothing. */
-  #surelyKnown({ here, there }: Joined, before: number): Happening | undefined {
-    const renewed = this.#renewed(here, there);
+  #surelyKnown({ here, there }: Joined, before: number, renewed = this.#renewed(here, there)): Happening | undefined {
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
     const doubtful = wrote.filter(({ seq, reader }) => seq < before && reader?.isDisturbed === true);
     // While a write may still be under way nobody learns anything.
@@ -223,10 +222,9 @@ export class History {
 
   /** What processes wrote, or read in both places, since: nobody knows whether they lived to save it. */
   #perhapsKnown({ here, there }: Joined, since: number, before: number): Happening[] {
-    const from = Math.max(since, this.#renewed(here, there));
     const wrote = [here, there].flatMap((place) => this.#of(place)).filter(({ reader }) => reader !== undefined);
     const compared = this.#compared.get(jointKey(here, there)) ?? [];
-    return [...compared, ...wrote].filter(({ seq }) => seq > from && seq < before);
+    return [...compared, ...wrote].filter(({ seq }) => seq > since && seq < before);
   }
 
   /** When the fields or the mapping of these two were last changed. */
@@ -245,7 +243,9 @@ export class History {
     if (last.text === null && sure === undefined) return undefined;
     if (this.#reached(one, last) || owner === there.side) return undefined;
     // Typed and taken back before anybody looked: the place holds what both were known to hold, or may be known to.
-    const known = [...(sure === undefined ? [] : [sure]), ...this.#perhapsKnown(one, sure?.seq ?? 0, last.seq)];
+    // A field that was changed may be the same one to the product, which then still knows what it knew of it.
+    const held = sure ?? this.#surelyKnown(one, last.seq, 0);
+    const known = [...(held === undefined ? [] : [held]), ...this.#perhapsKnown(one, held?.seq ?? 0, last.seq)];
     const isTakenBack = known.some(({ text: held }) => last.text === held || one.isSame(last.text, held));
     if (isTakenBack || this.#passesForOurs(one, last, { sure: sure?.seq ?? 0, at: by.at })) {
       this.unseen += 1;
