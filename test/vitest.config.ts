@@ -19,10 +19,7 @@ const slowUnits = [
   'test/{console/browser,sandbox/page/hire}.test.ts',
 ];
 /** What measures: a second file beside it would be measured too. */
-const measuring = [
-  'test/slow/{fleet-at-rest,isolation,shared-rate-limit,webhook-burst}.test.ts',
-  'test/sandbox/load.test.ts',
-];
+const measuring = ['test/slow/{isolation,shared-rate-limit}.test.ts', 'test/sandbox/load.test.ts'];
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
 const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
 const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
