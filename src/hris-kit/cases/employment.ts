@@ -67,6 +67,25 @@ async function tellsChanges(hris: HrisUnderTest): Promise<void> {
   const added = await drainAll(hris, next, ids);
   await people.touch(ids);
   await drainAll(hris, added, ids);
+  await tellsNews(hris, ids);
+}
+
+/** Where a kind tells news: nobody at first, and then each who was edited in one of the next looks. */
+async function tellsNews(hris: HrisUnderTest, ids: readonly string[]): Promise<void> {
+  const { changes } = hris.adapter;
+  if (changes?.news === undefined) return;
+  const first = await changes.news(undefined, signal);
+  expectFit(first.ids, [], 'who is told of before anybody was edited');
+  await power(hris, 'people').touch(ids);
+  const missing = new Set(ids);
+  let { next } = first;
+  const look = async () => {
+    const news = await changes.news?.(next, signal);
+    next = news?.next ?? next;
+    for (const id of news?.ids ?? []) missing.delete(id);
+    return missing.size;
+  };
+  await eventually(look, 0, { interval: 50, timeout: 30_000 }, 'the number of edited people that were not told');
 }
 
 async function tellsEdits(hris: HrisUnderTest): Promise<void> {
