@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as listenInSilence } from 'node:net';
+import { type AddressInfo, createServer as listenInSilence, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
@@ -126,6 +126,43 @@ test('a mail server that is busy at first gets each notice as mail, under one Me
   expect(new Set(ids).size).toBe(3);
   expect(mails[1]).toMatchObject({ to: ['hr@acme.example'], text: expect.stringMatching(/Subject: acme: NO_SHOW/) });
   expect(mails[3]?.text).toContain('Holds: 0 opened, 1 open');
+});
+
+test('a mail server that dies as it takes a notice and comes back has each, under its Message-ID', async () => {
+  const store = await due();
+  const mails: string[] = [];
+  const sockets = new Set<Socket>();
+  const begin = async (port: number, dies: boolean) => {
+    const server = new SMTPServer({
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      authOptional: true,
+      async onData(stream, _session, done) {
+        mails.push(await text(stream));
+        if (dies) for (const socket of sockets) socket.destroy();
+        else done();
+      },
+    });
+    server.server.on('connection', (socket: Socket) => sockets.add(socket));
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return server;
+  };
+  const dying = await begin(0, true);
+  const { port } = dying.server.address() as AddressInfo;
+  const file = join(await scratchFolder(), 'smtp.url');
+  await writeFile(file, `smtp://127.0.0.1:${port}\n`);
+  const mail = { form: 'mail' as const, url: `file:${file}`, from: 'a@example.org', to: ['hr@acme.example'] };
+  expect(await tell(store, mail)).toBe('failed');
+  await new Promise<void>((resolve) => dying.close(resolve));
+  // Nobody listens at its address.
+  expect(await tell(store, mail)).toBe('failed');
+  const back = await begin(port, false);
+  onTestFinished(() => back.close());
+  expect(await tell(store, mail)).toBe('done');
+  expect(await tell(store, mail)).toBe('done');
+  const ids = mails.map((sent) => /^Message-ID: (.*)$/im.exec(sent)?.[1]?.trim());
+  expect(ids).toHaveLength(4);
+  expect(ids[1]).toBe(ids[0]);
+  expect(new Set(ids).size).toBe(3);
 });
 
 test('where one of two recipients is refused, the other is told once', async () => {
