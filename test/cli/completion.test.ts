@@ -19,7 +19,10 @@ test.each<[string[], string[]]>([
     ['show', 'schema'],
   ],
   [['check', ''], ['acme']],
-  [['mapping', 'show', 'acme', 'c'], ['candidates']],
+  [
+    ['mapping', 'show', 'acme', 'c'],
+    ['candidates', 'consents'],
+  ],
   [['mapping', 'show', 'acme', '--j'], ['--json']],
   [['--tenants', './here', 'freez'], ['freeze']],
   [['openapi', '--production', ''], []],
