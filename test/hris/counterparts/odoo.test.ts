@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ODOO_PASSWORD, type OdooServer, startOdoo } from '../../../src/counterparts/start-odoo.ts';
 import { isConnectorError } from '../../../src/errors.ts';
+import { urlOfEmployee } from '../../../src/hris/employee-url.ts';
 import { loadDefinition } from '../../../src/hris/http/load-definition.ts';
+import { openHris } from '../../../src/hris/registry.ts';
 import { definitionUnderTest } from '../../../src/hris-kit/definition-under-test.ts';
 import { type HrisUnderTest, offers } from '../../../src/hris-kit/hris-under-test.ts';
 import { describeHris } from '../conformance.ts';
@@ -17,6 +19,26 @@ const server = await startOdoo().catch((error: unknown) => {
 afterAll(() => (typeof server === 'string' ? undefined : server.stop()));
 
 describeHris('odoo', async () => (typeof server === 'string' ? server : odooUnderTest(server)));
+
+test.skipIf(typeof server === 'string')('the address of an employee leads whoever is logged in to them', async () => {
+  const { url, database, call } = server as OdooServer;
+  const account = { database, user: 'admin', password: ODOO_PASSWORD, allowPrivateAddress: true };
+  const hris = await openHris('odoo', 'odoo', { url, ...account });
+  const id = String(await call<number>('hr.employee', 'create', [{ name: 'Ana Silva' }]));
+  const login = { jsonrpc: '2.0', params: { db: database, login: 'admin', password: ODOO_PASSWORD } };
+  const session = await fetch(`${url}/web/session/authenticate`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(login),
+  });
+  const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const seen = await fetch(urlOfEmployee(hris.capabilities.employeeUrl, { id }) ?? '', {
+    redirect: 'manual',
+    headers: { cookie },
+  });
+  expect(seen.headers.get('location')).toMatch(new RegExp(`/web#.*model=hr\\.employee.*\\bid=${id}\\b`));
+  await hris.close();
+});
 
 async function odooUnderTest(server: OdooServer): Promise<HrisUnderTest> {
   const file = fileURLToPath(new URL('../../../src/hris/kinds/odoo.yaml', import.meta.url));
