@@ -14,7 +14,8 @@ const slowUnits = [
   'test/rate-limit/{bank,growth-ahead,hire-beside-pass,in-flight-share,shared-by-processes}.test.ts',
   'test/store/large.test.ts',
   'test/architecture/reach.test.ts',
-  'test/{person/erase-killed,activities/reconcile/killed-baseline,activities/endpoint-limit}.test.ts',
+  'test/{person/erase-killed,activities/reconcile/killed-baseline,activities/erase/{by-policy,consents}}.test.ts',
+  'test/activities/endpoint-limit.test.ts',
   'test/{hris/sftp-bounds,sql/silent-database,store/locked-store,temporal/resolve-cli,worker/metrics}.test.ts',
   'test/{console/browser,sandbox/page/hire}.test.ts',
 ];
