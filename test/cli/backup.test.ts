@@ -9,6 +9,7 @@ import { openStore, type Store } from '../../src/store/open-store.ts';
 import { noteProcess } from '../../src/store/processes.ts';
 import { finishBaseline, readTenantState, recordReconcile } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
+import { until } from '../harness/until.ts';
 import { scratchDir } from './cli-process.ts';
 
 const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
@@ -32,6 +33,7 @@ test('a backup that is made while webhooks are stored is sound, and for its owne
   const writing = (async () => {
     for (; !ended; stored += 1) await insertDelivery(store, { ...delivery, bodyHash: `${stored}` });
   })();
+  await until('some are stored', async () => stored > 0);
   const { code, stderr } = await runCommand(['backup', copy, '--data', data]);
   ended = true;
   await writing;

@@ -76,7 +76,12 @@ function wire(partner: PartnerClient, store: Store) {
     return { created: rows.length, updated: 0, unchanged: 0 };
   };
   const connection = {
-    tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { jobs: {} }, writeBack: { values: [] } },
+    tenant: {
+      tenant: 'acme',
+      hris: { kind: 'memory' },
+      streams: { jobs: {}, consents: {} },
+      writeBack: { values: [] },
+    },
     partner,
     hris: { landing: { land, read: async () => [], ids: async () => [] } },
     mapping: mapping(EMPLOYEE, 'acme.yaml'),

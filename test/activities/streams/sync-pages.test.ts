@@ -26,7 +26,7 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     tenant: {
       tenant: 'acme',
       hris: { kind: 'memory' },
-      streams: { candidates: {} },
+      streams: { candidates: {}, consents: {} },
       policies: { privacy: { gone: 'mark' } },
     },
     overrides: defaultOverrides,
