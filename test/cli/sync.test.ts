@@ -20,5 +20,5 @@ test('sync of a paused tenant says so at once, starts nothing and exits with cod
 test('sync of a stream that is none is rejected with the names of those that are', async () => {
   const { code, stderr } = await runCommand(['sync', 'acme', 'nonsense', '--tenants', await tenantDir()]);
   expect(code).toBe(2);
-  expect(stderr).toContain('candidates, documents, employees, employment, flows');
+  expect(stderr).toContain('candidates, consents, documents, employees, employment, flows');
 });
