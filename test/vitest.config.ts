@@ -94,7 +94,7 @@ export default defineConfig({
           ...needsTemporal,
           ...timeouts,
           // Its files wait for restarts, leases and schedules more than they compute.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
       },

@@ -20,15 +20,15 @@ const REMEMBERED = ['426', '446', '500', '1477', '1649', '1868', '2020', '2371',
 /** No change of mind, nothing held: every end is compared with a day without faults. */
 const PLAIN = 16;
 
-test('60 seeds of the hire path, and those that once showed a bug, end without a violation', async () => {
-  const plays = [...seedsFrom(1, 60), ...REMEMBERED];
+test('40 seeds of the hire path, and those that once showed a bug, end without a violation', async () => {
+  const plays = [...seedsFrom(1, 40), ...REMEMBERED];
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(
     failed && `seed ${failed.seed}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`,
   ).toBeUndefined();
   expect(lines.map((line) => line.seed)).toEqual(plays.map(Number));
-  expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(30);
+  expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(20);
 });
 
 test('seeds of a partner with quirks, several of each, end without a violation', async () => {

