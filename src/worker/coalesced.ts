@@ -13,8 +13,14 @@ export function createCoalesced(request: (key: string) => Promise<void>, gapMs: 
   const isDue = (key: string): boolean => (askedAt.get(key) ?? Number.NEGATIVE_INFINITY) + gapMs <= performance.now();
   const trigger = async (key: string): Promise<void> => {
     askedAt.set(key, performance.now());
-    await request(key);
-    owed.delete(key);
+    // Before the request: whoever asks while it is under way is owed another one.
+    const wasOwed = owed.delete(key);
+    try {
+      await request(key);
+    } catch (error) {
+      if (wasOwed) owed.add(key);
+      throw error;
+    }
   };
   return {
     async ask(key) {
