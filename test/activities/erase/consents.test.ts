@@ -12,6 +12,7 @@ import type { Store } from '../../../src/store/open-store.ts';
 import type { Subject } from '../../../src/store/person-data.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
+import { until } from '../../harness/until.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
 import { countWrites } from '../../stream/count-writes.ts';
 import { failpoints, Killed } from '../killable.ts';
@@ -43,6 +44,15 @@ async function consenting(policy = '{ withdrawn: erase, expired: ask }') {
     const { jobCandidateId, candidateId } = applied as { jobCandidateId: number; candidateId: number };
     people.push({ application: String(jobCandidateId), candidate: String(candidateId) });
   }
+  const jobCandidateIds = people.map(({ application }) => application);
+  // Either changes what landed, a moment after they applied.
+  await until('their resumes are read and their scores told', async () => {
+    const { items: profiles } = await world.partner.readAll(contract.candidates.list);
+    const own = profiles.filter(({ id }) => people.some(({ candidate }) => candidate === String(id)));
+    const { items } = await world.partner.readAll(contract.jobCandidates.bulkFetch, { body: { jobCandidateIds } });
+    const isScored = items.every((one) => typeof one['profileMatchScore'] === 'number');
+    return isScored && own.every(({ createdAt, updatedAt }) => createdAt !== updatedAt);
+  });
   for (const stream of ['candidates', 'applications'] as const) await pull('full', { stream });
   const [eva, ben, kim, ole] = people;
   if (eva === undefined || ben === undefined || kim === undefined || ole === undefined) throw new Error('four applied');
