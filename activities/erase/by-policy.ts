@@ -5,7 +5,7 @@ import { batchesOf } from '../../src/store/batches.ts';
 import { consentsOf, saveConsents } from '../../src/store/consents.ts';
 import type { PrivacyCaseRow } from '../../src/store/erasure-tables.ts';
 import { askErasureWithin } from '../../src/store/erasures.ts';
-import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { completeIds } from '../../src/store/person-data.ts';
 import {
   askAbout,
@@ -20,6 +20,7 @@ import {
 import { readMissing } from '../../src/store/stream-missing.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
+import { removeRows } from '../../src/streams/land-page.ts';
 import type { PullName } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -55,9 +56,13 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
   const open = gone.filter((one) => !isOver(one));
   const ready: PrivacyCaseRow[] = [];
   const ended = cases.filter(({ cause }) => cause !== 'gone');
-  for (const some of [...batchesOf(open, MOST_IDS - WITNESSES), ...batchesOf(ended, 1)]) {
+  const steps = [
+    ...batchesOf(open, MOST_IDS - WITNESSES).map((some) => () => confirm(deps, connection, some)),
+    ...ended.map((one) => async () => ((await stopEnded(deps, connection, one)) ? [one] : [])),
+  ];
+  for (const step of steps) {
     if (stop.aborted) return;
-    for (const one of await (some[0]?.cause === 'gone' ? confirm : stopEnded)(deps, connection, some))
+    for (const one of await step())
       if (one.state === 'asked') await postponeCase(store, one, { why: one.why, ms: DAY_MS });
       else if (one.state === 'due' && privacy[one.cause] === 'ask') await askAbout(store, one, 'policy');
       // Whoever is being hired is no matter of course: a person says so of them alone.
@@ -101,41 +106,30 @@ async function confirm(
 }
 
 /**
- * The same of people whose consent is over: each document is read again, their landed rows are marked, and after a day
- * the policy goes on. Their case stays as long as it is so, because nothing of theirs lands meanwhile.
+ * Whether the policy goes on with somebody whose consent is over: each document is read again, their landed rows are
+ * marked, and a day must have passed. Their case stays as long as it is so, because nothing of theirs lands meanwhile.
  */
-async function stopEnded(
-  { store, log }: PolicyDeps,
-  connection: Connection,
-  cases: readonly PrivacyCaseRow[],
-): Promise<PrivacyCaseRow[]> {
-  const { tenant } = connection.tenant;
-  const ready: PrivacyCaseRow[] = [];
-  const now = await readClock(store);
-  for (const one of cases) {
-    const consents = await consentsOf(store, tenant, [one.candidate_id]);
-    const applications = consents.map((row) => ({ id: row.job_candidate_id, candidateId: row.candidate_id }));
-    const read = await withConsents(store, connection, applications);
-    const rows = read.map((item) => rowOfConsent(tenant, item));
-    await saveConsents(store, tenant, rows);
-    if (rows.some(({ state }) => state === 'given')) {
-      await dropCase(store, one);
-      log.info({ tenantId: tenant }, 'a consent is good again');
-      continue;
-    }
-    const ageMs = now - Number(one.since);
-    // Again after a day: what was read before they were stopped may have landed since.
-    if (ageMs < 2 * DAY_MS)
-      await markLanded(store, connection, { one, applications: applications.map(({ id }) => id) });
-    const isProven = rows.length > 0 || one.state === 'allowed';
-    if (one.state !== 'allowed' && ageMs < DAY_MS) await postponeCase(store, one, { why: null, ms: DAY_MS - ageMs });
-    else if (one.state !== 'allowed' && connection.tenant.policies.privacy[one.cause] === 'mark')
-      await postponeCase(store, one, { why: null, ms: DAY_MS });
-    else if (isProven) ready.push(one);
-    // The applications are no longer shown.
-    else await askAbout(store, one, 'unconfirmed');
+async function stopEnded({ store, log }: PolicyDeps, connection: Connection, one: PrivacyCaseRow): Promise<boolean> {
+  const { tenant, policies } = connection.tenant;
+  const consents = await consentsOf(store, tenant, [one.candidate_id]);
+  const applications = consents.map((row) => ({ id: row.job_candidate_id, candidateId: row.candidate_id }));
+  const read = await withConsents(store, connection, applications);
+  const rows = read.map((item) => rowOfConsent(tenant, item));
+  await saveConsents(store, tenant, rows);
+  if (rows.some(({ state }) => state === 'given')) {
+    await dropCase(store, one);
+    log.info({ tenantId: tenant }, 'a consent is good again');
+    return false;
   }
-  return ready;
+  const ageMs = (await readClock(store)) - Number(one.since);
+  // Again after a day: what was read before they were stopped may have landed since.
+  if (ageMs < 2 * DAY_MS) await markLanded(store, connection, { one, applications: applications.map(({ id }) => id) });
+  if (one.state === 'allowed') return true;
+  const waitMs = ageMs < DAY_MS ? DAY_MS - ageMs : policies.privacy[one.cause] === 'mark' ? DAY_MS : 0;
+  if (waitMs > 0) await postponeCase(store, one, { why: null, ms: waitMs });
+  // The applications are no longer shown.
+  else if (rows.length === 0) await askAbout(store, one, 'unconfirmed');
+  return waitMs === 0 && rows.length > 0;
 }
 
 /** Marks what landed of a person, where a table has the column; their consent stands there as it is. */
@@ -152,26 +146,13 @@ async function markLanded(
     { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...applications])] },
     connection,
   );
-  for (const [stream, ids] of all) {
-    const options = { tenant, signal: AbortSignal.timeout(HRIS_MS) };
-    const isLeft = stream === 'consents' || connection.tenant.streams[stream as PullName].deletion === 'ignore';
-    if (isLeft || ids.length === 0 || (await landing.marks?.(stream, options)) !== true) continue;
-    const there = (await landing.read(stream, ids, options)).filter(({ hash }) => hash !== '');
-    if (there.length === 0) continue;
-    const ended = { target: stream, kind: 'end', changes: {}, sensitive: [], rowHash: '' } as const;
+  for (const [name, ids] of all) {
+    const signal = AbortSignal.timeout(HRIS_MS);
+    const isLeft = name === 'consents' || connection.tenant.streams[name as PullName].deletion === 'ignore';
+    if (isLeft || ids.length === 0 || (await landing.marks?.(name, { signal })) !== true) continue;
     const origin = { tenantId: tenant, runId: `privacy.${cause}`, by: BY_ITSELF, mappingHash: null };
-    // Taken down before it leaves, as every foreign write.
-    const batchId = await recordWrites(
-      store,
-      origin,
-      there.map(({ id }) => ({ ...ended, recordId: id })),
-    );
-    await landing.remove(
-      stream,
-      there.map(({ id }) => id),
-      { ...options, mark: true },
-    );
-    await settleWrites(store, batchId, 'done');
+    const stream = name as PullName;
+    await removeRows({ landing, store, origin, stream }, ids, { mark: true, signal: () => signal });
   }
 }
 

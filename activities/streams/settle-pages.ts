@@ -2,7 +2,6 @@ import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { batchesOf } from '../../src/store/batches.ts';
 import { forgetConsents } from '../../src/store/consents.ts';
-import { type FieldChange, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
@@ -22,7 +21,7 @@ import {
 import { completePass } from '../../src/store/stream-states.ts';
 import { judgeEmptyList, judgeMissing } from '../../src/streams/change-limits.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
-import { type LandedPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
+import { type LandedPage, NOTHING_LANDED, removeRows } from '../../src/streams/land-page.ts';
 import {
   fallAt,
   joinPages,
@@ -40,7 +39,6 @@ import {
   readRecords,
 } from '../../src/streams/read-page.ts';
 import { type PullStream, WHOLE_LIST } from '../../src/streams/stream.ts';
-import { isLookup } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
@@ -438,7 +436,8 @@ export async function removeGone(reading: Reading, ids: readonly string[]): Prom
   for (let from = 0; from < ids.length; from += BATCH) {
     const some = ids.slice(from, from + BATCH);
     if (!(await isStillOurs(reading))) break;
-    removed += await removeRows(reading, some, deletion !== 'delete');
+    const signal = (): AbortSignal => AbortSignal.timeout(HRIS_MS);
+    removed += await removeRows(destination, some, { mark: deletion !== 'delete', signal });
     await forgetMissing(deps.store, key, some);
   }
   if (removed > 0)
@@ -451,24 +450,4 @@ export async function removeGone(reading: Reading, ids: readonly string[]): Prom
 
 async function canMark({ destination: { landing }, key }: Reading): Promise<boolean> {
   return (await landing.marks?.(key.stream, { signal: AbortSignal.timeout(LOOK_MS) })) ?? false;
-}
-
-/** Taken down before it leaves, as every foreign write. */
-async function removeRows({ destination, key }: Reading, ids: readonly string[], mark: boolean): Promise<number> {
-  const { landing, store, origin, mapping } = destination;
-  const { tenantId: tenant, stream } = key;
-  const rows = await landing.read(stream, ids, { tenant, signal: AbortSignal.timeout(HRIS_MS) });
-  const there = rows.filter(({ hash }) => hash !== '');
-  if (there.length === 0) return 0;
-  const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
-  const writes = there.map(({ id, fields }): NewWrite => {
-    const changes = Object.entries(fields).map(([name, old]): [string, FieldChange] => [name, { old, new: null }]);
-    const ended = { target: stream, recordId: id, kind: 'end', sensitive } as const;
-    return { ...ended, changes: mark ? {} : Object.fromEntries(changes), ...(mark ? { rowHash: '' } : {}) };
-  });
-  const batchId = isLookup(stream) ? undefined : await recordWrites(store, origin, writes);
-  const known = there.map(({ id }) => id);
-  await landing.remove(stream, known, { tenant, mark, signal: AbortSignal.timeout(HRIS_MS) });
-  if (batchId !== undefined) await settleWrites(store, batchId, 'done');
-  return known.length;
 }

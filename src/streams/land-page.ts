@@ -202,20 +202,59 @@ async function recordSafely(store: Store, origin: WriteOrigin, writes: readonly 
 }
 
 function writesOf({ mapping, stream }: Destination, changes: readonly RowChange[]): NewWrite[] {
-  const sensitive = mapping.fields.filter((field) => field.sensitive).map((field) => field.target);
-  const whole = mapping.fields.filter(({ from }) => from.some(isWhole)).map(({ target }) => target);
+  const sensitive = sensitiveIn(mapping);
   return changes.map(({ row, before }) => ({
     target: stream,
     recordId: row.id,
     kind: before === undefined ? 'create' : 'update',
-    changes: digested(fieldChanges(before?.fields, row.fields), whole),
+    changes: digested(fieldChanges(before?.fields, row.fields), mapping),
     sensitive,
     rowHash: row.hash,
   }));
 }
 
+/**
+ * Takes rows away, or marks them as gone, and says how many: those that are marked already stay. Taken down before it
+ * leaves, as every foreign write. `signal` bounds each call. Without a mapping nothing of them is known but their ids.
+ */
+export async function removeRows(
+  {
+    landing,
+    store,
+    origin,
+    stream,
+    mapping,
+  }: Omit<Destination, 'mapping' | 'force' | 'tenant'> & { mapping?: Mapping },
+  ids: readonly string[],
+  { mark, signal }: { mark: boolean; signal: () => AbortSignal },
+): Promise<number> {
+  const { tenantId: tenant } = origin;
+  const rows = await landing.read(stream, ids, { tenant, signal: signal() });
+  const there = rows.filter((row) => row.hash !== '');
+  if (there.length === 0) return 0;
+  const writes = there.map(({ id, fields }): NewWrite => {
+    const ended = { target: stream, recordId: id, kind: 'end', sensitive: sensitiveIn(mapping) } as const;
+    return mark ? { ...ended, changes: {}, rowHash: '' } : { ...ended, changes: emptied(fields, mapping) };
+  });
+  const batchId = isLookup(stream) ? undefined : await recordWrites(store, origin, writes);
+  const known = there.map(({ id }) => id);
+  await landing.remove(stream, known, { tenant, mark, signal: signal() });
+  if (batchId !== undefined) await settleWrites(store, batchId, 'done');
+  return known.length;
+}
+
+function emptied(fields: EmployeeFields, mapping: Mapping | undefined): Record<string, FieldChange> {
+  const changes = Object.entries(fields).map(([name, old]): [string, FieldChange] => [name, { old, new: null }]);
+  return digested(Object.fromEntries(changes), mapping);
+}
+
+function sensitiveIn(mapping: Mapping | undefined): string[] {
+  return (mapping?.fields ?? []).filter((field) => field.sensitive).map((field) => field.target);
+}
+
 /** Of a whole record the log keeps that it changed: the text itself would stand there twice a change. */
-function digested(changes: Record<string, FieldChange>, whole: readonly string[]): Record<string, FieldChange> {
+function digested(changes: Record<string, FieldChange>, mapping: Mapping | undefined): Record<string, FieldChange> {
+  const whole = (mapping?.fields ?? []).filter(({ from }) => from.some(isWhole)).map(({ target }) => target);
   const digestOf = (value: unknown): FieldValue =>
     value === null ? null : `sha256:${hash('sha256', JSON.stringify(value), 'hex')}`;
   const some = Object.entries(changes).map(([name, change]) => {

@@ -47,7 +47,9 @@ const held = (payload: unknown): unknown => (typeof payload === 'string' ? JSON.
 test.each(['sqlite', 'postgres'] as const)(
   'all of a record lands in one column of %s, and goes with its person',
   async (database) => {
-    const { world, store, pull, ask, records, landed, run } = await wholeCandidates(database);
+    const { world, store, pull, edit, ask, records, landed, run } = await wholeCandidates(database);
+    const written = async (recordId: string) =>
+      (await listWrites(store, { tenantId: 'acme', recordId })).map(({ changes }) => changes).join(' ');
     expect(await pull('full')).toMatchObject({ state: 'done', counts: { created: 3, quarantined: 0 } });
     if (database === 'postgres')
       await run('alter table partner_candidates alter column payload type jsonb using payload::jsonb');
@@ -63,8 +65,7 @@ test.each(['sqlite', 'postgres'] as const)(
     await world.partner.candidates.update({ params: { candidateId }, body: { summary: 'Cooks for many' } });
     expect(await pull('full')).toMatchObject({ counts: { updated: 1, unchanged: 2 } });
     expect((await shown()).get(candidateId)).toMatchObject({ summary: 'Cooks for many' });
-    const writes = await listWrites(store, { tenantId: 'acme', recordId: candidateId });
-    const texts = writes.map(({ changes }) => changes).join(' ');
+    const texts = await written(candidateId);
     expect(texts).toMatch(/"payload":\{"old":"sha256:[0-9a-f]{64}","new":"sha256:[0-9a-f]{64}"\}/);
     expect(texts).not.toContain('Cooks for many');
 
@@ -94,5 +95,15 @@ test.each(['sqlite', 'postgres'] as const)(
     expect(JSON.stringify(await landed())).not.toContain('Cooks for many');
     expect(await pull('full')).toMatchObject({ state: 'done', counts: { created: 0 } });
     expect(await landed()).toHaveLength(2);
+
+    // A row that is taken away leaves no more in the log than one that changed.
+    const gone = before[1];
+    await edit((text) => text.replace('mapping: whole.yaml', 'mapping: whole.yaml, deletion: delete'));
+    await world.control.act('deleteCandidate', { candidateIds: [Number(gone?.id)] });
+    await addHints(store, 'acme', 'candidates', [String(gone?.id)], true);
+    expect(await pull('incremental')).toMatchObject({ counts: { skipped: 1 } });
+    expect(await landed()).toHaveLength(1);
+    const ended = await written(String(gone?.id));
+    expect(ended).toMatch(/"payload":\{"old":"sha256:[0-9a-f]{64}","new":null\}/);
   },
 );
