@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { within } from '../within.ts';
 import type { Store } from './open-store.ts';
 
 /**
@@ -14,11 +15,16 @@ export interface Lease {
   take(forMs: number): Promise<boolean>;
   /** Another may do it at once. */
   end(): Promise<void>;
+  /** The same where a process ends, in so long at most: what cannot be written ends by itself. */
+  leave(mostMs: number): Promise<void>;
 }
 
 /** What one process of the fleet does for all: whoever holds it keeps it as long as it asks in time. */
 export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
   const holder = randomUUID();
+  const end = async (): Promise<void> => {
+    await kysely.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+  };
   return {
     async take(forMs) {
       const taken = await kysely
@@ -34,8 +40,12 @@ export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
         .executeTakeFirst();
       return taken !== undefined;
     },
-    async end() {
-      await kysely.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+    end,
+    async leave(mostMs) {
+      await within(
+        mostMs,
+        end().catch(() => undefined),
+      );
     },
   };
 }

@@ -49,13 +49,7 @@ export async function erasedRecords(
   { tenantId, stream }: { tenantId: string; stream: string },
   records: readonly Record<string, unknown>[],
 ): Promise<ReadonlySet<string>> {
-  const named = namedBy(stream, records);
-  const isErased = await erasedOf(
-    store,
-    tenantId,
-    named.flatMap(({ people }) => people),
-  );
-  return new Set(named.filter(({ people }) => people.some(isErased)).map(({ id }) => id));
+  return recordsOf(namedBy(stream, records), (people) => erasedOf(store, tenantId, people));
 }
 
 /** Those that land nowhere: of people who were erased, or whose consent is over where the tenant looks at consents. */
@@ -65,11 +59,17 @@ export async function refusedRecords(
   stream: string,
   records: readonly Record<string, unknown>[],
 ): Promise<ReadonlySet<string>> {
-  const erased = await erasedRecords(store, { tenantId: tenant, stream }, records);
+  const named = namedBy(stream, records);
+  const erased = await recordsOf(named, (people) => erasedOf(store, tenant, people));
   // The consent itself lands however it stands.
   if (streams.consents.every === undefined || stream === 'consents' || records.length === 0) return erased;
-  const named = namedBy(stream, records);
-  const all = named.flatMap(({ people }) => people);
-  const isStopped = await stoppedAmong(store, tenant, all);
-  return new Set([...erased, ...named.filter(({ people }) => people.some(isStopped)).map(({ id }) => id)]);
+  return new Set([...erased, ...(await recordsOf(named, (people) => stoppedAmong(store, tenant, people)))]);
+}
+
+async function recordsOf(
+  named: readonly Named[],
+  whose: (people: PersonId[]) => Promise<(one: PersonId) => boolean>,
+): Promise<ReadonlySet<string>> {
+  const isTheirs = await whose(named.flatMap(({ people }) => people));
+  return new Set(named.filter(({ people }) => people.some(isTheirs)).map(({ id }) => id));
 }

@@ -87,10 +87,7 @@ export function startChores(
       clearInterval(timer);
       stop.abort();
       await within(CLOSE_MS, Promise.all([rounding, runner.ended()]));
-      await within(
-        LEASE_END_MS,
-        lease.end().catch(() => undefined),
-      );
+      await lease.leave(LEASE_END_MS);
     },
   };
 }

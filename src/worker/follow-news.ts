@@ -104,10 +104,7 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
     async close() {
       stop.abort();
       await within(CLOSE_MS, Promise.all([running, ...underWay]));
-      await within(
-        CLOSE_MS,
-        lease.end().catch(() => undefined),
-      );
+      await lease.leave(CLOSE_MS);
     },
   };
 }

@@ -9,7 +9,6 @@ import { endWorkflows } from '../temporal/end-workflows.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { alignSchedules, listSchedules } from '../temporal/schedules.ts';
 import type { KnownTenants } from '../tenants/known-tenants.ts';
-import { within } from '../within.ts';
 
 export interface ScheduleKeeper {
   /** Tenants changed, or Temporal is back: the schedules follow at once, by whichever worker hears of it first. */
@@ -75,10 +74,7 @@ export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper>
     async close() {
       stop.abort();
       await keeping;
-      await within(
-        LEASE_END_MS,
-        lease.end().catch(() => undefined),
-      );
+      await lease.leave(LEASE_END_MS);
     },
   };
 }
