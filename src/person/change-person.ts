@@ -69,6 +69,8 @@ export interface Facts {
   ownerWaits?: boolean;
   /** Who hires the person into another HR system of the company: the hire of another tenant, or this tenant itself. */
   elsewhere?: HireRef | 'ours' | undefined;
+  /** Another tenant recorded this application before the hire's tenant went live, whose baseline did not see it. */
+  isRecordedEarlier?: boolean;
   /** Hires that sent a create and have not noted the employee: `open` where nothing of its outcome is known. */
   unsettled: (hire: HireRef) => 'open' | 'done' | undefined;
 }
@@ -157,7 +159,7 @@ function isOwner({ owner }: Person, hire: HireRef): boolean {
 function hold(
   people: People,
   { hire, decided, isUnderWay, company }: Extract<PersonEvent, { kind: 'hold' }>,
-  { hire: row, ownerWaits, elsewhere }: Facts,
+  { hire: row, ownerWaits, elsewhere, isRecordedEarlier = false }: Facts,
 ): Changed {
   const { subject } = people;
   if (row?.isOpen !== true || !row.isServed) return refused({ reason: 'over' });
@@ -167,7 +169,8 @@ function hold(
   if (isAsked && typeof elsewhere === 'object') return refused({ reason: 'elsewhere', other: elsewhere });
   const before = employees.find((one) => !isSameHire(one.hire, hire));
   const known = knownAs(subject);
-  const recorded = isUnderWay || known === undefined || isSameApplication(known, hire) ? undefined : known;
+  const isOurs = known !== undefined && isSameApplication(known, hire) && !isRecordedEarlier;
+  const recorded = isUnderWay || isOurs ? undefined : known;
   const isTold = decided.person === 'new-employment' || decided.link !== undefined;
   if (before === undefined && recorded !== undefined && !isTold)
     return refused({ reason: 'recorded', other: recorded });

@@ -246,12 +246,38 @@ async function readUnsettled({ kysely }: Store, people: readonly Person[]): Prom
 async function readRivals(
   store: Store,
   { hire, company }: Extract<PersonEvent, { kind: 'hold' }>,
-  { owner, employees, candidates, connection }: Person,
-): Promise<Pick<Facts, 'ownerWaits' | 'elsewhere'>> {
+  { owner, recorded, employees, candidates, connection }: Person,
+): Promise<Pick<Facts, 'ownerWaits' | 'elsewhere' | 'isRecordedEarlier'>> {
   if (owner !== undefined && !isSameHire(owner, hire)) return { ownerWaits: await waits(store, owner) };
+  const earlier = { isRecordedEarlier: await isRecordedEarlier(store, recorded, hire) };
   const [candidate] = candidates;
-  if (company === undefined || candidate === undefined || owner !== undefined || employees.length > 0) return {};
-  return { elsewhere: await findElsewhere(store, { company, candidate, connection, tenantId: hire.tenantId }) };
+  if (company === undefined || candidate === undefined || owner !== undefined || employees.length > 0) return earlier;
+  const elsewhere = await findElsewhere(store, { company, candidate, connection, tenantId: hire.tenantId });
+  return { ...earlier, elsewhere };
+}
+
+/** Whether another tenant knew the application when the hire's tenant went live without seeing it: they were away. */
+async function isRecordedEarlier({ kysely }: Store, recorded: Person['recorded'], hire: HireRef): Promise<boolean> {
+  if (recorded === undefined || recorded.tenantId === hire.tenantId) return false;
+  const row = await kysely
+    .selectFrom('tenants')
+    .innerJoin('hires as known', (join) => join.onRef('known.opened_at', '<', 'tenants.baseline_started_at'))
+    .select('known.period')
+    .where((eb) => eb.and({ 'tenants.tenant_id': hire.tenantId, 'known.tenant_id': recorded.tenantId }))
+    .where((eb) => eb.and({ 'known.job_candidate_id': hire.jobCandidateId, 'known.period': recorded.period }))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('hires')
+            .select('hires.period')
+            .where((own) => own.and(hireColumns(hire)))
+            .whereRef('hires.opened_at', '<=', 'tenants.baseline_done_at'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function waits({ kysely }: Store, owner: HireRef): Promise<boolean> {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
 import { hiresInState, latestHire } from '../../../src/store/hires.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
-import { finishOnboardings } from '../../harness/world-people.ts';
+import { finishOnboardings, listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { employPerson, partnerSide, readTable, stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
@@ -81,6 +82,39 @@ describe.each(kinds)('with the store in %s', (database) => {
     expect(await enrolled()).toBe(0);
   });
 
+  test('who was hired before a sister tenant went live, and was away when it did, is asked about there', async () => {
+    const { fleet, hris, id, moveTo, enrolled } = await hiredBefore({ database });
+    const row = await latestHire(fleet.store, 'acme', id);
+    const jobs = (await fleet.sandbox.partner.readAll(contract.jobs.list)).items.map((job) => String(job.id));
+    const scope = (own: string[]) => `scope: { jobs: ${JSON.stringify(own)} }\n`;
+    await fleet.apply('acme', scope(jobs.filter((job) => job !== row?.job_id)));
+    await moveTo('SCREEN', id);
+    await fleet.apply('beta', scope([row?.job_id ?? '']), { hris });
+    await fleet.reconcile('beta');
+    await moveTo('HIRED', id);
+    expect(await fleet.open('beta', id)).toMatchObject({ ...ASKED, period: 1 });
+    expect(await enrolled()).toBe(0);
+  });
+
+  test('a hire that a sister tenant passed over, or found at its go-live, is made without a question', async () => {
+    const { fleet, hris, id } = await hiredBefore({ database });
+    const row = await latestHire(fleet.store, 'acme', id);
+    const jobs = (await fleet.sandbox.partner.readAll(contract.jobs.list)).items.map((job) => String(job.id));
+    const scope = (own: string[]) => `scope: { jobs: ${JSON.stringify(own)} }\n`;
+    await fleet.apply('acme', scope([row?.job_id ?? '']));
+    await fleet.apply('beta', scope(jobs.filter((job) => job !== row?.job_id)), { hris });
+    await fleet.reconcile('beta');
+    const own = (await listApplicants(fleet.sandbox.partner)).filter(({ jobId }) => String(jobId) !== row?.job_id);
+    const passedOver = await fleet.hire(own.shift()?.jobCandidateId);
+    expect(await fleet.open('acme', passedOver)).toMatchObject({ state: 'before-go-live' });
+    expect(await fleet.open('beta', passedOver)).toMatchObject({ enrolled: { verdict: 'enrolled' } });
+    const found = await fleet.hire(own.shift()?.jobCandidateId);
+    await fleet.apply('gamma', scope(['999999']), { hris });
+    await fleet.reconcile('gamma');
+    expect(await latestHire(fleet.store, 'gamma', found)).toMatchObject({ state: 'before-go-live' });
+    expect(await fleet.open('beta', found)).toMatchObject({ enrolled: { verdict: 'enrolled' } });
+  });
+
   test.each(['cancel', 'keep'])('what a person answered (%s) holds when the person is moved about', async (word) => {
     const { fleet, id, ref, moveTo, answer } = await employPerson({ database });
     const state = word === 'keep' ? 'kept' : 'cancelled';
@@ -137,6 +171,7 @@ async function hiredBefore({ database, settings }: { database: (typeof kinds)[nu
   const steps = stepsIn(fleet);
   return {
     fleet,
+    hris,
     id,
     steps,
     ...partnerSide(fleet, id),
