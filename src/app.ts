@@ -46,6 +46,7 @@ import { loadTenants } from './tenants/load-tenants.ts';
 import { startWithFolder } from './tenants/start-with-folder.ts';
 import { watchTenants } from './tenants/watch-tenants.ts';
 import { tracedForHire } from './trace.ts';
+import { openKeys } from './vault/keys.ts';
 import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { followNews } from './worker/follow-news.ts';
@@ -141,6 +142,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
     shutdown: SHUTDOWN,
     buildId: config.HIREBRIDGE_BUILD_ID,
+    keys: openKeys(config.HIREBRIDGE_KEYS),
     telemetry: telemetry?.temporal,
   });
   following = await followTenants(parts, deps, hires);

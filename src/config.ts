@@ -37,6 +37,14 @@ export const Config = z.object({
       "Folder of the tenants' secrets: each tenant file may then name files under its own name there and variables " +
         'that begin with it, and nothing else.',
     ),
+  HIREBRIDGE_KEYS: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Where the keys stand that encrypt what Temporal is given, `file:PATH`; the same file for every process. ' +
+        'Without it nothing is encrypted.',
+    ),
   HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that the receiver listens on.'),
   HIREBRIDGE_PORT: port.default(8787).describe('Port where webhooks arrive.'),
   HIREBRIDGE_SERVE_HEALTH_PORT: port

@@ -3,7 +3,10 @@ import { scaled } from './harness/pace.ts';
 import { SummaryReporter } from './harness/summary-reporter.ts';
 
 /** Outside the folders `workflow` and `e2e`: files that ask for a Temporal server or its CLI. */
-const withTemporal = ['test/temporal/{connection,dev-server,forget-hire,start-sync}.test.ts', 'test/cli/sync.test.ts'];
+const withTemporal = [
+  'test/temporal/{connection,dev-server,forget-hire,payload-codec,start-sync}.test.ts',
+  'test/cli/sync.test.ts',
+];
 /**
  * Outside the folder `slow`: files of unit tests that take longer than what they say of most changes is worth, and
  * those that play a fleet in virtual time: in a process that other files used, a timer that one of them left joins in.

@@ -49,6 +49,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'make and revoke addresses where calendars read bookings',
       async () => (await import('./calendar.ts')).defineCalendar,
     ],
+    ['keys', 'make keys that encrypt', async () => (await import('./keys.ts')).defineKeys],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],
   'Run:': [
@@ -65,6 +66,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./worker.ts')).defineWorker,
     ],
     ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
+    ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./codec.ts')).defineCodec],
     ['sync', 'run one stream of a tenant now, or all', async () => (await import('./sync.ts')).defineSync],
     ['reconcile', 'compare both sides of a tenant now', async () => (await import('./reconcile.ts')).defineReconcile],
     [

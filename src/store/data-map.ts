@@ -363,7 +363,7 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   },
   "Temporal's histories": {
     people: { 'workflow ids and payloads': IDS },
-    why: 'The order of the work: ids and verdicts, no value of a record.',
+    why: 'The order of the work: ids and verdicts, no value of a record. Encrypted where `HIREBRIDGE_KEYS` is set.',
     kept: "the namespace's retention",
   },
   logs: {

@@ -2,7 +2,9 @@ import { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { HireTiming } from '../hire/hire-run.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
+import { openKeys } from '../vault/keys.ts';
 import type { TemporalConnection } from './connection.ts';
+import { payloadCodec } from './payload-codec.ts';
 
 /** How this installation's workflows are reached, by workers and by single commands alike. */
 export interface HireClient {
@@ -20,7 +22,8 @@ export function createHireClient(
   // The default identity is the machine's name, and histories would keep it.
   const identity = `${installationId}@${process.pid}`;
   const interceptors = telemetry === undefined ? {} : { interceptors: { workflow: [telemetry.client] } };
-  const client = new Client({ connection, namespace, identity, ...interceptors });
+  const dataConverter = { payloadCodecs: [payloadCodec(openKeys(config.HIREBRIDGE_KEYS))] };
+  const client = new Client({ connection, namespace, identity, dataConverter, ...interceptors });
   return { client, installationId, timing: timingOf(config) };
 }
 

@@ -12,7 +12,9 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from '../log.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
+import type { MasterKeys } from '../vault/keys.ts';
 import { bulkTaskQueue, taskQueue } from './ids.ts';
+import { payloadCodec } from './payload-codec.ts';
 
 export interface WorkerSettings {
   connection: NativeConnection;
@@ -30,6 +32,8 @@ export interface WorkerSettings {
   shutdown: { readonly graceMs: number; readonly forceMs: number };
   /** The version of this worker, where versions are rolled out; without it a worker takes any work. */
   buildId: string | undefined;
+  /** What encrypts payloads, if anything does. */
+  keys: MasterKeys | undefined;
   /** What makes spans, if anything does. */
   telemetry: TemporalTelemetry | undefined;
 }
@@ -48,9 +52,11 @@ const BEATS_A_TIMEOUT = 4;
 /** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, installationId, activitiesFor, telemetry } = settings;
+  const dataConverter = { payloadCodecs: [payloadCodec(settings.keys)] };
   const common = {
     connection,
     namespace,
+    dataConverter,
     shutdownGraceTime: settings.shutdown.graceMs,
     shutdownForceTime: settings.shutdown.forceMs,
     identity: `${installationId}@${process.pid}`,

@@ -24,7 +24,7 @@ const ground = [
  */
 const floors: readonly (readonly string[])[] = [
   ground,
-  ['src/hire', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
+  ['src/hire', 'src/vault', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
   ['src/yaml', 'src/values', 'src/person'],
   ['src/store', 'src/partner', 'src/hris', 'src/plan'],
   ['src/mapping', 'src/hris-kit'],
@@ -44,6 +44,7 @@ const narrow: Record<string, readonly string[]> = {
   'src/hire': [],
   'src/partner/contract': [],
   'src/person': ['src/hire'],
+  'src/vault': [],
   'src/plan': ['src/hire'],
   'src/sandbox': ['src/partner/contract', 'src/partner/openapi'],
 };

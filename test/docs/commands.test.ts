@@ -73,7 +73,7 @@ test('every command that a page names exists, with the options that it names', a
 
 /** They stay until Ctrl-C, ask on a terminal, or write a document whose form is its own. */
 const WITHOUT_JSON = (
-  'audit export, collection, completion, console, demo, events schema, init, mapping schema, reference, ' +
+  'audit export, codec, collection, completion, console, demo, events schema, init, mapping schema, reference, ' +
   'sandbox, serve, up, worker'
 ).split(', ');
 

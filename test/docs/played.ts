@@ -21,6 +21,7 @@ export const LISTS: readonly string[] = [
 
 /** Lines, or one of the commands that a line stands for, that another test plays: its file, and words in it. */
 export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
+  'hirebridge keys new': ['test/cli/keys.test.ts', "['keys', 'new']"],
   'hirebridge person find acme eva.lind@example.com': ['test/slow/person.test.ts', "'find'"],
   'hirebridge person export acme 501 --out eva.json': ['test/slow/person.test.ts', "'export'"],
   'hirebridge person erase acme 501 --employee keep --reason "request of 25 November"': [
@@ -78,6 +79,7 @@ export const CANNOT: Readonly<Record<string, string>> = {
   'hirebridge sync TENANT --one ID': 'a record belongs to a stream; the same with STREAM is played',
   'npm test': THIS_RUN,
   'npm run check': 'CI runs its parts, each for itself',
+  'export HIREBRIDGE_KEYS=file:/etc/hirebridge/keys': 'sets up a shell',
   'export PATH=$PWD/node_modules/.bin:$PATH': 'sets up a shell',
   'npx vitest run --config test/vitest.config.ts test/store/inbox.test.ts': THIS_RUN,
   'open http://127.0.0.1:8801': 'opens a browser; test/sandbox/page plays the page in one',

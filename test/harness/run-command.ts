@@ -13,7 +13,7 @@ export interface Finished {
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 /** They run until they are stopped, and leave what only the end of their process closes. */
-const STAY = new Set(['console', 'demo', 'sandbox', 'serve', 'up', 'worker']);
+const STAY = new Set(['codec', 'console', 'demo', 'sandbox', 'serve', 'up', 'worker']);
 
 /** What a process reads once. */
 const READ_ONCE = /^(NODE|OTEL)_|^LOG_LEVEL$|^HIREBRIDGE_FAILPOINT/;

@@ -1,0 +1,158 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { ConnectorError } from '../errors.ts';
+
+/** A data key as it is kept: encrypted by the master key of this id. */
+export interface Wrapped {
+  keyId: string;
+  bytes: Buffer;
+}
+
+/** Whoever holds the master keys. A file today; a key service, which never hands one out, fits as well. */
+export interface MasterKeys {
+  /** The id of the key that wraps from now on. */
+  currentId(): string;
+  wrap(dataKey: Buffer, about: string): Promise<Wrapped>;
+  /** `about`: what was said when it was wrapped. @throws ConnectorError KEY_MISSING, SEAL_BROKEN */
+  unwrap(wrapped: Wrapped, about: string): Promise<Buffer>;
+}
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** A line of the file: what the key is called, and its bytes in base64. */
+const LINE = /^([a-z0-9][a-z0-9-]{0,31})\s+([A-Za-z0-9+/]{43}=)$/;
+/** The file is looked at again after so long, so that a new key needs no restart. */
+const FRESH_MS = 1_000;
+
+export function newKey(): Buffer {
+  return randomBytes(KEY_BYTES);
+}
+
+/** AES-256-GCM: the initialisation vector, the tag, and then what is encrypted. `about` is what it may be opened as. */
+export function seal(key: Buffer, plain: Uint8Array, about: string): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(about));
+  const sealed = cipher.update(plain);
+  cipher.final();
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
+}
+
+/** @throws ConnectorError SEAL_BROKEN where it was changed, is of another key, or stood somewhere else */
+export function unseal(key: Buffer, sealed: Uint8Array, about: string): Buffer {
+  try {
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(about)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+  } catch (cause) {
+    throw new ConnectorError({
+      code: 'SEAL_BROKEN',
+      action: 'reject',
+      message:
+        `An encrypted value (${about}) cannot be opened: it was changed or moved past hirebridge. ` +
+        'Find out who wrote to the database, and put the row back from a backup.',
+      cause,
+    });
+  }
+}
+
+/**
+ * The keys of a `file:` reference, a line each: its id and 32 bytes in base64. The first encrypts, all decrypt.
+ * Undefined where nothing is to be encrypted. @throws ConnectorError KEYS_INVALID
+ */
+export function openKeys(ref: string | undefined): MasterKeys | undefined {
+  if (ref === undefined) return undefined;
+  const file = fileOf(ref);
+  let keys = readKeys(file);
+  let readAt = Date.now();
+  const reread = (): void => {
+    readAt = Date.now();
+    try {
+      keys = readKeys(file);
+    } catch {
+      // Half written, or away for a moment: what was read goes on, and the next start says what is wrong.
+    }
+  };
+  const currentId = (): string => {
+    if (Math.abs(Date.now() - readAt) > FRESH_MS) reread();
+    return keys.keys().next().value as string;
+  };
+  return {
+    currentId,
+    async wrap(dataKey, about) {
+      const keyId = currentId();
+      return { keyId, bytes: seal(keys.get(keyId) as Buffer, dataKey, wrapping(keyId, about)) };
+    },
+    async unwrap({ keyId, bytes }, about) {
+      if (!keys.has(keyId)) reread();
+      const key = keys.get(keyId);
+      if (key === undefined) throw keyMissing(keyId, `has no key of that name: put its line back into ${file}`);
+      return unseal(key, bytes, wrapping(keyId, about));
+    },
+  };
+}
+
+/** The same, for what is of no use without. @throws ConnectorError KEYS_INVALID */
+export function requireKeys(ref: string | undefined): MasterKeys {
+  const keys = openKeys(ref);
+  if (keys === undefined) throw invalid('is not set, and nothing is encrypted: set it to file:PATH');
+  return keys;
+}
+
+/** For what is encrypted where this process has no key for it; `but` says of HIREBRIDGE_KEYS what is wrong. */
+export function keyMissing(keyId: string, but = 'is not set: name the file that has it'): ConnectorError {
+  return new ConnectorError({
+    code: 'KEY_MISSING',
+    action: 'retry',
+    message: `This was encrypted with key ${keyId}, and HIREBRIDGE_KEYS ${but}. Until then nothing of it can be read.`,
+  });
+}
+
+/** Adds a key to the file, after all others, and makes the file where there is none. */
+export function addKey(ref: string | undefined, day: string): { file: string; keyId: string; isFirst: boolean } {
+  const file = fileOf(ref ?? '');
+  const isFirst = !existsSync(file);
+  if (!isFirst) readKeys(file);
+  const keyId = `${day}-${randomBytes(2).toString('hex')}`;
+  const line = `${keyId} ${newKey().toString('base64')}\n`;
+  const isOpen = !isFirst && !readFileSync(file, 'utf8').endsWith('\n');
+  appendFileSync(file, isOpen ? `\n${line}` : line, { mode: 0o600, flush: true });
+  return { file, keyId, isFirst };
+}
+
+function fileOf(ref: string): string {
+  const [, file] = /^file:(.+)$/s.exec(ref) ?? [];
+  if (file === undefined) throw invalid('must be file:PATH, a file of keys');
+  return file;
+}
+
+function wrapping(keyId: string, about: string): string {
+  return `hirebridge data key, ${keyId}, ${about}`;
+}
+
+function readKeys(file: string): Map<string, Buffer> {
+  const keys = new Map<string, Buffer>();
+  for (const [index, line] of textOf(file).split('\n').entries()) {
+    if (/^\s*(?:#.*)?$/.test(line)) continue;
+    const [, id = '', key = ''] = LINE.exec(line.trim()) ?? [];
+    if (id === '') throw invalid(`has no key in ${file}:${index + 1}; a line is an id, a blank, 32 bytes in base64`);
+    if (keys.has(id)) throw invalid(`has two keys ${id}, the second in ${file}:${index + 1}; give it another id`);
+    keys.set(id, Buffer.from(key, 'base64'));
+  }
+  if (keys.size === 0) throw invalid(`has no key in ${file}; make one with: hirebridge keys new`);
+  return keys;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? 'error';
+    throw invalid(`names ${file}, which cannot be read (${why}); make it with: hirebridge keys new`, cause);
+  }
+}
+
+function invalid(why: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({ code: 'KEYS_INVALID', action: 'reject', message: `HIREBRIDGE_KEYS ${why}.`, cause });
+}

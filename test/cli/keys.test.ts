@@ -1,0 +1,31 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCommand } from '../harness/run-command.ts';
+import { scratchDir, startCli } from './cli-process.ts';
+
+test('keys new makes a file that this user alone can read, adds to it, and shows no key', async () => {
+  const file = join(await scratchDir(), 'keys');
+  const env = { HIREBRIDGE_KEYS: `file:${file}` };
+  const first = await runCommand(['keys', 'new'], env);
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Keep a copy of it') });
+  const second = await runCommand(['keys', 'new', '--json'], env);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  expect(lines[1]).toMatch(new RegExp(`^${(JSON.parse(second.stdout) as { key: string }).key} `));
+  for (const line of lines) expect(first.stdout + second.stdout).not.toContain(line.split(' ')[1]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await runCommand(['keys', 'new'], {})).toMatchObject({ code: 2, stderr: /KEYS_INVALID.*file:PATH/s });
+});
+
+test('codec prints an address with a token, and asks for keys where there are none', async () => {
+  const env = { HIREBRIDGE_KEYS: `file:${join(await scratchDir(), 'keys')}` };
+  const refused = await runCommand(['codec', '--port', '0'], env);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('hirebridge keys new') });
+  await runCommand(['keys', 'new'], env);
+  const { out, urls } = startCli(['codec', '--port', '0'], env);
+  const { codec = '' } = await urls();
+  await expect.poll(() => out.stdout).toContain(`codec  ${codec}/`);
+  const address = out.stdout.trim().split('  ')[1] ?? '';
+  const asked = await fetch(`${address}/decode`, { method: 'POST', body: JSON.stringify({ payloads: [] }) });
+  expect(await asked.json()).toEqual({ payloads: [] });
+});
