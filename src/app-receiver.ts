@@ -4,10 +4,10 @@ import { createRegistry, type HealthCheck, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { isEventName } from './partner/contract/events.ts';
 import type { Admission } from './receiver/admit.ts';
-import { createCalendarPages } from './receiver/calendar-pages.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type RefusalNotes } from './receiver/refusal-notes.ts';
+import { createSecretPages } from './receiver/secret-pages.ts';
 import type { Store } from './store/open-store.ts';
 import { startTelemetry } from './telemetry/start-telemetry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -74,7 +74,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
         firstTry.resolve();
       }
     },
-    otherwise: createCalendarPages(() => store),
+    otherwise: createSecretPages(() => store),
     metrics: createReceiverMetrics(registry),
     onStored: ({ tenantId, bodyHash, event, ids }, ms) =>
       traceReceived(

@@ -80,6 +80,14 @@ export const tenantHolds = {
       'Top them up in its dashboard. One lead is tried by itself from time to time; after the answer retry the next ' +
       'run takes everybody who waits.',
   },
+  RESUME_CREDITS: {
+    scope: 'tenant',
+    answers: ['retry'],
+    what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits to read resumes for job ${jobId}.`,
+    asks:
+      'Top them up in its dashboard. One resume is sent by itself from time to time; after the answer retry the next ' +
+      'run sends all that wait.',
+  },
   REQUISITION_UNKNOWN: {
     scope: 'tenant',
     answers: ['link-job', 'create-job', 'dismiss', 'retry'],

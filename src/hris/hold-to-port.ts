@@ -19,6 +19,7 @@ const ANSWERS = {
   files: { deliver: 'something', holds: 'something', probe: 'nothing' },
   pending: { resolve: 'something' },
   requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
+  resumes: { list: 'something', read: 'something' },
   lists: { read: 'something' },
   landing: {
     land: 'something',

@@ -208,6 +208,24 @@ export interface Requisition {
   unreadable?: Readonly<Record<string, string>>;
 }
 
+/** Files of people who want a job, which the customer collects. */
+export interface Resumes {
+  /** All that are listed now. */
+  list(signal: AbortSignal): Promise<ListedResume[]>;
+  /** A file that one names. HRIS_UNREADABLE_FILE (reject) where it is not there. Absent where all name addresses. */
+  read?(file: string, signal: AbortSignal): Promise<Buffer>;
+}
+
+export interface ListedResume {
+  /** The customer's own key; never reused. */
+  id: string;
+  /** The partner's job that it is for. */
+  jobId: string;
+  /** Where the partner reads it: a public address, or else a file. */
+  url?: string;
+  file?: string;
+}
+
 /** Lists whose entries employees and positions name: departments, cost centres, sites. */
 export interface Lists {
   /** Every entry that may be chosen now; one that was retired is left out. Never a part of them: it throws instead. */
@@ -264,6 +282,7 @@ export interface HrisConnection {
   readonly changes?: EmployeeChanges;
   readonly files?: EmployeeFiles;
   readonly requisitions?: Requisitions;
+  readonly resumes?: Resumes;
   readonly lists?: Lists;
   readonly landing?: Landing;
   readonly pending?: PendingCreates;
@@ -283,7 +302,7 @@ export interface HrisConnection {
 
 /** What a destination beside the HR system takes: rows that land, and open positions where it holds them. */
 export type LandingConnection = Required<Pick<HrisConnection, 'landing' | 'describe' | 'close'>> &
-  Pick<HrisConnection, 'requisitions'>;
+  Pick<HrisConnection, 'requisitions' | 'resumes'>;
 
 /** The fields that a tenant's mappings name; no others are asked of its HR system. */
 export interface FieldsInUse {

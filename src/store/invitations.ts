@@ -131,7 +131,7 @@ export async function settleInvitations(
 /** When the partner last refused something that a rule wanted with this code; null where it never did. */
 export async function lastRefusal(
   { kysely }: Store,
-  table: 'invitations' | 'sourced_leads',
+  table: 'invitations' | 'sourced_leads' | 'resumes',
   tenantId: string,
   code: string,
 ): Promise<number | null> {

@@ -266,6 +266,7 @@ const RECEIVER_GRANTS = {
   answers: 'select, insert, update',
   calendar_events: 'select',
   calendar_feeds: 'select',
+  resumes: 'select',
 } as const;
 
 /** What a worker writes into a row of the audit trail that is there: a seal, and what an erasure leaves of it. */

@@ -56,6 +56,7 @@ function escaped(id: string): string {
 }
 
 const ofTenant = ({ tenantId }: Subject): RawBuilder<boolean> => sql<boolean>`tenant_id = ${tenantId}`;
+const ofCandidates = (of: Subject): RawBuilder<boolean> => within(of, isIn('candidate_id', of.candidates));
 
 function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`${ofTenant(of)} and ${where}`;
@@ -84,6 +85,7 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   employment: employeeIds,
   leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
+  resumes: () => [], // Of whom a file is, nobody knows while it is told of.
   calendar: ({ records }) => records?.['bookings'] ?? [],
   // No stream: what options change of candidates, hired or not.
   'candidate-value': (of) => of.candidates,
@@ -116,6 +118,7 @@ function written(of: Subject): RawBuilder<boolean> {
     either(
       ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation'], of.jobCandidates),
       ofTargets(['lead'], of.leads ?? []),
+      sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
       ofTargets(
         PAIRED.flatMap((stream) => [`${stream}:hris`, `${stream}:partner`]),
@@ -159,7 +162,7 @@ const PLACES: readonly PersonPlace[] = [
       );
     },
   },
-  { table: 'privacy_cases', where: (of) => within(of, isIn('candidate_id', of.candidates)) },
+  { table: 'privacy_cases', where: ofCandidates },
   { table: 'calendar_events', where: (of) => within(of, isIn('entity_id', of.jobCandidates)) },
   { table: 'employments', where: (of) => within(of, isIn('employee_id', employeeIds(of))) },
   { table: 'exchange_pairs', where: (of) => pairs(of) },
@@ -171,6 +174,7 @@ const PLACES: readonly PersonPlace[] = [
     keep: ({ tally }, of) => ({ tally: JSON.stringify(without(JSON.parse(String(tally)), new Set(employeeIds(of)))) }),
   },
   { table: 'foreign_writes', where: written },
+  { table: 'resumes', where: ofCandidates },
   {
     table: 'purged_writes',
     where: (of) =>

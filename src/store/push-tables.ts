@@ -80,6 +80,39 @@ export interface SourcedLeadTable {
 
 export type SourcedLeadRow = Selectable<SourcedLeadTable>;
 
+/** A file of the customer that becomes a candidate of a job, or is about to. */
+export interface ResumeTable {
+  tenant_id: string;
+  /** The customer's own key of it. */
+  resume_id: string;
+  job_id: string;
+  /**
+   * sent: no answer came. taken: the partner took the batch, and has not said what became of it. done: somebody was
+   * read from it. absent: nothing came of it, and it is tried again. refused: it is not tried again.
+   */
+  state: 'sent' | 'taken' | 'done' | 'absent' | 'refused';
+  /** Requests so far. */
+  attempt: number;
+  /** Where the partner reads it; gone once it is decided. */
+  url: string | null;
+  /** The secret in an address of ours, and the file that it leads to, in base64; gone once it is decided. */
+  token: string | null;
+  content: string | null;
+  batch_id: string | null;
+  /** Who was read from it, where the partner says so. */
+  candidate_id: string | null;
+  /** Of the foreign write that the latest request is. */
+  write_id: string | null;
+  /** Why not. */
+  code: string | null;
+  sent_at: number | null;
+  /** After this moment the request must not leave. */
+  give_up_at: number | null;
+  decided_at: number | null;
+}
+
+export type ResumeRow = Omit<Selectable<ResumeTable>, 'token' | 'content'>;
+
 /** What an option of a select field is or was called. */
 export interface OptionLabelTable {
   tenant_id: string;

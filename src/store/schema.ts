@@ -19,6 +19,7 @@ import type {
   InvitationTable,
   OptionLabelTable,
   RequisitionTable,
+  ResumeTable,
   SourcedLeadTable,
 } from './push-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
@@ -98,6 +99,7 @@ export interface Tables {
   requisitions: RequisitionTable;
   invitations: InvitationTable;
   sourced_leads: SourcedLeadTable;
+  resumes: ResumeTable;
   calendar_events: CalendarEventTable;
   calendar_feeds: CalendarFeedTable;
   option_labels: OptionLabelTable;

@@ -241,6 +241,10 @@ export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', f
 
 /** Leads of campaigns whom the tenant's rules name become candidates of a job, once. */
 export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
+
+/** Files that the customer lists become candidates of a job, once. */
+export const resumes: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+
 /** Options of the partner's select fields are those of the HRIS' own lists. */
 export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 

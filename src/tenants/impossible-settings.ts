@@ -37,6 +37,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...landedNames.flatMap((name) => cannotLand(tenant, name)),
     ...exchangeNames.flatMap((name) => cannotExchange(tenant, name)),
     ...cannotRequire(tenant),
+    ...cannotSend(tenant),
     ...cannotFile(tenant),
     ...lacksRules(tenant),
     ...cannotTellGone(tenant),
@@ -99,6 +100,15 @@ function cannotRequire(tenant: Tenant): Impossible[] {
   }
   if (mapping !== undefined || hasDefaultMapping(kind, 'requisitions')) return [];
   return [{ path, text: 'nothing maps them. Name a mapping file in streams.requisitions.mapping.' }];
+}
+
+function cannotSend({ streams, hris, landing }: Tenant): Impossible[] {
+  if (streams.resumes.every === undefined) return [];
+  if (hris.options['resumes'] !== undefined || landing?.resumes !== undefined) return [];
+  const text =
+    'nothing lists the files. Add "resumes: { table: resumes }" to hris or landing of kind sql, or "resumes: { ' +
+    'folder: resumes }" to hris of kind sftp. Or remove the stream.';
+  return [{ path: ['streams', 'resumes'], text }];
 }
 
 function cannotFile(tenant: Tenant): Impossible[] {

@@ -39,6 +39,7 @@ function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConne
     ...hris,
     landing: beside.landing,
     ...(beside.requisitions && { requisitions: beside.requisitions }),
+    ...(beside.resumes && { resumes: beside.resumes }),
     describe: async (subject, signal) =>
       Object.hasOwn(landings, subject)
         ? beside.describe(subject, signal)

@@ -321,6 +321,16 @@ const sourcing = z.strictObject({
   atOnce: z.int().min(1).default(20),
 });
 
+/** How files that the customer lists become candidates. */
+const resumes = z
+  .strictObject({
+    /** Where `serve` is reached from outside; needed for files, and not for addresses. */
+    publicUrl: z.url({ protocol: /^https?$/, error: 'expected the address of `serve`, https://...' }).optional(),
+    /** Where a run would send more, a person is asked. */
+    atOnce: z.int().min(1).default(200),
+  })
+  .prefault({});
+
 /** Documents of a hire that go into the employee's record. */
 const documents = z
   .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
@@ -352,6 +362,7 @@ export const tenantFile = z
     requisitions: requisitions.optional(),
     invitations: invitations.optional(),
     sourcing: sourcing.optional(),
+    resumes,
     options: options.optional(),
     documents: documents.optional(),
     notify: notify.optional(),

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Connection } from '../../activities/connections.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import { isConnectorError } from '../../src/errors.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
 import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -24,6 +25,7 @@ export interface PushWorldOptions {
   candidates?: number;
   jobs?: number;
   store?: 'sqlite' | 'postgres';
+  hris?: Pick<HrisConnection, 'resumes'>;
 }
 
 type Sandbox = Awaited<ReturnType<typeof openPartner>>;
@@ -31,7 +33,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 /** A real partner over sockets and a real store whose clock the test owns; `settle` makes what the rules name. */
 export async function openPushWorld(
   stream: PushName,
-  { candidates = 80, jobs = 1, store: kind = 'sqlite' }: PushWorldOptions,
+  { candidates = 80, jobs = 1, store: kind = 'sqlite', hris = {} }: PushWorldOptions,
   settle: (sandbox: Sandbox) => Promise<Partial<Tenant>>,
 ) {
   const sandbox = await openPartner({ jobs, candidates });
@@ -56,7 +58,7 @@ export async function openPushWorld(
     },
     partner: killablePartner(sandbox, points, (operation, answer) => partnerSays.change(operation, answer)),
     overrides: defaultOverrides,
-    hris: {},
+    hris,
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = pushDeps(store, connection);

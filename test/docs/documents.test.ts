@@ -111,6 +111,7 @@ const NO_CODES: Readonly<Record<string, RegExp>> = {
   'of a request that failed, in words beside its code': /^(SENT_TWICE|UNREADABLE_BODY)$/,
   'what became of a lead or an invitation':
     /^(ALREADY_\w+|CONSENT_REFUSED|NO_(APPLICATION|CONSENT_RECORD|EMAIL|OUTCOME)|PHONE_\w+)$/,
+  'what became of a resume': /^(BAD_\w+|BATCH_FAILED|NOT_READ|NO_(ADDRESS|FILE|PDF))$/,
   "of Temporal's worker versions": /^AUTO_UPGRADE$/,
   'a pause that a person made, in its own words': /^PAUSED_BY_PERSON$/,
 };

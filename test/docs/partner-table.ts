@@ -27,6 +27,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
+  ['activities/resumes/', '`resumes`'],
   ['activities/calendar/', '`calendar`'],
   ['activities/erase/', 'privacy policy'],
   ['activities/options/', '`options`'],
@@ -37,7 +38,6 @@ const words = (text: string): string[] => text.split(' ');
 /** Why nothing calls an endpoint, by the reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'no stream does it yet': [
-    ...words('candidates.uploadResumes candidates.getBatch jobCandidates.uploadResumes'),
     ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
@@ -57,6 +57,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'candidates choose and book for themselves': words('bookingSchedules.listSlots bookingSchedules.createBooking'),
   'the event names them; they are read by their ids': ['jobCandidates.listRescored'],
   'the lists by stage type show everybody of all jobs': words('jobCandidates.listByJob jobCandidates.listByStage'),
+  'files are for a job (section 4.4)': ['candidates.uploadResumes'],
   'a person decides it': words('jobCandidates.update jobCandidates.remove jobCandidates.move customFields.remove'),
   'only values that a mapping owns are emptied, one by one': ['customFieldValues.removeByEntity'],
   'it takes no reference of ours, so a lost answer could not be looked up': ['assessments.invite'],

@@ -110,6 +110,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   CREDITS_USED_UP: [holdOf('CREDITS_USED_UP', { required: 2, available: 1 }), ['has 1 ', 'needs 2']],
   INVITATION_CREDITS: [holdOf('INVITATION_CREDITS', { assessmentId: 'as-7' }), ['as-7', 'retry']],
   LEAD_CREDITS: [holdOf('LEAD_CREDITS', { jobId: '1001' }), ['1001', 'retry']],
+  RESUME_CREDITS: [holdOf('RESUME_CREDITS', { jobId: '12' }), ['12', 'retry']],
   REQUISITION_UNKNOWN: [
     holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
     ['R-1', '7 or 8', 'link-job <jobId>', 'create-job'],

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
-import { createCalendarPages } from '../../src/receiver/calendar-pages.ts';
+import { createSecretPages } from '../../src/receiver/secret-pages.ts';
 import { makeFeed, revokeFeed } from '../../src/store/calendars.ts';
 import { markPerson } from '../../src/store/person-marks.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -16,7 +16,7 @@ async function calendarWorld() {
   const server = createServer((request, response) => {
     if (!pages(request, response)) response.writeHead(418).end();
   });
-  const pages = createCalendarPages(() => store);
+  const pages = createSecretPages(() => store);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;

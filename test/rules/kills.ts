@@ -1,7 +1,7 @@
 /**
  * Streams that act by rule, killed: a process of its own runs one stream over a real partner and a real store, and dies
  * by SIGKILL at each point around each call and store write, one after the other. The partner's ledger then says
- * whether each person was invited, and each lead became a candidate, exactly once.
+ * whether each person was invited, and each lead and each file became a candidate, exactly once.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
+import type { ListedResume } from '../../src/hris/port.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -25,7 +26,7 @@ import { writeFailpoints } from '../../src/store/write-failpoints.ts';
 import { pushDeps } from '../activities/push-deps.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
-const STREAMS = ['invitations', 'sourcing'] as const;
+const STREAMS = ['invitations', 'sourcing', 'resumes'] as const;
 type Stream = (typeof STREAMS)[number];
 
 /** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
@@ -40,6 +41,8 @@ interface Task {
   hint?: string;
   /** The lead that is added. */
   lead?: { campaignId: number; lead: LeadInput };
+  /** The files that the customer lists by then. */
+  listed?: ListedResume[];
   killAt?: string;
   listFile?: string;
 }
@@ -55,6 +58,7 @@ async function work({
   round,
   hint,
   lead,
+  listed = [],
   killAt,
   listFile,
 }: Task): Promise<void> {
@@ -72,7 +76,7 @@ async function work({
     tenant: { ...tenant, ...settings },
     partner,
     overrides: defaultOverrides,
-    hris: {},
+    hris: { resumes: { list: async () => listed } },
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = pushDeps(store, connection, GIVE_UP_MS);
@@ -80,7 +84,9 @@ async function work({
     for (;;) {
       try {
         const hinted = stream === 'invitations';
-        await pushRecords(deps, { tenantId: 'acme', stream, runId, full: false, hinted, begun: false });
+        // What left without an answer and is shown nowhere, a person asks for again.
+        const full = stream === 'resumes';
+        await pushRecords(deps, { tenantId: 'acme', stream, runId, full, hinted, begun: false });
         return;
       } catch (error) {
         if (!isConnectorError(error) || error.action === 'reject') throw error;
@@ -125,7 +131,7 @@ interface Row {
 
 async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: string): Promise<Row> {
   await using sandbox = await openPartner({ jobs: 1, candidates: 400, clock: 'real' });
-  const scene = await (stream === 'invitations' ? invitationScene(sandbox) : sourcingScene(sandbox));
+  const scene = await SCENES[stream](sandbox);
   const { url, key } = sandbox;
   const task = { stream, storeUrl, url, key, settings: scene.settings };
   const listFile = join(dir, `${stream}-${kind}.points`);
@@ -141,7 +147,7 @@ async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: s
   let kills = 0;
   for (const [index, killAt] of points.entries())
     if (await start({ ...task, round: index + 2, ...scene.next(index + 1), killAt })) kills += 1;
-  await start({ ...task, round: points.length + 2 });
+  await start({ ...task, round: points.length + 2, ...scene.next(points.length) });
   const times = await scene.times();
   const people = points.length + 1;
   return {
@@ -159,7 +165,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 interface Scene {
   settings: object;
   /** Who comes under the rule next. */
-  next(index: number): Pick<Task, 'hint' | 'lead'>;
+  next(index: number): Pick<Task, 'hint' | 'lead' | 'listed'>;
   /** By person, how often the partner's ledger has what the rule is for. */
   times(): Promise<Map<string, number>>;
 }
@@ -217,6 +223,28 @@ async function sourcingScene({ control, partner }: Sandbox): Promise<Scene> {
     },
   };
 }
+
+async function resumeScene({ partner, control }: Sandbox): Promise<Scene> {
+  const [job] = (await partner.readAll(contract.jobs.list, {})).items;
+  const jobId = String(job?.id);
+  const url = (index: number) => `https://files.example.com/file-${index}.pdf`;
+  return {
+    settings: { resumes: { atOnce: 100 } },
+    next: (index) => ({ listed: Array.from({ length: index + 1 }, (_, n) => ({ id: `f${n}`, jobId, url: url(n) })) }),
+    async times() {
+      // By the partner's ledger each batch has one file, and by its candidates which.
+      const batches = await control.ledger({ kind: 'effect', name: 'resume-batch' });
+      const files = batches.reduce((sum, { detail }) => sum + Number(detail['fileCount']), 0);
+      const { items } = await partner.readAll(contract.candidates.list, { query: { jobIds: [Number(jobId)] } });
+      const read = items.flatMap(({ resume }) => (resume?.startsWith('https://files.') ? [resume] : []));
+      const times = countBy(read);
+      if (files !== read.length) times.set('a batch beside', files - read.length + 1);
+      return times;
+    },
+  };
+}
+
+const SCENES = { invitations: invitationScene, sourcing: sourcingScene, resumes: resumeScene };
 
 function countBy(names: readonly string[]): Map<string, number> {
   return new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));

@@ -222,14 +222,9 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
   const ids = json({ jobCandidateId: [application], jobId: ['12'] });
   const invited = { ...mine, assessment_id: 'a1', candidate_id: candidate, job_candidate_id: application };
   await insert('invitations', { ...invited, state: 'invited', attempt: 1, in_doubt: 0 });
-  const lead = {
-    ...mine,
-    lead_id: canary('lead'),
-    job_id: '12',
-    candidate_id: candidate,
-    job_candidate_id: application,
-  };
-  await insert('sourced_leads', { ...lead, state: 'done', attempt: 1 });
+  const taken = { ...mine, job_id: '12', candidate_id: candidate, state: 'done', attempt: 1 };
+  await insert('sourced_leads', { ...taken, lead_id: canary('lead'), job_candidate_id: application });
+  await insert('resumes', { ...taken, resume_id: canary('resume') });
   const slot = { ...mine, booking_id: canary('booking'), schedule_id: '71', starts_at: '2026-01-01T00:00:00.000Z' };
   await insert('calendar_events', { ...slot, entity_id: application, sequence: 0, changed_at: 1, missed: 0 });
   const event = { ...mine, event_id: canary('event'), type: 'hire.done', at: 1, tries: 0, due_at: 1 };

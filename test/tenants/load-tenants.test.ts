@@ -55,6 +55,7 @@ describe('a good file', () => {
         },
         streams: everyStream((name) => ({ ...(isLookup(name) && { deletion: 'delete' }), wholeWithin: 86_400_000 })),
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
+        resumes: { atOnce: 200 },
         file: join(dir, 'acme.yaml'),
         files: { [join(dir, 'acme.yaml')]: ACME },
         configHash: expect.stringMatching(/^[0-9a-f]{64}$/),

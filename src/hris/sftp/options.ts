@@ -29,6 +29,8 @@ export const sftpOptions = z
         rosters: folder.default('rosters'),
       })
       .prefault({}),
+    /** Lists of files that become candidates, and the files. */
+    resumes: z.strictObject({ folder: folder.default('resumes') }).optional(),
     delimiter: z.enum([',', ';']).default(','),
     /** The customer's OpenPGP public key, armoured: `file:customer.asc`. Requests are encrypted to it. */
     encryptTo: z.string().min(1).optional(),

@@ -16,6 +16,7 @@ import type {
   FieldDef,
   HrisAdapter,
   HrisConnection,
+  ListedResume,
   WriteOptions,
 } from '../port.ts';
 import { probed } from '../probed.ts';
@@ -65,6 +66,7 @@ function openConnection(options: SftpOptions): HrisConnection {
     files: { deliver: (id, file, write) => deliverFile(hris, id, file, write) },
     changes: { since: (cursor, signal) => changedEmployees(hris, cursor, signal) },
     pending: { resolve: (ticket, signal) => resolveRequest(hris, ticket, signal) },
+    ...resumesOf(hris),
     describe: (subject, signal) => (subject === 'employee' ? describeColumns(hris, signal) : Promise.resolve([])),
     probe: (signal) => probed(probe(hris, signal)),
     close: () => session.close(),
@@ -80,6 +82,39 @@ function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
     terminate: (id, lastDay, write) => terminateEmployee(hris, { id, endColumn, lastDay }, write),
   };
 }
+
+/** Every ready list of the folder; a file stands beside them. */
+function resumesOf(hris: Sftp): Pick<HrisConnection, 'resumes'> {
+  const { folder } = hris.options.resumes ?? {};
+  if (folder === undefined) return {};
+  return {
+    resumes: {
+      async list(signal) {
+        const listed: ListedResume[] = [];
+        for (const file of await hris.files.list(folder, signal)) {
+          const { columns, rows } = await hris.files.read(folder, file, signal);
+          const path = `${folder}/${file.name}`;
+          for (const column of ['id', 'job'])
+            if (!columns.includes(column)) throw unreadable(path, `its header has no ${column}`);
+          for (const [index, { id = '', job: jobId = '', url = '', file: name = '' }] of rows.entries()) {
+            if (id === '') throw unreadable(path, `record ${index + 1} has no id`);
+            listed.push({ id, jobId, url, file: name });
+          }
+        }
+        return listed;
+      },
+      async read(name, signal) {
+        const path = `${folder}/${name}`;
+        if (NO_NAME.test(name)) throw unreadable(path, 'a list names files beside it alone');
+        if (!(await hris.session.exists(path, signal))) throw unreadable(path, 'it is not there');
+        return hris.session.read(path, MOST_RESUME_BYTES, signal);
+      },
+    },
+  };
+}
+
+/** One more than is sent tells that it is too long. */
+const MOST_RESUME_BYTES = 10_000_000;
 
 /** What the customer says of its columns, if it does: column, type, required, options, max_length. */
 const COLUMNS = 'columns.csv';

@@ -12,7 +12,7 @@ import type {
 } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
-import { requisitionOptions } from './requisition-options.ts';
+import { requisitionOptions, resumeOptions } from './requisition-options.ts';
 import { setupOf } from './setup.ts';
 import { openLandingTables } from './sql.ts';
 
@@ -27,6 +27,8 @@ export function landingSection(landings: Landings) {
     tables: landingOptions(landings),
     /** Open positions, where they stand in this database and not in the HR system. */
     requisitions: requisitionOptions.optional(),
+    /** Files that become candidates, where they stand in this database and not in the HR system. */
+    resumes: resumeOptions.optional(),
     /** Creates the tables when they are missing. */
     createTable: z.boolean('expected true or false').default(false),
   });
@@ -76,7 +78,9 @@ export function openLanding(
     amend: async (...given) => positions().amend(...given),
   };
   const describe: LandingConnection['describe'] = async (...given) => open().describe(...given);
-  const calls = { landing, describe, ...(options.requisitions && { requisitions }) };
+  const resumes = { list: async (signal: AbortSignal) => (await open().resumes?.list(signal)) ?? [] };
+  const { requisitions: told, resumes: listed } = options;
+  const calls = { landing, describe, ...(told && { requisitions }), ...(listed && { resumes }) };
   return { ...speaksOfLanding(calls), close: async () => opened?.close() };
 }
 
@@ -91,8 +95,8 @@ export async function landingSetup(
 }
 
 /** The section in the words of the `sql` kind, which opens it. */
-function asSql({ url, tables, requisitions, createTable }: LandingOptions, landings: Landings): SqlOptions {
-  return { ...sqlOptions(landings).parse({ url }), landing: tables, requisitions, createTable };
+function asSql({ url, tables, requisitions, resumes, createTable }: LandingOptions, landings: Landings): SqlOptions {
+  return { ...sqlOptions(landings).parse({ url }), landing: tables, requisitions, resumes, createTable };
 }
 
 function speaksOfLanding<T extends object>(calls: T): T {

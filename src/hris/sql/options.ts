@@ -5,7 +5,7 @@ import { duration } from '../duration.ts';
 import { employeeUrl } from '../employee-url.ts';
 import type { FieldsInUse, Landings } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
-import { requisitionOptions } from './requisition-options.ts';
+import { requisitionOptions, resumeOptions } from './requisition-options.ts';
 
 /** A job of the customer's takes new rows up and numbers them; until then a create is pending. */
 const job = z.strictObject({
@@ -57,6 +57,7 @@ function makeSchema(landings: Landings) {
         })
         .optional(),
       requisitions: requisitionOptions.optional(),
+      resumes: resumeOptions.optional(),
       /** Where documents of employees go, which a table has no place for: a folder that every worker sees. */
       files: z
         .strictObject({

@@ -20,6 +20,10 @@ export async function probeEmployees(database: SqlDatabase, options: SqlOptions)
     const needed = [idColumn, ...Object.values(fields).map(({ column }) => column)];
     await probeColumns(database, { table, columns: needed, user });
   }
+  if (options.resumes !== undefined) {
+    const { table, idColumn, jobColumn, urlColumn } = options.resumes;
+    await probeColumns(database, { table, columns: [idColumn, jobColumn, urlColumn], user });
+  }
   if (!(await MAY_INSERT[database.dialect](kysely, options)))
     throw new ConnectorError({
       code: 'HRIS_FORBIDDEN',

@@ -23,3 +23,13 @@ export const requisitionOptions = z
   }));
 
 export type RequisitionTable = z.output<typeof requisitionOptions>;
+
+/** A table or view of files that become candidates: whose address, and into which job. */
+export const resumeOptions = z.strictObject({
+  table: columnName.default('resumes'),
+  idColumn: columnName.default('id'),
+  jobColumn: columnName.default('job'),
+  urlColumn: columnName.default('url'),
+});
+
+export type ResumeSource = z.output<typeof resumeOptions>;

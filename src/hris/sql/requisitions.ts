@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { Amendment } from '../fields-to-amend.ts';
-import type { ListEntry, Requisition, WriteOptions } from '../port.ts';
+import type { ListEntry, ListedResume, Requisition, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { amendRow } from './amend-row.ts';
 import { asText, type Row, type SqlDatabase } from './database.ts';
 import type { SqlOptions } from './options.ts';
-import type { RequisitionTable } from './requisition-options.ts';
+import type { RequisitionTable, ResumeSource } from './requisition-options.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { toColumns, toFields } from './values.ts';
 
@@ -45,6 +45,16 @@ export async function readList(
   const { rows } = await sql<Row>`select ${sql.ref(idColumn)} as id, ${sql.ref(labelColumn)} as label
     from ${sql.table(table)}${isActive} order by ${sql.ref(idColumn)}`.execute(database.kysely);
   return rows.map(({ id, label }) => ({ id: cellText(id), label: cellText(label ?? '') }));
+}
+
+/** Every file of the table, in the order of its ids. */
+export async function listResumes(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { table, idColumn, jobColumn, urlColumn }: ResumeSource,
+): Promise<ListedResume[]> {
+  const { rows } = await sql<Row>`select ${sql.ref(idColumn)} as id, ${sql.ref(jobColumn)} as job,
+    ${sql.ref(urlColumn)} as url from ${sql.table(table)} order by ${sql.ref(idColumn)}`.execute(kysely);
+  return rows.map(({ id, job, url }) => ({ id: cellText(id), jobId: cellText(job ?? ''), url: cellText(url ?? '') }));
 }
 
 /** True of a boolean in each dialect, and of a number that is not 0. */

@@ -28,7 +28,14 @@ import { resolvePending } from './pending.ts';
 import { probeEmployees, userOf } from './probe.ts';
 import { hasMarks, readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
-import { amendRequisition, listRequisitions, readList, readRequisitions, updateRequisition } from './requisitions.ts';
+import {
+  amendRequisition,
+  listRequisitions,
+  listResumes,
+  readList,
+  readRequisitions,
+  updateRequisition,
+} from './requisitions.ts';
 import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
@@ -107,6 +114,7 @@ export function openLandingTables(options: SqlOptions): LandingConnection {
   return {
     landing: landingOf(options, reach),
     ...(options.requisitions && { requisitions: requisitionsOf(options.requisitions, reach) }),
+    ...resumesOf(options, reach),
     describe: (stream, signal) =>
       reach(signal, (open) => describeColumns(open, landingTable(options, stream), options)),
     close: () => database.close(),
@@ -136,7 +144,7 @@ function reaching(database: SqlDatabase, options: SqlOptions, create: typeof cre
 function changesOf(
   options: SqlOptions,
   reach: Reach,
-): Pick<HrisConnection, 'changes' | 'requisitions' | 'lists' | 'pending'> {
+): Pick<HrisConnection, 'changes' | 'requisitions' | 'resumes' | 'lists' | 'pending'> {
   const { changes, requisitions, lists, job } = options;
   return {
     ...(lists && {
@@ -156,7 +164,13 @@ function changesOf(
       },
     }),
     ...(requisitions && { requisitions: requisitionsOf(requisitions, reach) }),
+    ...resumesOf(options, reach),
   };
+}
+
+function resumesOf({ resumes }: SqlOptions, reach: Reach): Pick<HrisConnection, 'resumes'> {
+  if (resumes === undefined) return {};
+  return { resumes: { list: (signal) => reach(signal, (database) => listResumes(database, resumes)) } };
 }
 
 function filesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'files'> {

@@ -3,9 +3,24 @@ import { DateTime } from 'luxon';
 import type { CalendarEvent, CalendarFeed } from '../store/calendar-tables.ts';
 import { readFeed } from '../store/calendars.ts';
 import type { Store } from '../store/open-store.ts';
+import { readResumeFile } from '../store/resumes.ts';
 
-/** Where calendars read: what is in the address is the only key, so that nothing else is told of it. */
-const PATH = /^\/calendars\/([\w-]{43})\.ics$/;
+/** What an address shows, by the beginning of its path and its ending; undefined where there is nothing (any more). */
+const PAGES = [
+  {
+    path: /^\/calendars\/([\w-]{43})\.ics$/,
+    headers: { 'content-type': 'text/calendar; charset=utf-8', 'cache-control': 'private, max-age=300' },
+    async read(store: Store, token: string): Promise<Buffer | undefined> {
+      const found = await readFeed(store, token);
+      return found === undefined ? undefined : Buffer.from(await renderCalendar(found.feed, found.events));
+    },
+  },
+  {
+    path: /^\/resumes\/([\w-]{43})\.pdf$/,
+    headers: { 'content-type': 'application/pdf', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+    read: readResumeFile,
+  },
+];
 
 /** Calendars ask every few minutes; an address that is asked for more often says when to come back. */
 const RATE = { ofOne: 30, ofUnknown: 300, perMs: 60_000 };
@@ -15,10 +30,11 @@ const MOST_COUNTED = 10_000;
 const UNKNOWN = '';
 
 /**
- * Answers requests for calendars; false for any other. `store` is undefined until it is open. Who asks for an address
- * that does not exist, and whose was revoked, gets the same answer.
+ * Answers requests for calendars, which people's calendars read, and for resumes, which the hiring platform reads;
+ * false for any other. What is in the address is the only key: who asks for one that does not exist, and whose was
+ * revoked, gets the same answer. `store` is undefined until it is open.
  */
-export function createCalendarPages(store: () => Store | undefined) {
+export function createSecretPages(store: () => Store | undefined) {
   const asked = new Map<string, { since: number; times: number }>();
   const timesOf = (who: string, more: number): number => {
     const now = performance.now();
@@ -31,36 +47,43 @@ export function createCalendarPages(store: () => Store | undefined) {
     if (asked.size > MOST_COUNTED) asked.delete(oldest);
     return own.times;
   };
-  const answer = async (request: IncomingMessage, response: ServerResponse, token: string): Promise<void> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { token, page: { read, headers } }: { token: string; page: (typeof PAGES)[number] },
+  ): Promise<void> => {
     const opened = store();
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, { allow: 'GET, HEAD' });
     const isKnown = asked.has(token);
     if (isKnown ? timesOf(token, 1) > RATE.ofOne : timesOf(UNKNOWN, 0) >= RATE.ofUnknown)
       return end(response, 429, { 'retry-after': String(RATE.perMs / 1000) });
     if (opened === undefined) return end(response, 503, { 'retry-after': '1' });
-    const found = await readFeed(opened, token);
-    if (found === undefined) {
+    const shown = await read(opened, token);
+    if (shown === undefined) {
       timesOf(UNKNOWN, 1);
       return end(response, 404);
     }
     if (!isKnown) timesOf(token, 1);
-    const text = await renderCalendar(found.feed, found.events);
-    const headers = { 'content-type': 'text/calendar; charset=utf-8', 'cache-control': 'private, max-age=300' };
-    end(response, 200, headers, request.method === 'HEAD' ? '' : text);
+    end(response, 200, headers, request.method === 'HEAD' ? '' : shown);
   };
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const [path = ''] = (request.url ?? '').split('?', 1);
-    if (!path.startsWith('/calendars/')) return false;
-    const token = PATH.exec(path)?.[1];
+    if (!/^\/(?:calendars|resumes)\//.test(path)) return false;
+    const [asked] = PAGES.flatMap((page) => (page.path.exec(path)?.slice(1) ?? []).map((token) => ({ token, page })));
     // Nothing of a body is read.
     request.resume();
-    if (token === undefined) end(response, 404);
-    else answer(request, response, token).catch(() => end(response, 503, { 'retry-after': '5' }));
+    if (asked === undefined) end(response, 404);
+    else answer(request, response, asked).catch(() => end(response, 503, { 'retry-after': '5' }));
     return true;
   };
 }
 
-function end(response: ServerResponse, status: number, headers: Record<string, string> = {}, body = ''): void {
+function end(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string> = {},
+  body: string | Buffer = '',
+) {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, { 'content-length': String(Buffer.byteLength(body)), ...headers }).end(body);
 }

@@ -1,0 +1,370 @@
+import { randomBytes } from 'node:crypto';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { holdOf } from '../../src/hire/holds.ts';
+import type { ListedResume } from '../../src/hris/port.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { clearHints, readHints } from '../../src/store/hints.ts';
+import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
+import type { ResumeRow } from '../../src/store/push-tables.ts';
+import {
+  type ResumeToSend,
+  readResumes,
+  refuseResume,
+  resumeKey,
+  sendResumes,
+  settleResumes,
+} from '../../src/store/resumes.ts';
+import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import { isInScope } from '../hire/read-sources.ts';
+import { newValues } from '../hire/with-hire.ts';
+import { guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
+import { assertFew, creditsOf } from '../push/by-rule.ts';
+import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+
+/**
+ * Files that the customer lists become candidates of a job, once for each file and job: the intent is committed, one
+ * request leaves for a job's files, its batch is noted and followed. Nothing names a batch whose answer was lost
+ * (section 4.3), so each file is looked for by its address: in the batches that events name, and among the candidates
+ * of the job. What is not found is sent again only when a person asks for it.
+ */
+export async function pushResumes(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, connection, key } = context;
+  const { resumes } = connection.hris;
+  if (resumes === undefined) throw unconfigured(context);
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const run: Run = { ...context, verdicts: new Map(), waitMs: 0, isOutOfCredits: false, beat };
+  const named = hints.map(({ recordId }) => recordId).filter((id) => id !== WHOLE_LIST);
+  const isWhole = context.hinted !== true || named.length < hints.length;
+  await followBatches(run, new Set(named));
+  if (isWhole) await sendListed(run, await resumes.list(AbortSignal.timeout(LIST_MS)));
+  if (run.waitMs > 0) throw outcomeUnknown('A batch of resumes', run.waitMs);
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  const { rows } = await readResumes(deps.store, key.tenantId);
+  for (const row of rows.values()) if (row.state === 'refused') tell(run, row, 'quarantined', reasonOf(row.code));
+  if (isWhole && [...run.verdicts.values()].every(({ kind }) => kind !== 'held')) await forgetAllowed(deps.store, key);
+  return [...run.verdicts.values()];
+}
+
+interface Run extends PushContext {
+  verdicts: Map<string, Verdict>;
+  /** Until what left without an answer can be looked up. */
+  waitMs: number;
+  isOutOfCredits: boolean;
+  beat: () => void;
+}
+
+const LIST_MS = 120_000;
+const NO_CREDITS = 'RESUME_CREDITS';
+
+function unconfigured({ key }: PushContext): ConnectorError {
+  return new ConnectorError({
+    code: 'RESUMES_UNCONFIGURED',
+    action: 'reject',
+    message:
+      `Nothing lists the resumes of ${key.tenantId}. Add "resumes: { table: resumes }" to hris or landing of kind ` +
+      'sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
+  });
+}
+
+function tell({ verdicts }: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, kind: Verdict['kind'], reason?: string) {
+  const id = resumeKey({ resumeId: row.resume_id, jobId: row.job_id });
+  verdicts.set(id, { id, kind, ...(reason === undefined ? {} : { reason }) });
+}
+
+const AGAIN = 'once that is mended, `hirebridge sync TENANT resumes --full` sends it again';
+
+/** Why nobody was read from a file. */
+const REASONS: Readonly<Record<string, string>> = {
+  BAD_JOB: 'its job is no id of a job of the hiring platform',
+  BAD_URL: 'its address is no public http or https address',
+  NO_FILE: 'it names neither a file nor an address',
+  NO_ADDRESS: 'the tenant file does not say where the hiring platform reaches `serve`: set resumes.publicUrl',
+  NO_PDF: 'the file is no PDF',
+  TOO_LONG: 'the file is empty, or longer than 10 MB',
+  UNREADABLE: 'the file cannot be read where the list says it is',
+  NOT_FOUND: 'the hiring platform has no such job',
+  NOT_READ:
+    'the hiring platform read nobody from it: it is no resume, shows somebody of another file, or credits ended',
+  BATCH_FAILED: 'the hiring platform failed before it read the batch: its job or the subscription ended',
+  UNCLEAR: 'the hiring platform does not show whether it read somebody known from it, or nobody: look into the job',
+};
+
+function reasonOf(code: string | null): string {
+  return `${REASONS[code ?? ''] ?? `the hiring platform refused it: ${code ?? 'no reason given'}`}; ${AGAIN}`;
+}
+
+// What became of earlier requests.
+
+async function followBatches(run: Run, named: ReadonlySet<string>): Promise<void> {
+  const { rows, now } = await readResumes(run.deps.store, run.key.tenantId);
+  const open = [...rows.values()].filter(({ state }) => state === 'sent' || state === 'taken');
+  const taken = open.filter(({ state }) => state === 'taken');
+  for (const [batchId, some] of Map.groupBy(taken, (row) => row.batch_id ?? ''))
+    await settleBatch(run, { batchId, rows: some, isOver: named.has(batchId) });
+  const sent = open.filter(({ state }) => state === 'sent');
+  const waits = sent.map((row) => leftMs(run, row, now));
+  run.waitMs = Math.max(0, ...waits);
+  const due = sent.filter((_, index) => (waits[index] ?? 0) <= 0);
+  const known = new Set(taken.map((row) => row.batch_id));
+  for (const some of Map.groupBy(due, (row) => row.write_id ?? '').values())
+    await findRequest(run, some, new Set([...named].filter((id) => !known.has(id))));
+}
+
+interface Batch {
+  people: { id: string; resume: unknown }[];
+  /** Undefined where the partner does not say; assumed (C16). */
+  isOver: boolean | undefined;
+  hasFailed: boolean;
+}
+
+async function readBatch({ connection: { partner } }: Run, batchId: string): Promise<Batch | undefined> {
+  const people: Batch['people'] = [];
+  for (let page = 1; ; page += 1) {
+    try {
+      const input = { params: { batchId }, query: { page, perPage: 100 } };
+      const { data } = await partner.candidates.getBatch(input);
+      for (const one of data.candidates as Record<string, unknown>[])
+        people.push({ id: String(one['id']), resume: one['resume'] });
+      const status = data.status ?? undefined;
+      const isOver = status === undefined ? undefined : status === 'completed' || status === 'failed';
+      if (data.hasNextPage !== true) return { people, isOver, hasFailed: status === 'failed' };
+    } catch (error) {
+      if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+      return undefined;
+    }
+  }
+}
+
+/**
+ * A file whose address a candidate bears made that candidate. Whom the partner knew before keeps the address of an
+ * earlier file, so that of several such files it is known only how many made somebody, not which.
+ */
+async function settleBatch(
+  run: Run,
+  { batchId, rows, isOver }: { batchId: string; rows: readonly ResumeRow[]; isOver: boolean },
+): Promise<void> {
+  const { store } = run.deps;
+  const batch = await readBatch(run, batchId);
+  run.beat();
+  if (batch === undefined) {
+    for (const row of rows) tell(run, row, 'quarantined', 'the hiring platform does not show its batch');
+    return;
+  }
+  const byUrl = new Map(batch.people.map(({ id, resume }) => [resume, id]));
+  const left: ResumeRow[] = [];
+  for (const row of rows) {
+    const candidateId = byUrl.get(row.url);
+    if (candidateId === undefined) left.push(row);
+    else await settleResumes(store, [row], { state: 'done', candidate_id: candidateId });
+    tell(run, row, 'unchanged');
+  }
+  if (!(batch.isOver ?? isOver)) return;
+  const urls = new Set(rows.map(({ url }) => url));
+  const others = batch.people.filter(({ resume }) => typeof resume !== 'string' || !urls.has(resume));
+  if (others.length > 0 && others.length === left.length) {
+    const [other] = others;
+    const candidate = others.length === 1 && other !== undefined ? { candidate_id: other.id } : {};
+    return settleResumes(store, left, { state: 'done', ...candidate });
+  }
+  const code = batch.hasFailed && batch.people.length === 0 ? 'BATCH_FAILED' : 'NOT_READ';
+  await settleResumes(store, left, { state: 'refused', code: others.length === 0 ? code : 'UNCLEAR' });
+}
+
+/** A request without an answer, after its deadline. */
+async function findRequest(run: Run, rows: readonly ResumeRow[], batches: ReadonlySet<string>): Promise<void> {
+  const { store } = run.deps;
+  const urls = new Set(rows.map(({ url }) => url));
+  const [first] = rows;
+  if (first === undefined) return;
+  for (const batchId of batches) {
+    const batch = await readBatch(run, batchId);
+    if (batch?.people.every(({ resume }) => !urls.has(resume as string | null)) !== false) continue;
+    await settleResumes(store, rows, { state: 'taken', batch_id: batchId });
+    if (first.write_id !== null) await settleWrites(store, first.write_id, 'done');
+    const taken = rows.map((row) => ({ ...row, state: 'taken' as const, batch_id: batchId }));
+    return settleBatch(run, { batchId, rows: taken, isOver: true });
+  }
+  const after = new Date(Number(first.sent_at) - DAY_MS).toISOString();
+  const query = { jobIds: [Number(first.job_id)], createdAtMin: after };
+  const { items } = await run.connection.partner.readAll(contract.candidates.list, { query });
+  run.beat();
+  const byUrl = new Map(items.map(({ id, resume }) => [resume, String(id)]));
+  for (const row of rows) {
+    const candidateId = byUrl.get(row.url);
+    if (candidateId === undefined) {
+      const reason = 'a request for it had no answer, and nobody read from it is shown yet: look into the job';
+      tell(run, row, 'quarantined', `${reason}; where it is not there, --full sends it again`);
+      continue;
+    }
+    await settleResumes(store, [row], { state: 'done', candidate_id: candidateId });
+    if (row.write_id !== null) await settleSomeWrites(store, row.write_id, [row.resume_id], 'done');
+    tell(run, row, 'created');
+  }
+}
+
+/** Clocks differ, and a lower bound that is too low costs a page. */
+const DAY_MS = 86_400_000;
+
+// What is to be sent.
+
+/** So many addresses a request (section 8), and of files that we serve so many bytes. */
+const MOST = { urls: 5_000, bytes: 64_000_000, fileBytes: 10_000_000 };
+
+async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<void> {
+  const { deps, connection, key } = run;
+  const { atOnce } = connection.tenant.resumes;
+  const { rows, now } = await readResumes(deps.store, key.tenantId);
+  const wanted = new Map<string, { listed: ListedResume; before: ResumeRow | undefined }>();
+  for (const one of listed) {
+    const id = resumeKey({ resumeId: one.id, jobId: one.jobId });
+    const before = rows.get(id);
+    const isUnanswered = before?.state === 'sent' && run.full && leftMs(run, before, now) <= 0;
+    const isWanted = before === undefined || before.state === 'absent' || (run.full && before.state === 'refused');
+    if (isWanted || isUnanswered) wanted.set(id, { listed: one, before });
+    else if (before.state === 'done') tell(run, before, 'unchanged');
+  }
+  const message =
+    `${wanted.size} resumes would be sent in one run, more than ${atOnce} (resumes.atOnce in the tenant file). ` +
+    'None of them was.';
+  await assertFew(run, { fresh: wanted.size, most: atOnce, code: 'MASS_RESUMES', message });
+  const credits = await creditsOf(run, { code: NO_CREDITS, table: 'resumes' });
+  run.isOutOfCredits = credits.isOut;
+  for (const [jobId, all] of Map.groupBy(wanted.values(), (one) => one.listed.jobId))
+    for (let rest = all; rest.length > 0; ) {
+      if (run.isOutOfCredits && !credits.mayTry) {
+        for (const one of rest) tellHeld(run, { resume_id: one.listed.id, job_id: jobId });
+        break;
+      }
+      // While there are no credits one goes first, and nothing else until it was taken.
+      const some = run.isOutOfCredits ? rest.splice(0, 1) : rest.splice(0, MOST.urls);
+      const { ready, later } = await prepare(run, some);
+      rest = [...later, ...rest];
+      await assertOurs(run);
+      credits.mayTry = ready.length === 0;
+      if (ready.length > 0) await send(run, jobId, ready);
+      run.beat();
+    }
+}
+
+function tellHeld(run: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>): void {
+  tell(run, row, 'held', 'the hiring platform has no credits for resumes');
+}
+
+interface Wanted {
+  listed: ListedResume;
+  before: ResumeRow | undefined;
+}
+
+/** Those that can be sent, until their files are too much for one request; `later` are the others. */
+async function prepare(run: Run, wanted: readonly Wanted[]): Promise<{ ready: ResumeToSend[]; later: Wanted[] }> {
+  const ready: ResumeToSend[] = [];
+  let bytes = 0;
+  for (const [index, { listed, before }] of wanted.entries()) {
+    if (bytes > MOST.bytes) return { ready, later: wanted.slice(index) };
+    const resume = { resumeId: listed.id, jobId: listed.jobId, before };
+    if (!/^\d+$/.test(listed.jobId) || (await isInScope(run.deps.store, run.connection, listed.jobId))) {
+      const placed = await place(run, listed);
+      if ('code' in placed) await refuseResume(run.deps.store, run.key.tenantId, resume, placed.code);
+      else ready.push({ ...resume, ...placed });
+      if ('served' in placed) bytes += placed.served?.content.length ?? 0;
+    } else tell(run, { resume_id: listed.id, job_id: listed.jobId }, 'skipped', 'its job is not in `scope`');
+  }
+  return { ready, later: [] };
+}
+
+/** Where the partner reads a file: at the customer's own address, or at one of ours that nobody can guess. */
+async function place(
+  { connection }: Run,
+  { jobId, url, file }: ListedResume,
+): Promise<Pick<ResumeToSend, 'url' | 'served'> | { code: string }> {
+  if (!/^\d+$/.test(jobId)) return { code: 'BAD_JOB' };
+  if (url !== undefined && url !== '') {
+    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    return isWeb ? { url } : { code: 'BAD_URL' };
+  }
+  const { read } = connection.hris.resumes ?? {};
+  if (file === undefined || file === '' || read === undefined) return { code: 'NO_FILE' };
+  const { publicUrl } = connection.tenant.resumes;
+  if (publicUrl === undefined) return { code: 'NO_ADDRESS' };
+  const bytes = await readFile(read, file);
+  if (bytes === undefined) return { code: 'UNREADABLE' };
+  if (bytes.length === 0 || bytes.length > MOST.fileBytes) return { code: 'TOO_LONG' };
+  if (bytes.subarray(0, 5).toString('latin1') !== '%PDF-') return { code: 'NO_PDF' };
+  const token = randomBytes(32).toString('base64url');
+  const address = `${publicUrl.replace(/\/+$/, '')}/resumes/${token}.pdf`;
+  return { url: address, served: { token, content: bytes.toString('base64') } };
+}
+
+/** Undefined where it is not there, which is nobody's fault but the list's; other trouble is tried again. */
+async function readFile(
+  read: (file: string, signal: AbortSignal) => Promise<Buffer>,
+  file: string,
+): Promise<Buffer | undefined> {
+  try {
+    return await read(file, AbortSignal.timeout(LIST_MS));
+  } catch (error) {
+    if (isConnectorError(error) && error.action === 'reject') return undefined;
+    throw error;
+  }
+}
+
+/** One request for some files of a job. What is refused as a whole is asked for in halves, until it is clear which. */
+async function send(run: Run, jobId: string, ready: readonly ResumeToSend[]): Promise<void> {
+  const { deps, key, connection } = run;
+  const { store, limits } = deps;
+  const clock = startClock();
+  const writes = ready.map(({ resumeId: recordId }) => {
+    return { target: 'resume', recordId, kind: 'create' as const, changes: newValues({ jobId }), sensitive: [] };
+  });
+  const writeId = await recordWrites(store, originOf(run), writes);
+  const rows = await sendResumes(store, key.tenantId, ready, { writeId, budgetMs: limits.giveUpMs });
+  if (rows.length === 0) return settleWrites(store, writeId, 'absent');
+  try {
+    const { signal, beforeSend } = guardFor('send resumes', limits.giveUpMs, clock, clock);
+    const body = { jobId: Number(jobId), resumeURLs: rows.map(({ url }) => url ?? '') };
+    const { data } = await connection.partner.jobCandidates.uploadResumes({ body }, { signal, beforeSend });
+    await settleResumes(store, rows, { state: 'taken', batch_id: data.batchId });
+    await settleWrites(store, writeId, 'done');
+    for (const row of rows) tell(run, row, 'created');
+    if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
+    run.isOutOfCredits = false;
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'unknown') return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
+    await settleWrites(store, writeId, error.action === 'reject' ? 'refused' : 'absent');
+    await settleRefused(run, jobId, { rows, ready, error });
+  }
+}
+
+interface Refused {
+  rows: readonly ResumeRow[];
+  ready: readonly ResumeToSend[];
+  error: ConnectorError;
+}
+
+/** Nothing of it was taken. */
+async function settleRefused(run: Run, jobId: string, { rows, ready, error }: Refused): Promise<void> {
+  const { store } = run.deps;
+  const { tenantId } = run.key;
+  if (error.status === 402) {
+    await settleResumes(store, rows, { state: 'absent', code: NO_CREDITS });
+    await openHold(store, { tenantId, ...holdOf(NO_CREDITS, { jobId }) });
+    run.isOutOfCredits = true;
+    for (const row of rows) tellHeld(run, row);
+    return;
+  }
+  const isOfFiles = error.code === 'INVALID_REQUEST' || error.code === 'NOT_FOUND';
+  if (isOfFiles && (rows.length === 1 || error.code === 'NOT_FOUND'))
+    return settleResumes(store, rows, { state: 'refused', code: error.code });
+  await settleResumes(store, rows, { state: 'absent', code: error.code });
+  if (!isOfFiles) throw error;
+  const before = new Map(rows.map((row) => [row.resume_id, { ...row, state: 'absent' as const }]));
+  const again = ready.flatMap((one) => {
+    const row = before.get(one.resumeId);
+    return row === undefined ? [] : [{ ...one, before: row }];
+  });
+  const half = Math.ceil(again.length / 2);
+  for (const some of [again.slice(0, half), again.slice(half)]) await send(run, jobId, some);
+}

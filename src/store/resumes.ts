@@ -1,0 +1,137 @@
+import { batchesOf } from './batches.ts';
+import type { Store } from './open-store.ts';
+import type { ResumeRow } from './push-tables.ts';
+import { readClock } from './tenant-states.ts';
+
+// Files of a customer that become candidates of a job, and where the partner reads them meanwhile.
+
+export interface ResumeOfJob {
+  resumeId: string;
+  jobId: string;
+}
+
+/** Everything but the file itself. */
+const COLUMNS = [
+  ...(['tenant_id', 'resume_id', 'job_id', 'state', 'attempt', 'url', 'batch_id', 'candidate_id'] as const),
+  ...(['write_id', 'code', 'sent_at', 'give_up_at', 'decided_at'] as const),
+] as const;
+
+/** Every file of a tenant so far, by `resumeKey`, and the database's clock. */
+export async function readResumes(
+  store: Store,
+  tenantId: string,
+): Promise<{ rows: Map<string, ResumeRow>; now: number }> {
+  const own = store.kysely.selectFrom('resumes').select(COLUMNS).where('tenant_id', '=', tenantId);
+  const all = await own.orderBy('resume_id').orderBy('job_id').execute();
+  const rows = new Map(all.map((row) => [resumeKey({ resumeId: row.resume_id, jobId: row.job_id }), row]));
+  return { rows, now: await readClock(store) };
+}
+
+export function resumeKey({ resumeId, jobId }: ResumeOfJob): string {
+  return `${resumeId} to job ${jobId}`;
+}
+
+/** One that the partner is about to be asked to read. */
+export interface ResumeToSend extends ResumeOfJob {
+  url: string;
+  /** Of a file that we serve. */
+  served?: { token: string; content: string };
+  before: ResumeRow | undefined;
+}
+
+/**
+ * Commits that the partner is about to be asked to read these. What somebody else has in hand is left out: a row is
+ * changed only as it was when that was decided upon.
+ */
+export async function sendResumes(
+  store: Store,
+  tenantId: string,
+  some: readonly ResumeToSend[],
+  { writeId, budgetMs }: { writeId: string; budgetMs: number },
+): Promise<ResumeRow[]> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const sentAt = await readClock({ ...store, kysely: trx });
+    const times = { sent_at: sentAt, give_up_at: sentAt + budgetMs, decided_at: null };
+    const none = { batch_id: null, candidate_id: null, code: null };
+    const rows: ResumeRow[] = [];
+    for (const { resumeId, jobId, url, served, before } of some) {
+      const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
+      const file = { url, token: served?.token ?? null, content: served?.content ?? null };
+      const sent = { ...times, ...none, ...file, state: 'sent' as const, write_id: writeId };
+      const row =
+        before === undefined
+          ? await trx
+              .insertInto('resumes')
+              .values({ ...key, ...sent, attempt: 1 })
+              .onConflict((c) => c.doNothing())
+              .returning(COLUMNS)
+              .executeTakeFirst()
+          : await trx
+              .updateTable('resumes')
+              .set({ ...sent, attempt: before.attempt + 1 })
+              .where((eb) => eb.and({ ...key, state: before.state, attempt: before.attempt }))
+              .returning(COLUMNS)
+              .executeTakeFirst();
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  });
+}
+
+/**
+ * What is known now of some that were sent or taken; one that was decided, or sent anew, stays as it is. Once it is
+ * decided, its address leads nowhere.
+ */
+export async function settleResumes(
+  { kysely, now }: Store,
+  rows: readonly ResumeRow[],
+  change: Partial<Pick<ResumeRow, 'batch_id' | 'candidate_id' | 'code'>> & Pick<ResumeRow, 'state'>,
+): Promise<void> {
+  const over = { url: null, token: null, content: null, decided_at: now };
+  const isOver = change.state !== 'sent' && change.state !== 'taken';
+  for (const some of batchesOf(rows, 200))
+    await kysely
+      .updateTable('resumes')
+      .set({ code: null, ...change, ...(isOver ? over : {}) })
+      .where('state', 'in', ['sent', 'taken'])
+      .where((eb) =>
+        eb.or(
+          some.map(({ tenant_id, resume_id, job_id, attempt }) => eb.and({ tenant_id, resume_id, job_id, attempt })),
+        ),
+      )
+      .execute();
+}
+
+/** Notes a file that nothing is asked for, unless a person wants it again. */
+export async function refuseResume(
+  { kysely, now }: Store,
+  tenantId: string,
+  { resumeId, jobId, before }: ResumeOfJob & { before: ResumeRow | undefined },
+  code: string,
+): Promise<void> {
+  const key = { tenant_id: tenantId, resume_id: resumeId, job_id: jobId };
+  const refused = { state: 'refused' as const, code, decided_at: now };
+  await kysely
+    .insertInto('resumes')
+    .values({ ...key, ...refused, attempt: before?.attempt ?? 0 })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'resume_id', 'job_id'])
+        .doUpdateSet(refused)
+        .where('resumes.state', '=', before?.state ?? 'refused')
+        .where('resumes.attempt', '=', before?.attempt ?? 0),
+    )
+    .execute();
+}
+
+/** The file behind an address of ours; undefined once it was read, or where its tenant was removed. */
+export async function readResumeFile({ kysely }: Store, token: string): Promise<Buffer | undefined> {
+  const found = await kysely
+    .selectFrom('resumes')
+    .innerJoin('tenants', 'tenants.tenant_id', 'resumes.tenant_id')
+    .select('content')
+    .where('token', '=', token)
+    .where('tenants.removed_at', 'is', null)
+    .executeTakeFirst();
+  return typeof found?.content === 'string' ? Buffer.from(found.content, 'base64') : undefined;
+}
