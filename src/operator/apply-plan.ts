@@ -17,7 +17,7 @@ import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored }
 import { landedNames, type PullName } from '../streams/streams.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
-import type { OpenTenant } from './open-tenant.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
 import { hireWrites, readHire } from './plan-hire.ts';
 import type { HireWrites, PlannedRecord } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
@@ -68,17 +68,21 @@ async function applyHire(given: OpenTenant, plan: SavedPlan, by: string): Promis
   const [, jobCandidateId = ''] = /^hire (.+)\/\d+$/.exec(plan.subject) ?? [];
   const applied: Applied = { written: 0, already: 0, changed: [], refused: [] };
   for (const { id, change } of await readPlanRecords<PlannedRecord>(open.store, plan.hash, 'planned')) {
-    const hire = await readHire(open, jobCandidateId);
-    const now = await hireWrites(hire);
-    const due = now.writes.find((write) => write.target === change.target);
+    const { due, written } = await patiently(() => writeTarget(open, jobCandidateId, change));
     const record = `${jobCandidateId} ${change.target}`;
-    const written = due === undefined ? judgeAbsent(now) : await writePart(hire, change, due);
     await markRecords(open.store, plan.hash, [id], written.state);
     if (written.state !== 'applied') applied[written.state].push({ record, reason: written.reason });
     else if (due === undefined) applied.already += 1;
     else applied.written += 1;
   }
   return applied;
+}
+
+async function writeTarget(open: OpenTenant, jobCandidateId: string, change: PlannedRecord) {
+  const hire = await readHire(open, jobCandidateId);
+  const now = await hireWrites(hire);
+  const due = now.writes.find((write) => write.target === change.target);
+  return { due, written: due === undefined ? judgeAbsent(now) : await writePart(hire, change, due) };
 }
 
 /** Nothing is left to write: it is there, unless something speaks against it. */

@@ -119,14 +119,23 @@ async function withOwnTables(store: Store, connection: Connection): Promise<Conn
   };
 }
 
-/** A call that the rate limit puts off is made when its time has come: a command holds no worker's slot. */
+/** A person who waits for a command is told of a refusal that lasts longer than this. */
+const THROTTLED_MS = 120_000;
+
+/**
+ * What the rate limit puts off, or the other side asks to repeat later, is done when its time has come: a command holds
+ * no worker's slot, and nobody else repeats it.
+ */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  const until = Date.now() + THROTTLED_MS;
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!isConnectorError(error, 'RATE_LIMIT_WAIT')) throw error;
-      await pause(error.retryAfterMs ?? 1_000);
+      if (!isConnectorError(error, 'RATE_LIMIT_WAIT') && !isConnectorError(error, 'RATE_LIMITED')) throw error;
+      const wait = error.retryAfterMs ?? 1_000;
+      if (error.code === 'RATE_LIMITED' && Date.now() + wait > until) throw error;
+      await pause(wait);
     }
   }
 }
