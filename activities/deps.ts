@@ -1,6 +1,7 @@
 import type { HintAbout } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import type { Store } from '../src/store/open-store.ts';
+import type { StreamName } from '../src/streams/streams.ts';
 import type { Connections } from './connections.ts';
 import type { LastReconcile } from './reconcile/last-reconcile.ts';
 
@@ -12,6 +13,8 @@ export interface ActivityDeps {
   /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
   followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
   lastReconcile: LastReconcile;
+  /** Has records of a stream read again soon; absent in a command, whose hires the next pass finds. */
+  hintStream?: (stream: { tenantId: string; stream: StreamName }, ids: readonly string[]) => Promise<void>;
   /** Absent where nobody is erased: in a command. */
   forgetting?: Forgetting;
   /** What this process keeps beside the store; as `forgetting`. */

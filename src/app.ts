@@ -148,6 +148,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(parts, deps, hires);
+  deps.hintStream = relay.hint;
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const news = followNews({ ...deps, tenants, hint: relay.hint });
   const health = await startHealth({

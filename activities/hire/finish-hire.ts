@@ -24,6 +24,7 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
 import { closeHoldsOf, holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson, inTransaction } from '../../src/store/persons.ts';
+import { afterHireNames } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { encodeTargets } from '../fields/field-values.ts';
@@ -112,7 +113,18 @@ async function verifyAndEnd(hire: HireContext): Finished {
     if (await endHire(store, ref, 'done')) await closeHoldsOf(store, ref);
   });
   deps.log.info(ref, 'hire done');
+  await hintAfterHire(hire);
   return verified;
+}
+
+/** What goes on with an ended hire looks at it now; what cannot be told finds it by its next pass. */
+async function hintAfterHire({ deps, ref, connection }: HireContext): Promise<void> {
+  const { tenantId, jobCandidateId } = ref;
+  for (const stream of afterHireNames)
+    if (connection.tenant.streams[stream].every !== undefined)
+      await deps.hintStream?.({ tenantId, stream }, [jobCandidateId]).catch((error: unknown) => {
+        deps.log.warn({ err: error, ...ref, stream }, 'an ended hire is left to the next pass of a stream');
+      });
 }
 
 /**

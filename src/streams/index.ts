@@ -258,4 +258,9 @@ export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
 export const amendments: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
 /** Documents of a finished hire go into the employee's record in the HRIS. */
-export const documents: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+export const documents: PushStream = {
+  kind: 'push',
+  workflow: 'pushStream',
+  followsHints: true,
+  followsHires: true,
+};

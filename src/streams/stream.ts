@@ -74,6 +74,8 @@ export interface PushStream {
   workflow: 'pushStream';
   /** A run begins as soon as something was hinted at, and looks at that alone. */
   followsHints?: true;
+  /** It goes on with each hire: looks at it as soon as it has ended. */
+  followsHires?: true;
 }
 
 export type Stream = PullStream | ExchangeStream | PushStream;

@@ -27,6 +27,12 @@ export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((na
 /** Streams whose records land in the HRIS. */
 export const landedNames = pullNames.filter((name) => !isLookup(name));
 
+/** Streams that go on with a hire once it has ended. */
+export const afterHireNames = streamNames.filter((name) => {
+  const stream: Stream = streams[name];
+  return stream.kind === 'push' && stream.followsHires === true;
+});
+
 export const exchangeNames = streamNames.filter((name) => streams[name].kind === 'exchange');
 
 export function isExchange(name: string): name is ExchangeName {

@@ -5,11 +5,7 @@ import { untilHired } from '../harness/hiring.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/world.ts';
 
-test('an offer is in the record of the employee soon after it is signed, hours before the next pass', async ({
-  skip,
-}) => {
-  const isAsked = process.env['OFFERS'] !== undefined;
-  skip(!isAsked, 'on a busy machine the offer waits for the next pass in one of some runs: npm run test:offers');
+test('an offer is in the record of the employee soon after it is signed, hours before the next pass', async () => {
   const folder = await scratchFolder();
   const world = await joinFleet({
     jobs: 1,
@@ -24,12 +20,14 @@ test('an offer is in the record of the employee soon after it is signed, hours b
   await untilHired(world, 1);
   const files = async (): Promise<string[]> =>
     (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.pdf'));
-  expect(await files()).toEqual([]);
+  // Onboarding had an offer of its own, signed while the hire was under way.
+  await until('the offer of the onboarding is in the record', async () => (await files()).length === 1);
   const { offerId } = (await world.control.act('createOffer', { jobCandidateId, name: 'Offer' })) as {
     offerId: string;
   };
   await world.control.act('completeOffer', { offerId });
   const signed = performance.now();
-  await until('the offer is in the record', async () => (await files()).length === 1);
+  await until('the offer is in the record', async () => (await files()).length === 2);
+  expect(await files()).toHaveLength(2);
   console.log(`an offer is in the record ${Math.round(performance.now() - signed)} ms after its signature`);
 });

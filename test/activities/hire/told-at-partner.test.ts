@@ -8,6 +8,7 @@ import { holdOf } from '../../../src/hire/holds.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
@@ -172,3 +173,30 @@ test('a tenant that names no place for them costs no call, no write and no row',
   expect([await kinds('request'), await kinds('effect'), await rows()]).toEqual([asked, written, before]);
   expect(await shown()).toEqual({ url: null, reason: null });
 });
+
+test('documents of a hire are looked for once it has ended, where the tenant wants any', async () => {
+  const { fleet, told, hireOne } = await hinted('documents: [offers]\nstreams: { documents: { every: 6h } }\n');
+  const id = await hireOne();
+  expect(told).toEqual([[{ tenantId: 'acme', stream: 'documents' }, [id]]]);
+  await fleet.apply('acme');
+  await hireOne();
+  expect(told).toHaveLength(1);
+});
+
+/** A tenant whose streams are told of hires: what they were told. */
+async function hinted(settings: string) {
+  const folder = await scratchFolder();
+  const fleet = await fleetAtSandbox({ hris: `${SQL}, files: { folder: "${folder}" }` });
+  const told: unknown[] = [];
+  fleet.deps.hintStream = async (...about) => void told.push(about);
+  await fleet.apply('acme', settings);
+  await fleet.reconcile('acme');
+  const steps = stepsIn(fleet);
+  const hireOne = async (): Promise<string> => {
+    const id = await steps.begin();
+    expect(await steps.employOnce(id)).toMatchObject({ verdict: 'employee' });
+    await steps.finish(id);
+    return id;
+  };
+  return { fleet, told, hireOne };
+}
