@@ -10,6 +10,7 @@ import { pushEmployment } from '../employment/push-employment.ts';
 import { pushInvitations } from '../invitations/push-invitations.ts';
 import { pushOptions } from '../options/push-options.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
+import { pushRescoring } from '../rescoring/push-rescoring.ts';
 import { pushResumes } from '../resumes/push-resumes.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
@@ -22,6 +23,7 @@ const pushers: Record<PushName, (context: PushContext, beat: () => void) => Prom
   invitations: pushInvitations,
   options: pushOptions,
   requisitions: pushRequisitions,
+  rescoring: pushRescoring,
   resumes: pushResumes,
   sourcing: pushSourcing,
 };

@@ -2,13 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../errors.ts';
 import type { SavedRateLimit } from '../rate-limit/saved-rate-limit.ts';
 import { audit } from '../store/audit.ts';
+import { addHints } from '../store/hints.ts';
 import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
 import { readRateLimit } from '../store/rate-limits.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamMode } from '../store/stream-tables.ts';
 import { readStream } from '../store/streams.ts';
-import { readTenantState } from '../store/tenant-states.ts';
+import { readClock, readTenantState } from '../store/tenant-states.ts';
+import { hintOfAsk } from '../streams/rescoring.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { endOfSync, type SyncRun, startSync, syncBusy } from '../temporal/start-sync.ts';
@@ -93,10 +95,14 @@ export async function followRun(
  * Starts one run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY
  */
 export async function beginStream({ store, hires, tenants }: OperatorParts, request: StreamRequest) {
-  const { tenantId, stream, mode, rewrite, by } = request;
+  const { tenantId, stream, mode, rewrite, by, recordId } = request;
   assertKnownTenant(tenants, tenantId);
   await assertNotPaused(store, tenantId);
   await assertWrites(store, tenantId);
+  // To ask again for a job is another run, and costs credits again.
+  const askedAt = Math.round((await readClock(store)) / 1000);
+  if (stream === 'rescoring' && recordId !== undefined)
+    await addHints(store, tenantId, stream, [hintOfAsk({ jobId: recordId, askedAt })]);
   const handle = await startSync(hires, wanted(request));
   const details = [stream, mode, ...(rewrite ? ['every row again'] : [])].join(', ');
   await audit(store, { by, tenantId, act: 'sync-asked', details });

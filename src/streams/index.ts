@@ -245,6 +245,9 @@ export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
 /** Files that the customer lists become candidates of a job, once. */
 export const resumes: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
+/** Candidates of a job are scored again where a person asks for it. */
+export const rescoring: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+
 /** Options of the partner's select fields are those of the HRIS' own lists. */
 export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 

@@ -74,7 +74,10 @@ export const dispatch: Record<EventName, Dispatch> = {
   'job.status_changed': { streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.candidate.score.completed': { streams: { applications: 'jobCandidateId' } },
   'job.candidate.score.failed': { nothing: 'a score that failed changes no record' },
-  'job.candidates.rescored': { streams: { applications: 'jobCandidateId' } },
+  'job.candidates.rescored': {
+    streams: { applications: 'jobCandidateId', rescoring: 'rescoreId' },
+    ifNamed: ['rescoring'],
+  },
   'resume.bulk_upload_parse.started': { nothing: PARSING },
   'resume.bulk_upload_parse.completed': { streams: { candidates: 'candidateId', resumes: 'batchId' } },
   'resume.bulk_upload_parse.failed': { streams: { resumes: 'batchId' }, ifNamed: ['resumes'] },

@@ -27,6 +27,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
+  ['activities/rescoring/', '`rescoring`'],
   ['activities/resumes/', '`resumes`'],
   ['activities/calendar/', '`calendar`'],
   ['activities/erase/', 'privacy policy'],
@@ -38,7 +39,6 @@ const words = (text: string): string[] => text.split(' ');
 /** Why nothing calls an endpoint, by the reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'no stream does it yet': [
-    ...words('jobCandidates.rescore jobCandidates.getRescore'),
     ...words('assessments.getReport assessments.getShareLink'),
     ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
     ...words('sites.list campaigns.addLeads'),
@@ -55,7 +55,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the list shows it too, and all are read at once': words('onboarding.getDocument onboarding.getOffer'),
   'candidates choose and book for themselves': words('bookingSchedules.listSlots bookingSchedules.createBooking'),
-  'the event names them; they are read by their ids': ['jobCandidates.listRescored'],
   'the lists by stage type show everybody of all jobs': words('jobCandidates.listByJob jobCandidates.listByStage'),
   'files are for a job (section 4.4)': ['candidates.uploadResumes'],
   'a person decides it': words('jobCandidates.update jobCandidates.remove jobCandidates.move customFields.remove'),
@@ -141,6 +140,17 @@ export function streamsPage(): string {
     '| section | endpoint | called by |',
     '|---|---|---|',
     ...endpoints,
+    '',
+    '## What nothing does, because the API does not show it',
+    '',
+    '- No alarm tells of a leaver who still owns open jobs: no field of a job says who owns it. A job has a team, when it',
+    '  is made and as a filter of the list (sections 2.2, 4.2); a user has teams and a manager (2.11); only an assessment',
+    '  says who posted it (2.6). That a team has open jobs is no sign that somebody of it was responsible for one.',
+    '- Nobody is scored again because criteria changed: no list shows `criterionDetails` (2.2), and `job.updated` tells',
+    '  of basic details. A person asks for it (`rescoring`).',
+    '- No batch of resumes tells what became of each file (4.3); the addresses of those who were read from it do.',
+    '- Nobody is moved to the next stage: the verdict of a flow lands with `screenings`, the results of its steps with',
+    '  `interviews`, and a person decides.',
     '',
   ].join('\n');
 }

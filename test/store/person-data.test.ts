@@ -258,7 +258,7 @@ test('no byte of an erased person is left in the files of the store', async () =
 
 test('each stream says by which ids of a person its records go, or is about no person', () => {
   const OF_NO_PERSON = ['jobs', 'stages', 'flows', 'pipelines', 'teams', 'users', 'positions', 'requisitions'];
-  OF_NO_PERSON.push('assessments', 'options', 'schedules');
+  OF_NO_PERSON.push('assessments', 'options', 'rescoring', 'schedules');
   const unsaid = streamNames.filter((name) => STREAM_IDS[name] === undefined && !OF_NO_PERSON.includes(name));
   expect(unsaid, 'Say in STREAM_IDS (src/store/person-data.ts) by which ids of a person it goes.').toEqual([]);
 });

@@ -1,0 +1,109 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { latestIntent } from '../../src/store/intents.ts';
+import { askIn, type RescoreAsk } from '../../src/streams/rescoring.ts';
+import { startClock, writeOnce } from '../hire/write-once.ts';
+import type { PushContext, Verdict } from '../push/push-context.ts';
+
+/**
+ * Has the partner score the candidates of a job again, once for each time a person asked, and follows the run to its
+ * end; then the new scores are read. It costs credits, and no list shows a job's criteria (section 2.2), so nothing of
+ * it begins by itself. Nothing lists runs either (section 4.4): one whose answer was lost is known by the event that
+ * ends it, and is not begun again.
+ */
+export async function pushRescoring(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, key } = context;
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  const told = hints.map(({ recordId }) => recordId).filter((id) => askIn(id) === undefined);
+  const verdicts: Verdict[] = [];
+  for (const ask of hints.flatMap(({ recordId }) => askIn(recordId) ?? [])) {
+    verdicts.push(await rescore(context, ask, told));
+    beat();
+  }
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  return verdicts;
+}
+
+interface Begun {
+  rescoreId: string;
+  /** Candidates whom the run leaves out: 250 at most are in one, and as many as there are credits. */
+  left: number;
+}
+
+async function rescore(context: PushContext, { jobId, askedAt }: RescoreAsk, told: string[]): Promise<Verdict> {
+  const { deps, connection, key } = context;
+  const { store, limits } = deps;
+  const verdict = (kind: Verdict['kind'], reason?: string): Verdict => {
+    return { id: `job ${jobId}`, kind, ...(reason === undefined ? {} : { reason }) };
+  };
+  if (!/^\d+$/.test(jobId)) return verdict('quarantined', 'is no id of a job of the hiring platform');
+  const ask = { tenantId: key.tenantId, jobCandidateId: `job ${jobId}`, period: askedAt };
+  const begun = await writeOnce<Begun, { jobId: number }>({
+    store,
+    key: ask,
+    verb: 'rescore',
+    state: 'none',
+    pinned: () => ({ jobId: Number(jobId) }),
+    giveUpMs: limits.giveUpMs,
+    readLagMs: limits.partnerLagMs,
+    sinceRead: startClock(),
+    async look() {
+      if ((await latestIntent(store, ask, 'rescore')) === undefined) return { kind: 'absent' };
+      for (const rescoreId of told)
+        if (String((await readRun(context, rescoreId))?.jobId) === jobId)
+          return { kind: 'found', value: { rescoreId, left: 0 } };
+      return { kind: 'unprovable' };
+    },
+    note: async () => undefined,
+    async send(body, { signal, beforeSend }) {
+      const { data } = await connection.partner.jobCandidates.rescore({ body }, { signal, beforeSend });
+      const left = Number(data.totalEligible ?? 0) - Number(data.totalQueued ?? data.totalEligible ?? 0);
+      return { rescoreId: data.rescoreId, left };
+    },
+  });
+  if (begun.kind === 'refused')
+    return verdict('quarantined', `was refused by the hiring platform: ${begun.error.code}`);
+  if (!('value' in begun))
+    return verdict('quarantined', 'a request had no answer, and no event tells of its run: look there, and ask again');
+  return follow(context, begun.value, verdict, told);
+}
+
+async function readRun({ connection }: PushContext, rescoreId: string) {
+  try {
+    return (await connection.partner.jobCandidates.getRescore({ params: { rescoreId } })).data;
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return undefined;
+  }
+}
+
+/** How long until a run that goes on is looked at again. */
+const LOOK_MS = 5_000;
+
+async function follow(
+  context: PushContext,
+  { rescoreId, left }: Begun,
+  verdict: (kind: Verdict['kind'], reason?: string) => Verdict,
+  told: readonly string[],
+): Promise<Verdict> {
+  const { deps, connection, key } = context;
+  const run = await readRun(context, rescoreId);
+  // What its status may be is not shown (K9): the event says the same.
+  const isOver = run?.status === 'completed' || run?.status === 'failed' || told.includes(rescoreId);
+  if (run !== undefined && !isOver)
+    throw new ConnectorError({
+      code: 'RESCORE_RUNNING',
+      action: 'retry',
+      retryAfterMs: LOOK_MS,
+      message: `The hiring platform is at run ${rescoreId}, which scores candidates again. It is looked at again.`,
+    });
+  if (run === undefined) return verdict('quarantined', `the hiring platform does not show its run ${rescoreId}`);
+  if (run.status === 'failed') return verdict('quarantined', `run ${rescoreId} failed: nobody was scored`);
+  const { items } = await connection.partner.readAll(contract.jobCandidates.listRescored, { params: { rescoreId } });
+  const scored = items.map(({ id }) => String(id));
+  await addHints(deps.store, key.tenantId, 'applications', scored);
+  const failed = Number(run.totalFailed ?? 0);
+  if (failed + left === 0) return verdict('updated');
+  return verdict('skipped', `${failed} were not scored, and ${left} had no place in the run (250, and credits)`);
+}

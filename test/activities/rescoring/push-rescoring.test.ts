@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { clearHints, readHints } from '../../../src/store/hints.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { hintOfAsk } from '../../../src/streams/rescoring.ts';
+import { openPushWorld } from '../push-world.ts';
+
+const key = { tenantId: 'acme', stream: 'rescoring' };
+
+/** A job with candidates, and what the partner's ledger says of runs. */
+async function rescoringWorld() {
+  const world = await openPushWorld('rescoring', { candidates: 30 }, async () => ({}));
+  const { sandbox, store } = world;
+  const jobId = String((await sandbox.partner.readAll(contract.jobs.list, {})).items[0]?.id);
+  let asked = 0;
+  return {
+    ...world,
+    jobId,
+    ask: () => world.hint([hintOfAsk({ jobId, askedAt: (asked += 1) })]),
+    runs: () => sandbox.control.ledger({ kind: 'effect', name: 'rescore' }),
+    async scores() {
+      const input = { params: { jobId: Number(jobId) } };
+      const { items } = await sandbox.partner.readAll(contract.jobCandidates.listByJob, input);
+      return new Map(items.map((one) => [String(one['id']), one['profileMatchScore']]));
+    },
+    /** Whose new scores the stream of applications is to read; they are taken away. */
+    async toRead() {
+      const hints = await readHints(store, 'acme', 'applications');
+      await clearHints(store, 'acme', 'applications', hints);
+      return hints.map(({ recordId }) => recordId).toSorted();
+    },
+    reason: async () => (await readQuarantine(store, key)).map(({ reason }) => reason).join(' '),
+  };
+}
+
+test('each ask is one run, followed to its end, and its scores are read; nothing runs unasked', async () => {
+  const { run, once, ask, runs, scores, toRead, sandbox } = await rescoringWorld();
+  expect(await once('zero')).toMatchObject({ state: 'done' });
+  expect(await runs()).toEqual([]);
+  const before = await scores();
+  await ask();
+  await expect(once('one')).rejects.toMatchObject({ code: 'RESCORE_RUNNING', retryAfterMs: 5_000 });
+  await sandbox.later(10_000);
+  expect(await once('one')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect(await once('two')).toMatchObject({ state: 'done', counts: { updated: 0 } });
+  expect(await runs()).toHaveLength(1);
+  const after = await scores();
+  const scored = await toRead();
+  expect(scored.length).toBeGreaterThan(0);
+  expect(scored.every((id) => after.has(id))).toBe(true);
+  expect([...after].some(([id, score]) => before.get(id) !== score)).toBe(true);
+  await ask();
+  await run('three');
+  expect(await runs()).toHaveLength(2);
+});
+
+test('one run an ask, wherever the process is killed or an answer lost, as far as anybody can know', async () => {
+  const { run, once, ask, runs, toRead, sandbox, points, clock, hint, reason } = await rescoringWorld();
+  await ask();
+  points.arm(0);
+  await run('recorded');
+  const passed = points.arm(0).length;
+  for (let nth = 1; nth <= passed; nth += 1) {
+    await ask();
+    points.arm(nth);
+    await run(`killed-${nth}`);
+    points.arm(0);
+    await run(`after-${nth}`);
+  }
+  const known = await runs();
+  expect(known.length).toBeLessThanOrEqual(passed + 1);
+  expect(known.length).toBeGreaterThan(passed / 2);
+  await toRead();
+
+  const faults = [{ kind: 'answer-lost' as const, on: 'jobCandidates.rescore', nth: 1 }];
+  await sandbox.control.act('setFaults', { faults });
+  await ask();
+  await expect(once('lost')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await sandbox.later(10_000);
+  const ended = (await sandbox.told('job.candidates.rescored')).at(-1);
+  clock.now += 600_000;
+  await hint([String(ended?.['rescoreId'])]);
+  expect(await once('lost')).toMatchObject({ state: 'done', counts: { updated: 1 } });
+  expect((await toRead()).length).toBeGreaterThan(0);
+  expect(await runs()).toHaveLength(known.length + 1);
+
+  await sandbox.control.act('setFaults', { faults });
+  await ask();
+  await run('unknown');
+  expect(await reason()).toContain('no event tells of its run');
+  expect(await runs()).toHaveLength(known.length + 2);
+
+  await sandbox.control.act('setCredits', { credits: 0 });
+  await ask();
+  expect(await run('poor')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await reason()).toContain('INSUFFICIENT_CREDITS');
+});
