@@ -47,7 +47,7 @@ export async function documentedHire(
   const resume = await serveFile(served);
   await fleet.apply('acme', `documents: [${documents}]\n`);
   await fleet.reconcile('acme');
-  const id = await fleet.hire(await applyWith(fleet.sandbox, resume));
+  const id = await fleet.hire(await applyWith(fleet.sandbox, resume, documents.includes('consent')));
   const ref = { tenantId: 'acme', jobCandidateId: id, period: 1 };
   const verdicts: unknown[] = [await fleet.open('acme', id)];
   await finishOnboardings(fleet.sandbox.control, fleet.sandbox.partner);
@@ -145,19 +145,23 @@ async function serveFile(file: ServedFile): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ana-reyes.pdf?signature=secret`;
 }
 
-/** Somebody applies who left a resume; the id of the application. */
-async function applyWith({ partner }: OpenSandbox, resume: string): Promise<number> {
+/** Somebody applies who left a resume, or through the hosted page with consent; the id of the application. */
+async function applyWith({ partner, control }: OpenSandbox, resume: string, isHosted: boolean): Promise<number> {
   const [job] = (await partner.readAll(contract.jobs.list)).items;
   const fields = (await partner.readAll(contract.customFields.list, { query: { entityType: 'candidate' } })).items;
   const startDate = fields.find(({ fieldLabel }) => fieldLabel === 'Start date')?.id;
   const before = new Set((await listApplicants(partner)).map(({ jobCandidateId }) => jobCandidateId));
+  const ana = { email: 'ana@example.org', firstName: 'Ana', lastName: 'Reyes', city: 'Sydney', country: 'Australia' };
+  if (isHosted) {
+    const made = await control.act('apply', { jobId: Number(job?.id), candidate: ana });
+    const { candidateId, jobCandidateId } = made as { candidateId: number; jobCandidateId: number };
+    const of = { customFieldId: String(startDate), entityType: 'candidate', entityId: String(candidateId) } as const;
+    await partner.customFieldValues.upsert({ body: { ...of, value: '2027-01-11' } });
+    return jobCandidateId;
+  }
   await partner.candidates.add({
     body: {
-      email: 'ana@example.org',
-      firstName: 'Ana',
-      lastName: 'Reyes',
-      city: 'Sydney',
-      country: 'Australia',
+      ...ana,
       educations: [{ degree: 'BSc' }],
       workExperiences: [{ title: 'Chef' }],
       customFields: { [String(startDate)]: '2027-01-11' },

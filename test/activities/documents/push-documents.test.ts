@@ -46,6 +46,17 @@ test('what comes of the medical test stays with the partner, unless the tenant l
   }
 });
 
+test('the consent of an application is kept with the employee, once', async () => {
+  const { run, stored, sandbox, hire } = await hiredBesideFolder('consent');
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  const params = { jobCandidateId: Number(hire.job_candidate_id) };
+  const { pdfUrl } = (await sandbox.partner.jobCandidates.getConsentDocument({ params })).data.document;
+  const shown = Buffer.from(await (await fetch(pdfUrl ?? '')).arrayBuffer());
+  expect(shown.subarray(0, 5).toString()).toBe('%PDF-');
+  expect(stored().map(hashOf)).toEqual([hashOf(shown)]);
+  expect(await run('two', { full: true })).toMatchObject({ counts: { created: 0, unchanged: 1 } });
+});
+
 test('a document whose step the partner does not tell stays there and is told, until both are wanted', async () => {
   for (const [listed, isWanted] of [
     ['onboarding', false],

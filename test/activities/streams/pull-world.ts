@@ -28,7 +28,7 @@ export interface PullWorld {
 /** A sandbox, a SQL HR system and a store for one tenant, without Temporal; `streams` is YAML of its tenant file. */
 export async function openPullWorld(
   streams: string,
-  options: Pick<WorldOptions, 'jobs' | 'candidates' | 'hris'> = {},
+  options: Pick<WorldOptions, 'jobs' | 'candidates' | 'hris' | 'sandbox'> = {},
 ): Promise<PullWorld> {
   const world = await startWorld({ temporalAddress: '127.0.0.1:1', startDates: false, jobs: 2, ...options });
   const store = await openStore(world.storeUrl);
