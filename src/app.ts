@@ -90,7 +90,7 @@ async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const temporal = await connectTemporal();
   const url = storeUrl(options.dataDir, config);
   const plugins = [writeFailpoints(passFailpoint)];
-  const store = await openStore(url, { plugins });
+  const store = await openStore(url, { plugins, keys: { ref: config.HIREBRIDGE_KEYS } });
   // A connection of its own: no permit waits for a transaction, and none for the disk. Evidence may be lost with it.
   const rateLimits = await openStore(url, { relaxed: true, poolSize: 2, plugins });
   try {

@@ -42,7 +42,8 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe(
-      'Where the keys stand that encrypt what Temporal is given, `file:PATH`; the same file for every process. ' +
+      "Where the keys stand that encrypt people's values and what Temporal is given, `file:PATH`; the same file for " +
+        'worker, console and commands. ' +
         'Without it nothing is encrypted.',
     ),
   HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that the receiver listens on.'),

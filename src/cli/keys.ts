@@ -1,21 +1,41 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
+import { audit } from '../store/audit.ts';
+import type { Store } from '../store/open-store.ts';
+import { addDataKey, listDataKeys, type Sealing } from '../store/sealed-values.ts';
 import { addKey } from '../vault/keys.ts';
-import { example } from './options.ts';
-import { say } from './print.ts';
+import { withStore } from './open.ts';
+import { asOption, byOf, example, placesOf } from './options.ts';
+import { printJson, renderListed, say } from './print.ts';
 
 interface Flags {
   json?: boolean;
+  as?: string;
 }
 
 export function defineKeys(command: Command): void {
-  command.description('Make the keys of HIREBRIDGE_KEYS.');
+  command.description("Make the keys of HIREBRIDGE_KEYS, and replace those of tenants' values.");
   command
     .command('new')
     .description('Add a key at the end of the file of HIREBRIDGE_KEYS, and make the file where there is none.')
     .option('--json', 'print JSON')
     .addHelpText('after', example('HIREBRIDGE_KEYS=file:/etc/hirebridge/keys hirebridge keys new'))
     .action(runNew);
+  command
+    .command('status')
+    .description(
+      "List the data keys of tenants: which key of HIREBRIDGE_KEYS encrypts each, and whether all of a tenant's " +
+        'values are under its latest.',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge keys status'))
+    .action(runStatus);
+  asOption(command.command('rotate').argument('<tenant>', 'tenant whose values get another key'))
+    .description('Make another data key for a tenant; a worker brings its values under it, while everything goes on.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge keys rotate acme'))
+    .action(runRotate);
 }
 
 function runNew(options: Flags): void {
@@ -25,4 +45,40 @@ function runNew(options: Flags): void {
     : 'It decrypts as soon as a process has the file; it encrypts once its line is the first. ' +
       'Move it there when every process has it.';
   say(options, { key: keyId, file }, `Added key ${keyId} to ${file}. ${next}\n`);
+}
+
+async function runStatus(options: Flags, command: Command): Promise<void> {
+  const list = async (store: Store) => listDataKeys(sealingIn(store));
+  const listed = await withStore(await placesOf(command), list, { mustExist: true });
+  const keys = listed.map((one) => ({
+    tenant: one.tenant_id,
+    dataKey: one.key_id,
+    madeAt: new Date(Number(one.made_at)).toISOString(),
+    under: one.master_key,
+    sweptAt: one.swept_at === null ? null : new Date(Number(one.swept_at)).toISOString(),
+  }));
+  if (options.json === true) return printJson(keys);
+  if (keys.length === 0) return void process.stdout.write('No tenant has a data key yet: a worker makes them.\n');
+  const rows = keys.map((one) => [one.tenant, one.dataKey, one.madeAt, one.under, one.sweptAt ?? 'not yet']);
+  process.stdout.write(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'all values under it'], rows));
+}
+
+async function runRotate(tenantId: string, options: Flags, command: Command): Promise<void> {
+  const rotate = async (store: Store): Promise<string> => {
+    const { key_id: keyId } = await addDataKey(sealingIn(store), tenantId);
+    await audit(store, { by: byOf(options), tenantId, act: 'key-rotated', details: keyId });
+    return keyId;
+  };
+  const dataKey = await withStore(await placesOf(command), rotate, { mustExist: true, tenantId });
+  const next = 'A worker brings the values under it; hirebridge keys status shows when that is done.';
+  say(options, { tenant: tenantId, dataKey }, `${tenantId} has data key ${dataKey}. ${next}\n`);
+}
+
+function sealingIn({ sealing }: Store): Sealing {
+  if (sealing !== undefined) return sealing;
+  throw new ConnectorError({
+    code: 'KEYS_INVALID',
+    action: 'reject',
+    message: 'HIREBRIDGE_KEYS is not set, and no value of a tenant is encrypted: set it to file:PATH.',
+  });
 }

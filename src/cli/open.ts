@@ -27,7 +27,7 @@ export async function withStore<T>(
   { mustExist = false, migrate = mustExist ? 'never' : 'always', tenantId }: Opening = {},
 ): Promise<T> {
   if (mustExist) assertExists(storeFile(dataDir));
-  const store = await openStore(storeUrl(dataDir), { migrate });
+  const store = await openStore(storeUrl(dataDir), { migrate, keys: { ref: readConfig().HIREBRIDGE_KEYS } });
   try {
     if (tenantId !== undefined) await assertTenantInStore(store, tenantId);
     return await use(store);

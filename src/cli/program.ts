@@ -49,7 +49,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'make and revoke addresses where calendars read bookings',
       async () => (await import('./calendar.ts')).defineCalendar,
     ],
-    ['keys', 'make keys that encrypt', async () => (await import('./keys.ts')).defineKeys],
+    ['keys', 'make and replace keys that encrypt', async () => (await import('./keys.ts')).defineKeys],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],
   'Run:': [

@@ -1,3 +1,5 @@
+import { SEALED } from './sealed-values.ts';
+
 /**
  * What a column can hold of a person. identity: who they are: names, birth dates. contact: how they are reached.
  * content: what is said of them: fields of a record, pay, an answer. secret: what opens something. pseudonym: an id of
@@ -60,6 +62,14 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     why: 'Whether the consent of an application is good, so that nothing lands without it.',
     kept: 'until the person is erased; a good one until its application is gone',
     others: 'tenant_id',
+  },
+  data_keys: {
+    people: { wrapped: ['secret'] },
+    why:
+      "What encrypts a tenant's values, itself encrypted by a key of `HIREBRIDGE_KEYS`. Of a store in SQLite it " +
+      'stands in `keys.db` beside it.',
+    kept: 'until the tenant is erased, which makes its values unreadable in backups as well',
+    others: 'key_id tenant_id nth master_key made_at swept_at',
   },
   document_looks: {
     people: { job_candidate_id: IDS },
@@ -416,6 +426,8 @@ export function renderDataMap(): string {
   return [
     '### Tables of the store',
     '',
+    'Where `HIREBRIDGE_KEYS` is set, what is marked encrypted here is; everything else stands in clear.',
+    '',
     ...tables.flatMap(([name, place]) => ('people' in place ? [renderPlace(name, place)] : [])),
     '',
     `Nothing of a person stands in ${without.join(', ')}.`,
@@ -427,7 +439,10 @@ export function renderDataMap(): string {
 }
 
 function renderPlace(name: string, { people, why, kept }: Place): string {
-  const byClass = Map.groupBy(Object.entries(people), ([, classes]) => classes.join(', '));
+  const encrypted: readonly string[] = SEALED[name.replaceAll('`', '') as keyof typeof SEALED] ?? [];
+  const byClass = Map.groupBy(Object.entries(people), ([column, classes]) =>
+    [...classes, ...(encrypted.includes(column) ? ['encrypted'] : [])].join(', '),
+  );
   const parts = [...byClass].map(
     ([classes, columns]) => `${columns.map(([column]) => column).join(', ')} (${classes})`,
   );

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Side } from '../hire/side.ts';
 import type { ExchangePairTable } from './exchange-tables.ts';
 import type { Store } from './open-store.ts';
+import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
 /** What is known of a pair; `version` 0 where nothing is. */
@@ -112,18 +113,21 @@ function readEchoes(text: string): Echoes {
  * nothing is saved, and nothing may be written.
  */
 export async function savePair(
-  { kysely, now }: Store,
+  store: Store,
   { tenantId, stream }: StreamKey,
   { pairId, version, bases, identities, sent, echoes, settlesInMs, missing, isGone }: PairChange,
 ): Promise<boolean> {
+  const { kysely, now } = store;
+  const seal = (column: 'bases' | 'sent' | 'echoes', value: object): Promise<string> =>
+    sealed(store, `exchange_pairs.${column}`, tenantId, JSON.stringify(value));
   const settles = settlesInMs === undefined ? undefined : sql<number>`${now} + ${sql.lit(settlesInMs)}`;
   const changed = {
     version: version + 1,
     updated_at: now,
-    ...(bases === undefined ? {} : { bases: JSON.stringify(bases) }),
+    ...(bases === undefined ? {} : { bases: await seal('bases', bases) }),
     ...(identities === undefined ? {} : { identities: JSON.stringify(identities) }),
-    ...(sent === undefined ? {} : { sent: JSON.stringify(sent) }),
-    ...(echoes === undefined ? {} : { echoes: JSON.stringify(echoes) }),
+    ...(sent === undefined ? {} : { sent: await seal('sent', sent) }),
+    ...(echoes === undefined ? {} : { echoes: await seal('echoes', echoes) }),
     ...(settles === undefined ? {} : { settles_at: settles }),
     ...(missing === undefined ? {} : { missing_side: missing?.side ?? null, missing_run: missing?.runId ?? null }),
     ...(isGone === undefined ? {} : { gone_at: isGone ? now : null }),

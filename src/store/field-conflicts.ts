@@ -5,6 +5,7 @@ import type { Side } from '../hire/side.ts';
 import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
+import { type SEALED, sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
 /** A field of a pair where the sides differ. */
@@ -59,7 +60,9 @@ export async function settleConflicts(
       .where('conflict_id', 'in', over)
       .execute();
   if (news.length === 0) return;
-  const rows = news.map(({ field, kind, code, forms, values, isSensitive, kept }) => ({
+  const seal = <Text extends string | null>(column: (typeof SEALED)['field_conflicts'][number], text: Text) =>
+    sealed(store, `field_conflicts.${column}`, tenantId, text);
+  const rows = news.map(async ({ field, kind, code, forms, values, isSensitive, kept }) => ({
     conflict_id: randomUUID().slice(0, 8),
     tenant_id: tenantId,
     stream,
@@ -67,17 +70,20 @@ export async function settleConflicts(
     field,
     kind,
     code: code ?? null,
-    partner_form: forms.partner,
-    hris_form: forms.hris,
-    partner_value: JSON.stringify(values.partner),
-    hris_value: JSON.stringify(values.hris),
+    partner_form: await seal('partner_form', forms.partner),
+    hris_form: await seal('hris_form', forms.hris),
+    partner_value: await seal('partner_value', JSON.stringify(values.partner)),
+    hris_value: await seal('hris_value', JSON.stringify(values.hris)),
     is_sensitive: isSensitive ? 1 : 0,
     kept: kept ?? null,
     times: 1,
     since: store.now,
     closed_at: kind === 'conflict' ? store.now : null,
   }));
-  await store.kysely.insertInto('field_conflicts').values(rows).execute();
+  await store.kysely
+    .insertInto('field_conflicts')
+    .values(await Promise.all(rows))
+    .execute();
 }
 
 function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict): boolean {

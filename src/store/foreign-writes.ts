@@ -6,6 +6,7 @@ import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import { listPurged } from './purged-writes.ts';
 import type { ForeignWriteRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
 
 /** What one field was and became; `old` is absent where it was not known. */
@@ -56,7 +57,7 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     by: origin.by,
     outcome: isOpen && !isSaidOnce ? ('open' as const) : ('done' as const),
   };
-  const values = valuesOf(store, common, writes.map(rowOf));
+  const values = valuesOf(store, common, await sealedRows(store, origin.tenantId, writes.map(rowOf)));
   if (isSaidOnce) await insertOpen(store, common, values);
   else await sql`insert into foreign_writes ${values}`.execute(store.kysely);
   return common.batch_id;
@@ -88,7 +89,19 @@ async function insertOpen(
   });
 }
 
-type OwnColumns = ReturnType<typeof rowOf>;
+type OwnColumns = Omit<ReturnType<typeof rowOf>, 'changes'> & { changes: NewWrite['changes'] | string };
+
+/** As they are where nothing is encrypted. */
+async function sealedRows(
+  store: Store,
+  tenantId: string,
+  rows: readonly ReturnType<typeof rowOf>[],
+): Promise<readonly OwnColumns[]> {
+  if (store.sealing === undefined) return rows;
+  const changesOf = ({ changes }: (typeof rows)[number]): Promise<string> =>
+    sealed(store, 'foreign_writes.changes', tenantId, JSON.stringify(changes));
+  return Promise.all(rows.map(async (row) => ({ ...row, changes: await changesOf(row) })));
+}
 
 function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, rowHash }: NewWrite) {
   const fields = Object.keys(changes);
@@ -114,7 +127,7 @@ function asJson(rows: readonly OwnColumns[]): string {
       ...row,
       fields: JSON.stringify(row.fields),
       sensitive: JSON.stringify(row.sensitive),
-      changes: JSON.stringify(row.changes),
+      changes: typeof row.changes === 'string' ? row.changes : JSON.stringify(row.changes),
     })),
   );
 }

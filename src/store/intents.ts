@@ -4,6 +4,7 @@ import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 
 interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */
@@ -27,6 +28,7 @@ export interface OpenIntent extends IntentRow {
  * this attempt first: it may be under way, so the caller must wait for its deadline and look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
+  const pinned = await sealed(store, 'intents.pinned', intent.tenantId, JSON.stringify(intent.pinned));
   const row = await store.kysely
     .insertInto('intents')
     .columns([
@@ -47,7 +49,7 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
         eb.val(intent.jobCandidateId).as('job_candidate_id'),
         eb.val(intent.period).as('period'),
         eb.val(intent.attempt).as('attempt'),
-        eb.val(JSON.stringify(intent.pinned)).as('pinned'),
+        eb.val(pinned).as('pinned'),
         'clock.at as sent_at',
         eb('clock.at', '+', intent.budgetMs).as('give_up_at'),
         sql.lit('open').as('outcome'),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
+import { sealed } from './sealed-values.ts';
 
 export interface JobSnapshot {
   jobId: string;
@@ -18,16 +19,15 @@ export async function saveJobs(
   jobs: ReadonlyArray<Pick<JobSnapshot, 'jobId' | 'record'>>,
 ) {
   for (let from = 0; from < jobs.length; from += 100) {
+    const rows = jobs.slice(from, from + 100).map(async (job) => ({
+      tenant_id: tenantId,
+      job_id: job.jobId,
+      record: await sealed(store, 'jobs.record', tenantId, JSON.stringify(job.record)),
+      seen_at: store.now,
+    }));
     await store.kysely
       .insertInto('jobs')
-      .values(
-        jobs.slice(from, from + 100).map((job) => ({
-          tenant_id: tenantId,
-          job_id: job.jobId,
-          record: JSON.stringify(job.record),
-          seen_at: store.now,
-        })),
-      )
+      .values(await Promise.all(rows))
       .onConflict((c) =>
         c
           .columns(['tenant_id', 'job_id'])

@@ -1,6 +1,7 @@
 import type { EmployeeFields } from '../hire/employee.ts';
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
+import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
 /** One record of a lookup table; `hash` is over `fields`. */
@@ -20,7 +21,7 @@ export async function readLookupRows(store: Store, key: StreamKey, ids?: readonl
 async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
   const all = store.kysely
     .selectFrom('lookup_rows')
-    .select(['record_id', 'row_hash', 'fields'])
+    .select(['tenant_id', 'record_id', 'row_hash', 'fields'])
     .where('tenant_id', '=', key.tenantId)
     .where('stream', '=', key.stream);
   const rows = await (ids === undefined ? all : all.where('record_id', 'in', ids)).execute();
@@ -49,19 +50,18 @@ export async function listLookupIds(
 
 /** Writes all of them or none. */
 export async function saveLookupRows(store: Store, key: StreamKey, rows: readonly LookupRow[]): Promise<void> {
+  const { tenantId: tenant_id, stream } = key;
+  const all = await Promise.all(
+    rows.map(async ({ id: record_id, hash: row_hash, fields: plain }) => {
+      const fields = await sealed(store, 'lookup_rows.fields', tenant_id, JSON.stringify(plain));
+      return { tenant_id, stream, record_id, row_hash, fields };
+    }),
+  );
   await store.kysely.transaction().execute(async (trx) => {
-    for (const some of batchesOf(rows))
+    for (const some of batchesOf(all))
       await trx
         .insertInto('lookup_rows')
-        .values(
-          some.map(({ id, hash, fields }) => ({
-            tenant_id: key.tenantId,
-            stream: key.stream,
-            record_id: id,
-            row_hash: hash,
-            fields: JSON.stringify(fields),
-          })),
-        )
+        .values(some)
         .onConflict((c) =>
           c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet((eb) => ({
             row_hash: eb.ref('excluded.row_hash'),

@@ -5,6 +5,7 @@ import { type Database, type OpenOptions, openDatabase } from '../sql/open-datab
 import { within } from '../within.ts';
 import { bringUpToDate, type Migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
+import { openSealing, type Sealing } from './sealed-values.ts';
 
 /** The store's tables, whatever state they are in. */
 export type StoreTables = Database<Tables>;
@@ -14,23 +15,33 @@ export interface Store extends StoreTables {
    * Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks.
    */
   installationId: string;
+  /** What encrypts people's values in it, and opens them; absent where they stand in clear. */
+  sealing?: Sealing;
 }
 
 export interface OpenStoreOptions extends OpenOptions {
   plugins?: KyselyPlugin[];
   migrate?: Migrate;
+  /** Where the keys of people's values stand, if anywhere. Without it no such value is to be read or written. */
+  keys?: { ref: string | undefined };
 }
 
 /**
  * Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at
- * once. @throws ConnectorError STORE_UNREACHABLE and what `bringUpToDate` says
+ * once. @throws ConnectorError STORE_UNREACHABLE and what `bringUpToDate` and `openSealing` say
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { migrate = 'always', ...rest } = options;
+  const { migrate = 'always', keys, ...rest } = options;
   const database = openDatabase<Tables>(url, { ...rest, ownerOnly: true });
   try {
     await bringUpToDate(url, database, migrate);
-    return { ...database, installationId: await readInstallationId(database) };
+    const installationId = await readInstallationId(database);
+    const sealing = keys && (await openSealing(url, keys.ref));
+    if (sealing === undefined) return { ...database, installationId };
+    const close = async (): Promise<void> => {
+      await Promise.all([database.close(), sealing.database.close()]);
+    };
+    return { ...database, kysely: database.kysely.withPlugin(sealing.plugin), installationId, sealing, close };
   } catch (error) {
     await database.close();
     if (!isConnectorError(error)) throw storeUnreachable(database.kind, error);

@@ -5,6 +5,7 @@ import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { readKept } from './purged.ts';
 import type { PlanRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 
 /** A plan to be saved: by which mapping it was made, and the change itself. */
 interface NewPlan {
@@ -21,7 +22,7 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
       plan_id: planId,
       ...hireColumns(key),
       mapping_hash: plan.mappingHash,
-      change: JSON.stringify(plan.change),
+      change: await sealed(store, 'plans.change', key.tenantId, JSON.stringify(plan.change)),
       planned_at: store.now,
     })
     .execute();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import type { Store } from './open-store.ts';
+import { sealed } from './sealed-values.ts';
 import type { SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
 
 /** A plan to be kept until a person applies it. Changes hold personal data and stay in the store. */
@@ -55,12 +56,14 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
       await trx
         .insertInto('saved_plan_records')
         .values(
-          plan.records.slice(from, from + MOST_ROWS).map(({ id, change }) => ({
-            plan_hash: hash,
-            record_id: id,
-            change: JSON.stringify(change),
-            state: 'planned' as const,
-          })),
+          await Promise.all(
+            plan.records.slice(from, from + MOST_ROWS).map(async ({ id, change }) => ({
+              plan_hash: hash,
+              record_id: id,
+              change: await sealed(store, 'saved_plan_records.change', plan.tenantId, JSON.stringify(change)),
+              state: 'planned' as const,
+            })),
+          ),
         )
         .execute();
   });
@@ -107,8 +110,10 @@ export async function readPlanRecords<Change>(
 ): Promise<SavedRecord<Change>[]> {
   const query = store.kysely
     .selectFrom('saved_plan_records')
-    .selectAll()
-    .where('plan_hash', '=', hash)
+    .innerJoin('saved_plans', 'saved_plans.plan_hash', 'saved_plan_records.plan_hash')
+    .selectAll('saved_plan_records')
+    .select('saved_plans.tenant_id')
+    .where('saved_plan_records.plan_hash', '=', hash)
     .orderBy('record_id');
   const rows = await (state === undefined ? query : query.where('state', '=', state)).execute();
   return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));

@@ -33,7 +33,14 @@ import type {
   StreamStateTable,
   StreamTable,
 } from './stream-tables.ts';
-import type { AuditHeadTable, AuditTable, FreezeTable, InstallationTable, TenantTable } from './tenant-tables.ts';
+import type {
+  AuditHeadTable,
+  AuditTable,
+  DataKeyTable,
+  FreezeTable,
+  InstallationTable,
+  TenantTable,
+} from './tenant-tables.ts';
 import type {
   ForeignWriteTable,
   MappingVersionTable,
@@ -48,6 +55,7 @@ import type {
  */
 export interface Tables {
   installation: InstallationTable;
+  data_keys: DataKeyTable;
   processes: ProcessTable;
   leases: LeaseTable;
   events_out: EventOutTable;

@@ -36,7 +36,7 @@ export async function readSentLeads({ kysely }: Store, tenantId: string): Promis
   const rows = await kysely
     .selectFrom('sourced_leads as l')
     .leftJoin('foreign_writes as w', 'w.batch_id', 'l.write_id')
-    .select(['l.lead_id', 'l.job_id', 'w.changes'])
+    .select(['l.tenant_id', 'l.lead_id', 'l.job_id', 'w.changes'])
     .where('l.tenant_id', '=', tenantId)
     .where('l.state', '=', 'sent')
     .orderBy('l.lead_id')

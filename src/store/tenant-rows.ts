@@ -7,6 +7,7 @@ import { type ErasureReceipt, endErasure } from './erasures.ts';
 import type { Store } from './open-store.ts';
 import { type FoundRows, NAMING_ACTS } from './person-data.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
+import { destroyDataKeys, listDataKeys } from './sealed-values.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 // All that a tenant has in the store, and how it goes. The map says which tables those are, so that a new one is among
@@ -45,6 +46,10 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
     const count = Number(counted.rows[0]?.count);
     if (count > 0) found.push({ place, count });
   }
+  // Beside a store in SQLite; in Postgres they are one of its tables.
+  const { sealing } = store;
+  const keys = sealing === undefined || store.kind === 'postgres' ? [] : await listDataKeys(sealing, tenantId);
+  if (keys.length > 0) found.push({ place: 'data_keys', count: keys.length });
   return found;
 }
 
@@ -62,6 +67,8 @@ export async function eraseTenantRows(store: Store, tenantId: string): Promise<v
   for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
   await erasePeople(store, tenantId);
   await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
+  // What stands of the tenant in backups can be read no more.
+  if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
 }
 
 /**

@@ -105,6 +105,7 @@ export const auditActs = [
   'calendar-made',
   'calendar-revoked',
   'redacted',
+  'key-rotated',
 ] as const;
 
 /** What people did to tenants and to the fleet, and what they looked at; see `audit.ts`. */
@@ -142,4 +143,17 @@ export interface AuditHeadTable {
   hash: string;
   /** Up to here the head was noted outside the store. */
   noted: Generated<number>;
+}
+
+/** One data key of a tenant: the latest encrypts, all decrypt. */
+export interface DataKeyTable {
+  key_id: string;
+  tenant_id: string;
+  nth: number;
+  /** Base64, encrypted by the master key of this id. */
+  wrapped: string;
+  master_key: string;
+  made_at: number;
+  /** Every value of the tenant was seen to be encrypted with it. */
+  swept_at: number | null;
 }

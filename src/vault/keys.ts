@@ -46,15 +46,20 @@ export function unseal(key: Buffer, sealed: Uint8Array, about: string): Buffer {
     decipher.setAAD(Buffer.from(about)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
   } catch (cause) {
-    throw new ConnectorError({
-      code: 'SEAL_BROKEN',
-      action: 'reject',
-      message:
-        `An encrypted value (${about}) cannot be opened: it was changed or moved past hirebridge. ` +
-        'Find out who wrote to the database, and put the row back from a backup.',
-      cause,
-    });
+    throw sealBroken(about, cause);
   }
+}
+
+/** A value that is not what was encrypted, or does not stand where it stood. */
+export function sealBroken(about: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    code: 'SEAL_BROKEN',
+    action: 'reject',
+    message:
+      `An encrypted value (${about}) cannot be opened: it was changed or moved past hirebridge. ` +
+      'Find out who wrote to the database, and put the row back from a backup.',
+    cause,
+  });
 }
 
 /**

@@ -30,6 +30,7 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../store/retention.ts';
+import { encryptTenant } from '../store/sealed-values.ts';
 import {
   listTenantStates,
   PAUSED_BY_PERSON,
@@ -51,6 +52,7 @@ import { createEventSender } from './send-events.ts';
 /** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 /** An HR system that works is asked once in so many rounds. */
 const HRIS_EVERY = 12;
 /** A worker that says nothing for so many rounds no longer does what one does for all: another takes it over. */
@@ -119,6 +121,11 @@ function createRound(
     await purgeWriteLog(store, tenant, policies.retention.writes, signal);
     return 'done';
   };
+  const encrypt: Chore = async ({ tenant }, signal) => {
+    const encrypted = await encryptTenant(store, tenant, signal);
+    if (encrypted > 0) log.info({ tenantId: tenant, encrypted }, 'values of a tenant encrypted');
+    return 'done';
+  };
   const purgeLeft = createLeftPurge(deps, stop);
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
@@ -151,6 +158,7 @@ function createRound(
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
       runner.begin('forget writes', forget, tenant, DAY_MS);
+      if (store.sealing !== undefined) runner.begin('encrypt', encrypt, tenant, MINUTE_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);
       else runner.begin('check HRIS', checkHris, tenant, deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY);
     }

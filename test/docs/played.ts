@@ -21,6 +21,8 @@ export const LISTS: readonly string[] = [
 
 /** Lines, or one of the commands that a line stands for, that another test plays: its file, and words in it. */
 export const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
+  'hirebridge keys status': ['test/cli/keys.test.ts', "['keys', 'status'"],
+  'hirebridge keys rotate acme': ['test/cli/keys.test.ts', "['keys', 'rotate'"],
   'hirebridge keys new': ['test/cli/keys.test.ts', "['keys', 'new']"],
   'hirebridge person find acme eva.lind@example.com': ['test/slow/person.test.ts', "'find'"],
   'hirebridge person export acme 501 --out eva.json': ['test/slow/person.test.ts', "'export'"],

@@ -45,7 +45,7 @@ async function dump(store: Store): Promise<string[]> {
 const NOT_OF_ONE = new Set(
   (
     'erasures person_marks person_mark_keys freezes installation stream_states tenants jobs lookup_rows ' +
-    'exchange_tallies reconciles streams stream_pages audit calendar_feeds'
+    'exchange_tallies reconciles streams stream_pages audit calendar_feeds data_keys'
   ).split(' '),
 );
 
