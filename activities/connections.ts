@@ -16,6 +16,7 @@ import { exchangeNames, landedNames, type PullName, type StreamName } from '../s
 import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
 import { limitPartner } from '../src/tenants/limit-partner.ts';
 import {
+  destinationTenant,
   loadExchangeMapping,
   loadStreamMapping,
   loadTenantMapping,
@@ -42,10 +43,19 @@ export interface Connection {
   overrides: Overrides;
   /** Names the partner key without showing it. */
   keyFingerprint: string;
+  /** Where each hire gets an account as well; absent where the tenant names nothing. */
+  destinations?: Destinations;
   /** For what a person should hear of. */
   log?: Logger;
   /** What every process of the fleet may ask of this partner, and when. */
   rateLimit?: LimitedEndpoints;
+}
+
+/** Further systems of a tenant, each opened when it is first needed. */
+interface Destinations {
+  /** The tenant with its nth destination in the place of its HR system. */
+  of(at: number): Promise<Connection>;
+  close(): Promise<void>;
 }
 
 export interface Connections {
@@ -145,7 +155,11 @@ function createRetired() {
     clearTimeout(timers.get(opened));
     timers.delete(opened);
     const connection = await opened.catch(() => undefined);
-    await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
+    await Promise.allSettled([
+      connection?.partner.close(),
+      connection?.hris.close(),
+      connection?.destinations?.close(),
+    ]);
     await connection?.rateLimit?.close();
   }
   return {
@@ -159,12 +173,13 @@ function createRetired() {
 }
 
 /** Of every secret that the tenant's two sides need; undefined where one is missing. */
-export function hashOfSecrets({ partner, hris, landing }: Tenant): string | undefined {
+export function hashOfSecrets({ partner, hris, landing, destinations = [] }: Tenant): string | undefined {
   try {
     const secrets = JSON.stringify([
       resolveSecret(partner.apiKey),
       resolveOptions(hris.options),
-      landing && secretOrNone(landing.url),
+      landing && unlessMissing(() => resolveText(landing.url)),
+      ...destinations.map(({ options }) => unlessMissing(() => resolveOptions(options))),
     ]);
     return createHash('sha256').update(secrets).digest('hex');
   } catch {
@@ -172,12 +187,12 @@ export function hashOfSecrets({ partner, hris, landing }: Tenant): string | unde
   }
 }
 
-/** Where records land has a secret that nothing else waits for. */
-function secretOrNone(url: string): string {
+/** Where records land, and where accounts are made, has secrets that nothing else waits for. */
+function unlessMissing<T>(resolve: () => T): T | undefined {
   try {
-    return resolveText(url);
+    return resolve();
   } catch {
-    return '';
+    return undefined;
   }
 }
 
@@ -212,6 +227,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   });
   const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), {
     tenantId: tenant.tenant,
+    word: 'hris',
     mayWrite,
     answered: () => onAnswered?.(tenant.tenant, 'hris'),
     isBeside: tenant.landing !== undefined,
@@ -220,7 +236,41 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const hris = ownHris(tenant.hris.connection, inActivity);
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
-  return { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };
+  const ends = { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };
+  const { destinations } = tenant;
+  return destinations === undefined ? ends : { ...ends, destinations: openDestinations(ends, options) };
+}
+
+function openDestinations(ends: Connection, { rateLimitOf, beforeWrite }: ConnectionOptions): Destinations {
+  const opened = new Map<number, Promise<Connection>>();
+  const { tenant: tenantId } = ends.tenant;
+  const open = async (at: number): Promise<Connection> => {
+    const tenant = destinationTenant(ends.tenant, at);
+    const mapping = await loadTenantMapping(tenant);
+    // Each value is judged where it is written: what only describes fields has no trouble of its own to tell.
+    const { describe: _describe, ...account } = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), {
+      tenantId,
+      word: 'account',
+      mayWrite: () => beforeWrite(tenantId),
+      answered: () => undefined,
+      isBeside: true,
+    });
+    const hris = ownHris(
+      tenant.hris.connection,
+      withinActivity(account, () => undefined),
+    );
+    return { ...ends, tenant, hris, mapping, landings: {}, exchanges: {} };
+  };
+  return {
+    of(at) {
+      const known = opened.get(at) ?? open(at);
+      opened.set(at, known);
+      known.catch(() => opened.delete(at));
+      return known;
+    },
+    close: async () =>
+      void (await Promise.allSettled([...opened.values()].map(async (one) => (await one).hris.close()))),
+  };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
@@ -266,6 +316,8 @@ function guardHris(hris: HrisConnection, guard: Guard): HrisConnection {
 
 interface Guard {
   tenantId: string;
+  /** How its calls are named: those of the HR system, or of a destination after it. */
+  word: 'hris' | 'account';
   mayWrite: () => Promise<void>;
   answered: () => void;
   /** Records land in another database, whose answers say nothing of the HR system. */
@@ -280,7 +332,7 @@ function guardCalls<T extends object>(calls: T, guard: Guard): T {
       name,
       async (...args: unknown[]) => {
         if (HRIS_WRITES.has(name)) await guard.mayWrite();
-        const given = await outward(guard.tenantId, `hris.${name}`, () => call(...args));
+        const given = await outward(guard.tenantId, `${guard.word}.${name}`, () => call(...args));
         // A probe gives its failure.
         if ((given as { ok?: boolean } | undefined)?.ok !== false) guard.answered();
         return given;

@@ -49,11 +49,11 @@ export interface Sources {
 /**
  * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create
  * that already left must be settled whatever the stage, so `anyStage` reads on. `seen`: the person as read a moment
- * ago.
+ * ago. `beside`: records that the partner does not have.
  */
 export async function readSources(
   hire: HireContext,
-  options: { anyStage: boolean; seen?: Seen | undefined },
+  options: { anyStage: boolean; seen?: Seen | undefined; beside?: MappingSources },
 ): Promise<{ verdict: 'left' | 'not-yet' } | Held | { verdict: 'read'; sources: Sources }> {
   const { store, connection, ref } = hire;
   const { createAt } = connection.tenant.policies;
@@ -74,7 +74,7 @@ export async function readSources(
   const [records = read] = await currentRecords(hire.deps, connection, pinned, [read]);
   const fitted = await fittedMapping(hire.deps, connection, 'employee', pinned);
   const mapping = await withTables(store, ref.tenantId, fitted);
-  const { fields: mapped, problems } = evaluateMapping(mapping, records);
+  const { fields: mapped, problems } = evaluateMapping(mapping, { ...records, ...options.beside });
   const { fields, wanted: names } = apartFromNames(mapping, mapped);
   const inside = presence.verdict === 'in';
   return {

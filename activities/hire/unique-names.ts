@@ -35,8 +35,13 @@ export interface WantedName {
   base: string;
 }
 
+/** With its field as rules call it. */
+interface ChosenName extends UniqueName {
+  target: string;
+}
+
 interface Chosen {
-  names: UniqueName[];
+  names: ChosenName[];
   /** What the hire was given before, by field. */
   before: ReadonlyMap<string, string>;
   isKept: boolean;
@@ -63,16 +68,17 @@ export interface Named {
 }
 
 function namedAs({ names }: Chosen): Named {
-  return { verdict: 'named', names: Object.fromEntries(names.map(({ field, name }) => [field, name])) };
+  return { verdict: 'named', names: Object.fromEntries(names.map(({ target, name }) => [target, name])) };
 }
 
 /** One number for all names of a hire, so that user name and address are alike. */
 async function choose(hire: HireContext, wanted: readonly WantedName[]): Promise<Chosen | Held> {
-  const before = await readNames(hire.store, hire.ref);
+  const own = new Set(wanted.map(({ rule }) => fieldOf(hire, rule)));
+  const before = new Map([...(await readNames(hire.store, hire.ref))].filter(([field]) => own.has(field)));
   const kept = await keptNames(hire, wanted, before);
   if (kept !== undefined) return { names: kept, before, isKept: true };
   for (let number = 1; number <= MOST; number += 1) {
-    const names = wanted.map((one) => numbered(one, number));
+    const names = wanted.map((one) => numbered(hire, one, number));
     if (await areFree(hire, names)) return { names, before, isKept: false };
   }
   const fields = wanted.map(({ rule }) => rule.target);
@@ -87,12 +93,12 @@ async function keptNames(
   hire: HireContext,
   wanted: readonly WantedName[],
   before: ReadonlyMap<string, string>,
-): Promise<UniqueName[] | undefined> {
-  const kept = wanted.flatMap(({ rule }) => nameOf(rule, before.get(rule.target)) ?? []);
+): Promise<ChosenName[] | undefined> {
+  const kept = wanted.flatMap(({ rule }) => nameOf(hire, rule, before.get(fieldOf(hire, rule))) ?? []);
   if (kept.length < wanted.length) return undefined;
   if (mayHaveLeft(hire)) return kept;
   const fits = Array.from({ length: MOST }, (_, at) => at + 1).some((number) =>
-    wanted.every((one) => numbered(one, number).name === before.get(one.rule.target)),
+    wanted.every((one) => numbered(hire, one, number).name === before.get(fieldOf(hire, one.rule))),
   );
   if (fits && (await areFree(hire, kept))) return kept;
   return mayHaveLeft(await reread(hire)) ? kept : undefined;
@@ -102,26 +108,32 @@ function mayHaveLeft({ creation, row }: HireContext): boolean {
   return creation?.outcome === 'open' || creation?.outcome === 'done' || row.employee_id !== null;
 }
 
-function nameOf({ target, def }: CompiledField, name: string | undefined): UniqueName | undefined {
-  return name === undefined ? undefined : { field: target, place: def.place ?? target, name };
+function nameOf(hire: HireContext, rule: CompiledField, name: string | undefined): ChosenName | undefined {
+  const { target, def } = rule;
+  return name === undefined ? undefined : { target, field: fieldOf(hire, rule), place: def.place ?? target, name };
+}
+
+/** A hire has names in each system that it comes to: those of a destination are kept under its name. */
+function fieldOf({ connection: { tenant } }: HireContext, { target }: CompiledField): string {
+  return tenant.madeIn === undefined ? target : `${tenant.hris.connection}/${target}`;
 }
 
 /** `ana.silva`, `ana.silva2`; before the @ of an address. What a field cannot hold is cut before the number. */
-function numbered({ rule, base }: WantedName, number: number): UniqueName {
+function numbered(hire: HireContext, { rule, base }: WantedName, number: number): ChosenName {
   const [local = '', ...domain] = base.split('@');
   const end = [number === 1 ? '' : String(number), ...domain].join('@');
   const room = (rule.def.maxLength ?? Number.POSITIVE_INFINITY) - end.length;
   const name = `${local.slice(0, Math.max(1, room))}${end}`;
-  return { field: rule.target, place: rule.def.place ?? rule.target, name };
+  return { target: rule.target, field: fieldOf(hire, rule), place: rule.def.place ?? rule.target, name };
 }
 
 /** Neither another hire was given one of them, nor has an employee of the HR system. */
-async function areFree({ store, ref, connection }: HireContext, names: readonly UniqueName[]): Promise<boolean> {
+async function areFree({ store, ref, connection }: HireContext, names: readonly ChosenName[]): Promise<boolean> {
   const { hris, tenant } = connection;
   if (await isGiven(store, tenant.hris.connection, ref, names)) return false;
-  for (const { field, name } of names) {
-    if (hris.employees.isTaken === undefined) throw new Error(`The HR system cannot be asked who has ${field}.`);
-    if (await hris.employees.isTaken(field, name, AbortSignal.timeout(LOOK_MS))) return false;
+  for (const { target, name } of names) {
+    if (hris.employees.isTaken === undefined) throw new Error(`The HR system cannot be asked who has ${target}.`);
+    if (await hris.employees.isTaken(target, name, AbortSignal.timeout(LOOK_MS))) return false;
   }
   return true;
 }

@@ -3,6 +3,7 @@ import { readStream } from '../../src/store/streams.ts';
 import { stepOf } from '../../src/streams/page-outcome.ts';
 import type { PushInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import type { PushName } from '../../src/streams/streams.ts';
+import { pushAccounts } from '../accounts/push-accounts.ts';
 import { pushCalendar } from '../calendar/push-calendar.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { pushDocuments } from '../documents/push-documents.ts';
@@ -17,6 +18,7 @@ import { type Beat, inRun } from '../streams/in-run.ts';
 import type { PushContext, Verdict } from './push-context.ts';
 
 const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {
+  accounts: pushAccounts,
   calendar: pushCalendar,
   documents: pushDocuments,
   employment: pushEmployment,

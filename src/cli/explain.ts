@@ -64,12 +64,20 @@ async function explain(open: OpenTenant, id: string, options: ExplainOptions): P
 /** Streams whose records are people by ids that other acts name as well. */
 const KINDS: Readonly<Record<string, string>> = { candidates: 'candidate', applications: 'job-candidate' };
 
-function render({ mapping, plan, employee, fields, writes }: Explained): string {
+function render({ mapping, plan, employee, fields, writes, destinations = [] }: Explained): string {
   const head = [`mapping ${mapping}`];
   if (plan !== undefined) head.push(renderPlan(plan));
   if (employee !== null) head.push(`employee ${employee.id}, number ${employee.number ?? 'not given'}`);
   const story = writes.length === 0 ? 'nothing was written yet\n' : `written\n${writes.map(renderWrite).join('')}`;
-  return [`${head.join('; ')}\n`, ...fields.map(renderField), story].join('\n');
+  return [`${head.join('; ')}\n`, ...fields.map(renderField), ...destinations.map(renderDestination), story].join('\n');
+}
+
+function renderDestination(one: NonNullable<Explained['destinations']>[number]): string {
+  const { destination, mapping, state = 'not begun', account = null, plan, fields } = one;
+  const head = [`destination ${destination}: ${state}`, `mapping ${mapping}`];
+  if (plan !== undefined) head.push(`decision: ${plan}`);
+  if (account !== null) head.push(`account ${account}`);
+  return [`${head.join('; ')}\n`, ...fields.map(renderField)].join('\n');
 }
 
 function renderPlan({ plannedAt, mapping, decision, appliedAt, purged }: NonNullable<Explained['plan']>): string {

@@ -97,6 +97,7 @@ export const answers = {
   },
   link: {
     does: 'Links this hire to the employee that you name; nothing new is made.',
+    doesForTenant: 'Takes the account that you name as this person’s; nothing new is made.',
     next: 'same',
     takes: 'employeeId',
     decides: (_, { argument }) => (argument ? { link: argument } : {}),
@@ -108,6 +109,7 @@ export const answers = {
   },
   create: {
     does: 'Makes another employee: none of those that are shown is this person.',
+    doesForTenant: 'Makes another account: none of those that are shown is this person’s.',
     next: 'same',
     decides: denyFound,
   },

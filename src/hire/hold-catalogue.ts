@@ -98,6 +98,17 @@ export const tenantHolds = {
       'Look in the hiring platform. Answer link-job <jobId> if it is there, create-job if it is not, dismiss if no ' +
       'job is wanted, or retry to look again.',
   },
+  ACCOUNT_UNCLEAR: {
+    scope: 'tenant',
+    answers: ['link', 'create', 'retry', 'dismiss'],
+    what: ({ jobCandidateId, destination, keys, employeeIds }: OfHire & Ambiguity & { destination: string }) =>
+      `Whether job candidate ${jobCandidateId} has an account in destination "${destination}" is not certain (${
+        employeeIds.length === 0 ? 'it cannot prove that there is none' : `${foundBy(keys)}: ${employeeIds.join(', ')}`
+      }).`,
+    asks:
+      'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
+      'account is wanted. The next run of the stream accounts does it.',
+  },
   FIELD_CONFLICTS: conflicts,
   POSITION_CONFLICTS: conflicts,
   AMENDMENTS: {

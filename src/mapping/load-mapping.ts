@@ -45,6 +45,8 @@ export interface MappingSubject {
   way?: WayBack;
   /** Its records exist on both sides, so that fields which the HR system requires need no rule. */
   isPartial?: boolean;
+  /** Its record is a new one, which may get a name by rule. */
+  isNew?: boolean;
 }
 
 /** Once the employee exists, the write-back of the hire carries values to the candidate's custom fields. */
@@ -56,6 +58,7 @@ const employee: MappingSubject = {
     writes: { candidate: { fields: [], hasCustomFields: true } },
     owners: ['hris'],
   },
+  isNew: true,
 };
 
 interface WantedMapping {
@@ -205,13 +208,13 @@ const PREVIOUS_JOB: Record<string, string> = {
  */
 function checkRules(
   rules: readonly PlacedRule[],
-  { fields, name, reads, way }: Pick<MappingSubject, 'name' | 'reads' | 'way'> & { fields: readonly FieldDef[] },
+  { fields, reads, way, ...of }: MappingSubject & { fields: readonly FieldDef[] },
   complete: YamlFile | undefined,
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
     ...checkTarget(placed, fields),
     ...checkShape(placed, fields),
-    ...checkUnique(placed, fields, name),
+    ...checkUnique(placed, fields, of),
     ...checkSources(placed, reads),
     ...checkTable(placed),
     ...checkValues(placed, fields),
@@ -346,16 +349,22 @@ function checkOrigin({ target, rule, source }: PlacedRule): Problem[] {
 }
 
 /** Only a new employee is named, and only where it can be asked whether somebody has the name. */
-function checkUnique({ target, rule, source }: PlacedRule, fields: readonly FieldDef[], name: string): Problem[] {
+function checkUnique(
+  { target, rule, source }: PlacedRule,
+  fields: readonly FieldDef[],
+  { name, isNew }: Pick<MappingSubject, 'name' | 'isNew'>,
+): Problem[] {
   if (rule.unique !== true) return [];
   const say = (text: string) => [problemAt(source, ['fields', target, 'unique'], text)];
-  if (name !== employee.name)
-    return say(`only a new employee is named, and this mapping is of ${name}. Remove unique.`);
+  if (isNew !== true) return say(`only a new employee is named, and this mapping is of ${name}. Remove unique.`);
   if (rule.constant !== undefined || flowsToPartner(rule))
     return say(`"${target}" must be made from the person, and flow to the HR system alone. Remove unique.`);
   const able = fields.filter(({ isLookedUp }) => isLookedUp === true).map(({ key }) => key);
   if (able.includes(target)) return [];
-  const others = able.length === 0 ? 'it can of none; sql, bamboohr and tryton can' : `it can of ${able.join(', ')}`;
+  const others =
+    able.length === 0
+      ? 'it can of none; sql, bamboohr, tryton, scim and odoo can, http by find.taken'
+      : `it can of ${able.join(', ')}`;
   return say(`this HR system cannot be asked whether somebody has "${target}": ${others}. Remove unique.`);
 }
 

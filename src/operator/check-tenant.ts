@@ -17,6 +17,7 @@ import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { isExchange, isLookup, landedNames, type StreamName, streamNames } from '../streams/streams.ts';
 import { impossibleSettings } from '../tenants/impossible-settings.ts';
 import {
+  destinationTenant,
   loadEveryMapping,
   loadExchangeMapping,
   loadRequisitionMapping,
@@ -48,6 +49,7 @@ export interface CheckLine {
     | 'hris-fields'
     | 'employee-id'
     | 'streams'
+    | 'destinations'
     | 'webhooks'
     | 'notify'
     | 'events'
@@ -62,9 +64,10 @@ type Found = Omit<CheckLine, 'check'>;
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
-  const [partnerLines, hris, webhooks, state, told] = await Promise.all([
+  const [partnerLines, hris, destinations, webhooks, state, told] = await Promise.all([
     checkPartner(tenant, store),
     checkHris(tenant, store),
+    Promise.all((tenant.destinations ?? []).map((_, at) => checkDestination(destinationTenant(tenant, at), store))),
     checkWebhooks(tenant, store),
     checkState(tenant, store),
     checkAddresses(tenant),
@@ -72,6 +75,7 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
   return [
     ...partnerLines,
     ...hris,
+    ...destinations,
     { check: 'rate-limit', ...(await checkRateLimit(tenant, store)) },
     { check: 'webhooks', ...webhooks },
     ...told,
@@ -201,6 +205,13 @@ async function checkHris(tenant: Tenant, store: Store | undefined): Promise<Chec
   } finally {
     await hris?.close();
   }
+}
+
+/** As of the HR system, in one line. */
+async function checkDestination(tenant: Tenant, store: Store | undefined): Promise<CheckLine> {
+  const lines = (await checkHris(tenant, store)).filter(({ check }) => check.startsWith('hris'));
+  const { state = 'ok', message = '' } = lines.find((one) => one.state !== 'ok') ?? lines[0] ?? {};
+  return { check: 'destinations', state, message: `${tenant.hris.connection}: ${message}` };
 }
 
 async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> {

@@ -10,6 +10,7 @@ import { evaluateField, evaluateMapping, type Step } from '../mapping/evaluate.t
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { writeRule } from '../mapping/write-rule.ts';
+import { readStep } from '../store/hire-steps.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { type KeptPlan, latestPlan } from '../store/plans.ts';
@@ -18,6 +19,9 @@ import { readStreamState } from '../store/stream-states.ts';
 import { readNames } from '../store/unique-names.ts';
 import { readStored } from '../streams/plan-page.ts';
 import { type PullName, pullStreams } from '../streams/streams.ts';
+import { withKnownTables } from '../streams/with-tables.ts';
+import { destinationTenant, loadTenantMapping } from '../tenants/open-hris.ts';
+import { decisionOf } from './hires.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { readHire, readHireSources, unknownRecord } from './plan-hire.ts';
 import { MASK, maskChanges } from './plan-view.ts';
@@ -46,6 +50,7 @@ export async function explainRecord(open: OpenTenant, jobCandidateId: string, re
   const writes = await readHireWrites(store, tenantId, jobCandidateId, reveal);
   const held = await readHeld(connection, row);
   const names = await namesOf(open, row, sources);
+  const destinations = row === undefined ? [] : await destinationsOf(open, row, { sources, times, writes });
   return {
     mapping: shortVersion(mapping.hash),
     ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
@@ -60,7 +65,39 @@ export async function explainRecord(open: OpenTenant, jobCandidateId: string, re
       };
     }),
     writes,
+    ...(destinations.length > 0 && { destinations }),
   };
+}
+
+/** What each further destination gets of the hire by its own mapping, and what became of it there. */
+async function destinationsOf(
+  { store, tenant, connection }: OpenTenant,
+  row: HireRow,
+  { sources, times, writes }: { sources: MappingSources; times: ReadTimes; writes: readonly WriteView[] },
+): Promise<ExplainedDestination[]> {
+  const named = tenant.destinations ?? [];
+  if (named.length === 0) return [];
+  const shown = await readHeld(connection, row);
+  const employee = { ...shown, id: row.employee_id, number: row.employee_number ?? undefined };
+  return Promise.all(
+    named.map(async ({ connection: destination }, at): Promise<ExplainedDestination> => {
+      const own = await loadTenantMapping(destinationTenant(tenant, at));
+      const mapping = await withKnownTables(store, tenant.tenant, own);
+      const step = await readStep(store, { ...refOf(row), destination });
+      const decision = step && decisionOf(step);
+      return {
+        destination,
+        mapping: shortVersion(mapping.hash),
+        ...(step && { state: step.state, account: step.account_id }),
+        ...(decision !== undefined && { plan: decision }),
+        fields: mapping.fields.map((field) => {
+          const written = lastWritten(writes, `account:${destination}`, field.target);
+          const explained = explainField(field, { ...sources, employee }, times);
+          return { ...explained, ...(written && { written }) };
+        }),
+      };
+    }),
+  );
 }
 
 /** The names by rule that the hire has, or would be given now; a hold where there is none. */
@@ -236,6 +273,19 @@ export interface Explained {
   fields: ExplainedField[];
   /** Every write of this record, latest first. */
   writes: WriteView[];
+  /** Of a hire whose tenant names any. */
+  destinations?: ExplainedDestination[];
+}
+
+interface ExplainedDestination {
+  destination: string;
+  mapping: string;
+  /** Absent before its first pass. */
+  state?: string;
+  account?: string | null;
+  /** What its plan decided. */
+  plan?: string;
+  fields: ExplainedField[];
 }
 
 /** When each record was read; tables under their names. A record that is not named was read just now. */
@@ -283,10 +333,16 @@ function lastWritten(writes: readonly WriteView[], target: string, field: string
 }
 
 /** The same without the values of sensitive fields; which steps were taken stays. */
-export function maskSensitive({ fields, writes, ...rest }: Explained): Explained {
+export function maskSensitive({ fields, writes, destinations, ...rest }: Explained): Explained {
   const sensitive = fields.filter((field) => field.sensitive).map(({ field }) => field);
   return {
     ...rest,
+    ...(destinations && {
+      destinations: destinations.map((one) => ({
+        ...one,
+        fields: one.fields.map((field) => (field.sensitive ? maskField(field) : field)),
+      })),
+    }),
     fields: fields.map((field) => (field.sensitive ? maskField(field) : field)),
     writes: writes.map((write) => ({ ...write, changes: maskChanges(write.changes, sensitive) })),
   };

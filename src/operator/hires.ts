@@ -3,6 +3,7 @@ import { describeObserved, type HireStep, isResting, type Observed } from '../hi
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { audit } from '../store/audit.ts';
 import { type HireRecords, readHireRecords } from '../store/hire-records.ts';
+import type { HireStepRow } from '../store/hire-steps.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
@@ -100,7 +101,7 @@ export function viewHire(row: HireRow): HireView {
 export interface StoryLine {
   /** UTC. */
   at: string;
-  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link' | 'document';
+  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link' | 'document' | 'account';
   /** Ids, names and codes; no personal data. */
   text: string;
 }
@@ -116,6 +117,7 @@ function tellHire(records: HireRecords): StoryLine[] {
     ...tellPlans(records),
     ...tellHolds(records),
     ...tellDocuments(records),
+    ...tellAccounts(records),
   ];
   return told
     .filter((line): line is Told & { at: number } => line.at !== null)
@@ -305,6 +307,23 @@ function tellDocuments({ hire, documents }: HireRecords): Told[] {
     const text = `${document}, attempt ${attempt}: ${state}${seen}${bytes}${why}`;
     return { at: sentAt ?? hire.ended_at, kind: 'document', text };
   });
+}
+
+/** What became of the hire in each further destination. */
+function tellAccounts({ steps }: HireRecords): Told[] {
+  return steps.map((step) => {
+    const { destination, state, account_id: account, code, reason } = step;
+    const which = account === null ? '' : `, account ${account}`;
+    const how = decisionOf(step);
+    const why = reason === null ? '' : `. ${reason} [${code ?? ''}]`;
+    const text = `${destination}: ${state}${which}${how === undefined ? '' : ` (${how})`}${why}`;
+    return { at: step.done_at ?? step.updated_at, kind: 'account', text };
+  });
+}
+
+/** What the plan of a step decided: create, link, or none where a person wanted no account. */
+export function decisionOf({ plan }: Pick<HireStepRow, 'plan'>): string | undefined {
+  return plan === null ? undefined : (JSON.parse(plan) as { kind: string }).kind;
 }
 
 function tellHolds({ holds }: HireRecords): Told[] {

@@ -18,7 +18,7 @@ import {
   type TenantSubject,
 } from '../store/erasures.ts';
 import type { Store } from '../store/open-store.ts';
-import { completeIds, findPersonRows, type Subject, sizeOf } from '../store/person-data.ts';
+import { completeIds, findPersonRows, type Subject } from '../store/person-data.ts';
 import {
   EVERYBODY,
   idsOf,
@@ -28,6 +28,7 @@ import {
   type PersonId,
   type PersonIds,
   recordDigest,
+  sizeOf,
   unmarkPerson,
 } from '../store/person-marks.ts';
 import { decideCases, listCases } from '../store/privacy-cases.ts';

@@ -39,7 +39,7 @@ export async function readHireWrites(
   reveal = false,
 ): Promise<WriteView[]> {
   const writes = await readWrites(store, { tenantId, recordId: jobCandidateId, isOfHire: true }, reveal);
-  return writes.filter(({ target }) => HIRE_TARGETS.has(target));
+  return writes.filter(({ target }) => HIRE_TARGETS.has(target) || target.startsWith('account:'));
 }
 
 function viewWrite(row: ForeignWriteRow, reveal: boolean): WriteView {

@@ -146,6 +146,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     others: 'tenant_id stream hinted_at gone',
   },
   hire_counts: { others: 'tenant_id state count' },
+  hire_steps: {
+    people: { job_candidate_id: IDS, reference: IDS, plan: IDS, account_id: IDS, reason: ['content'] },
+    why: 'Which account a hire was given in a further destination, so that nobody gets two.',
+    kept: 'for good',
+    others: 'tenant_id period destination state run_id code hold_id updated_at done_at',
+  },
   hire_documents: {
     people: { job_candidate_id: IDS, document: IDS, sha256: IDS, reason: ['content'] },
     why: 'Which documents of a hire were delivered; never the document or its name.',
@@ -371,6 +377,11 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
     },
     why: 'The tenant runs a stream that lands these records there.',
     kept: 'while the partner shows the record; then as `streams.*.deletion` says',
+  },
+  'the account in a further destination (`destinations`)': {
+    people: { 'what its mapping writes': RECORD, 'our reference to the candidate': IDS },
+    why: "The hire. It is the customer's record.",
+    kept: 'as the customer decides',
   },
   "the employee in the customer's HR system": {
     people: { 'the whole record': RECORD },

@@ -1,4 +1,5 @@
 import type { HireDocumentRow } from './document-tables.ts';
+import type { HireStepRow } from './hire-steps.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireRow, HoldRow, IntentRow, PlanRow } from './schema.ts';
@@ -14,6 +15,7 @@ export interface HireRecords {
     HireDocumentRow,
     'document' | 'state' | 'attempt' | 'sha256' | 'reason' | 'sent_at' | 'read_back_at'
   >[];
+  steps: HireStepRow[];
   links: { employee_id: string; employee_number: string | null; linked_at: number }[];
 }
 
@@ -30,7 +32,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
   const key = { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
   const { kysely } = store;
-  const [deliveries, intents, plans, holds, documents, links] = await Promise.all([
+  const [deliveries, intents, plans, holds, documents, steps, links] = await Promise.all([
     deliveriesOf(store, hire),
     kysely
       .selectFrom('intents')
@@ -53,12 +55,17 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
       .where((eb) => eb.and(key))
       .execute(),
     kysely
+      .selectFrom('hire_steps')
+      .selectAll()
+      .where((eb) => eb.and(key))
+      .execute(),
+    kysely
       .selectFrom(employedRows(store).as('employed'))
       .select(['employee_id', 'employee_number', 'linked_at'])
       .where((eb) => eb.and(key))
       .execute(),
   ]);
-  return { hire, deliveries, intents, plans, holds, documents, links };
+  return { hire, deliveries, intents, plans, holds, documents, steps, links };
 }
 
 /** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */

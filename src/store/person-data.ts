@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import type { Store } from './open-store.ts';
-import type { PersonIds } from './person-marks.ts';
+import { type PersonIds, sizeOf } from './person-marks.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
@@ -40,15 +40,15 @@ function either(...some: RawBuilder<boolean>[]): RawBuilder<boolean> {
   return sql<boolean>`(${sql.join(some, sql` or `)})`;
 }
 
-/** JSON that names one of these ids as a text. */
-function names(column: string, ids: readonly string[]): RawBuilder<boolean> {
+/** A text in which one of these ids stands so. */
+function fits(column: string, ids: readonly string[], pattern: (id: string) => string): RawBuilder<boolean> {
   if (ids.length === 0) return none;
-  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%"${escaped(id)}"%`} escape '!'`));
+  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${pattern(escaped(id))} escape '!'`));
 }
 
-function mentions(column: string, ids: readonly string[]): RawBuilder<boolean> {
-  if (ids.length === 0) return none;
-  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${`%${escaped(id)}%`} escape '!'`));
+/** JSON that names one of these ids as a text. */
+function names(column: string, ids: readonly string[]): RawBuilder<boolean> {
+  return fits(column, ids, (id) => `%"${id}"%`);
 }
 
 function escaped(id: string): string {
@@ -72,7 +72,7 @@ function allIds(of: Subject): string[] {
 
 /** Streams whose records go by ids of their own, and name somebody. */
 const NAMED = ['interviews', 'screenings', 'bookings'];
-const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'invitations', 'starts', 'absent'];
+const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'accounts', 'invitations', 'starts', 'absent'];
 
 /** Which of a person's ids the records of a stream, or hints of a name, go by. */
 export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
@@ -92,14 +92,18 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
 };
 
 function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)): RawBuilder<boolean> {
-  const each = streams.map(
-    (stream) => sql<boolean>`(stream = ${stream} and ${isIn(column, STREAM_IDS[stream]?.(of) ?? [])})`,
-  );
+  const each = streams.map((stream) => {
+    const ids = STREAM_IDS[stream]?.(of) ?? [];
+    // A record may be a part of one: `5012/resume`.
+    const parts = fits(column, ids, (id) => `${id}/%`);
+    return sql<boolean>`(stream = ${stream} and ${either(isIn(column, ids), parts)})`;
+  });
   return within(of, either(...each));
 }
 
 const LANDED = [...'candidates applications consents onboarding'.split(' '), ...NAMED, 'leads', 'candidate-value'];
 const PAIRED = ['employees', 'amendments'];
+const BY_HIRE = ['intents', 'plans', 'hire_documents', 'document_looks', 'hire_steps', 'unique_names'] as const;
 const BY_APPLICATION = ['invitations', 'seen_people', 'sourced_leads', 'consents'] as const;
 
 function ofHire(of: Subject): RawBuilder<boolean> {
@@ -117,6 +121,7 @@ function written(of: Subject): RawBuilder<boolean> {
     of,
     either(
       ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation'], of.jobCandidates),
+      sql<boolean>`(target like 'account:%' and ${isIn('record_id', of.jobCandidates)})`,
       ofTargets(['lead'], of.leads ?? []),
       sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
@@ -136,8 +141,7 @@ const PLACES: readonly PersonPlace[] = [
     keep: ({ ids }, of) => keepOthers(JSON.parse(String(ids)) as Record<string, string[]>, of),
   },
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
-  ...(['intents', 'plans', 'hire_documents', 'document_looks'] as const).map((table) => ({ table, where: ofHire })),
-  { table: 'unique_names', where: ofHire },
+  ...BY_HIRE.map((table) => ({ table, where: ofHire })),
   ...BY_APPLICATION.map((table) => ({ table, where: ofApplication })),
   {
     table: 'holds',
@@ -154,13 +158,11 @@ const PLACES: readonly PersonPlace[] = [
   },
   {
     table: 'alarms',
-    where: (of) => {
-      const subjects = of.jobCandidates.map((id) => sql<boolean>`subject like ${`% of ${escaped(id)}`} escape '!'`);
-      return within(
+    where: (of) =>
+      within(
         of,
-        sql<boolean>`kind = 'activity-failing' and ${subjects.length === 0 ? none : either(...subjects)}`,
-      );
-    },
+        sql<boolean>`kind = 'activity-failing' and ${fits('subject', of.jobCandidates, (id) => `% of ${id}`)}`,
+      ),
   },
   { table: 'privacy_cases', where: ofCandidates },
   { table: 'calendar_events', where: (of) => within(of, isIn('entity_id', of.jobCandidates)) },
@@ -207,7 +209,8 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'saved_plans', where: plansOf },
   {
     table: 'audit',
-    where: (of) => within(of, sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${mentions('details', allIds(of))}`),
+    where: (of) =>
+      within(of, sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${fits('details', allIds(of), (id) => `%${id}%`)}`),
     key: ['at', 'by', 'tenant_id', 'act', 'details'],
     keep: ({ details }, of) => {
       const left = withoutWords(String(details), allIds(of));
@@ -251,8 +254,8 @@ function pairs(of: Subject): RawBuilder<boolean> {
 }
 
 function plansOf(of: Subject): RawBuilder<boolean> {
-  const subjects = of.jobCandidates.map((id) => sql<boolean>`subject like ${`hire ${escaped(id)}/%`} escape '!'`);
-  return within(of, subjects.length === 0 ? none : either(...subjects));
+  const hires = fits('subject', of.jobCandidates, (id) => `hire ${id}/%`);
+  return within(of, hires);
 }
 
 /**
@@ -446,10 +449,6 @@ async function companiesOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string):
   const row = await own.executeTakeFirst();
   const { company } = JSON.parse(row?.receives ?? '{}') as Pick<Receives, 'company'>;
   return company === undefined ? [tenantId] : [tenantId, company];
-}
-
-export function sizeOf({ candidates, jobCandidates, enrolments, employees }: PersonIds): number {
-  return candidates.length + jobCandidates.length + enrolments.length + employees.length;
 }
 
 async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise<Subject> {

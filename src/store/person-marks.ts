@@ -23,6 +23,10 @@ export interface PersonIds {
   records?: Record<string, string[]>;
 }
 
+export function sizeOf({ candidates, jobCandidates, enrolments, employees }: PersonIds): number {
+  return candidates.length + jobCandidates.length + enrolments.length + employees.length;
+}
+
 /** Whom marks are of, beside people: a legal hold on everybody of the tenant. */
 export const EVERYBODY = 'everybody';
 

@@ -116,6 +116,32 @@ export interface Tables {
   hire_documents: HireDocumentTable;
   document_looks: DocumentLookTable;
   unique_names: UniqueNameTable;
+  hire_steps: HireStepTable;
+}
+
+/**
+ * A finished hire in a further destination. waiting: nothing of it is on its way. sending: it was taken by a run, and a
+ * request may be under way. held: a person or the next day must say how it goes on. done: the account was seen.
+ */
+export interface HireStepTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  /** The name of its connection. */
+  destination: string;
+  /** Of the person, as the account carries it. */
+  reference: string;
+  state: 'waiting' | 'sending' | 'held' | 'done';
+  /** The run that took it last. */
+  run_id: string | null;
+  /** JSON: what is to be done, by which evidence and mapping; no value. */
+  plan: string | null;
+  account_id: string | null;
+  code: string | null;
+  reason: string | null;
+  hold_id: string | null;
+  updated_at: number;
+  done_at: number | null;
 }
 
 interface UniqueNameTable {

@@ -260,6 +260,9 @@ export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
 /** What changes at the partner once the employee exists: a person is asked, or the HR system gets it. */
 export const amendments: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
+/** Whoever was hired gets an account in each further destination of the tenant. */
+export const accounts: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true, followsHires: true };
+
 /** Documents of a finished hire go into the employee's record in the HRIS. */
 export const documents: PushStream = {
   kind: 'push',

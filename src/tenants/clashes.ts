@@ -3,6 +3,7 @@ import type { HrisSystem } from '../hris/port.ts';
 import { areDisjoint } from '../plan/job-scope.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import { differencesOf, hrisSystem, unreadParts } from './hris-system.ts';
+import { destinationTenant } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 
 /** A tenant file as far as it could be read. */
@@ -16,6 +17,8 @@ export interface Loaded {
 interface Read {
   source: YamlFile;
   tenant: Tenant;
+  /** Of a destination, where it stands. */
+  place?: Path;
 }
 
 /**
@@ -27,7 +30,7 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
   const systems = compareSystems();
   return [
     ...beside(read, ({ tenant }) => tenant.tenant, sameName),
-    ...beside(read, connectionOf, (one, other) => {
+    ...beside(systemsIn(read), connectionOf, (one, other) => {
       const others = systems(one, other);
       return others.length > 0 ? others : sameSystem(one, other);
     }),
@@ -37,7 +40,7 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
 
 /** Where one connection name has two meanings; and nothing else that these tenants may have in common. */
 export function otherSystems(loaded: readonly Loaded[]): Problem[] {
-  return beside(readOnes(loaded), connectionOf, compareSystems());
+  return beside(systemsIn(readOnes(loaded)), connectionOf, compareSystems());
 }
 
 /**
@@ -80,6 +83,18 @@ function connectionOf({ tenant }: Read): string {
   return tenant.hris.connection;
 }
 
+/** HR systems and destinations: under one name there is one system, whatever it is to whom. */
+function systemsIn(read: readonly Read[]): Read[] {
+  return read.flatMap((one) => [
+    one,
+    ...(one.tenant.destinations ?? []).map((_, at) => ({
+      source: one.source,
+      tenant: destinationTenant(one.tenant, at),
+      place: ['destinations', at],
+    })),
+  ]);
+}
+
 function companyOf({ tenant: { partner } }: Read): string | undefined {
   const { company, environment, baseUrl } = partner;
   return company === undefined ? undefined : `${environment} ${new URL(baseUrl).origin} ${company}`;
@@ -107,18 +122,25 @@ function compareSystems(): (one: Read, other: Read) => Problem[] {
 }
 
 function otherSystem(one: Read, other: Read, { parts, unread }: { parts: string[]; unread: string[] }): Problem {
-  const { file, line, column } = at(other, ['hris', 'connection'], '');
+  const { file, line, column } = atConnection(other, '');
   const notHere =
     unread.length === 0 ? '' : ` What stands behind ${unread.join(', ')} cannot be read here, and so not be compared.`;
   const text =
     `"${one.tenant.hris.connection}" already names another HR system in ${file}:${line}:${column}, which differs in ` +
     `${parts.join(', ')}.${notHere} Give this one a name of its own, or write both alike if they are one HR system: ` +
     'under one name, people of one customer would be taken for people of the other.';
-  return at(one, ['hris', 'connection'], text);
+  return atConnection(one, text);
 }
 
+function atConnection({ source, place = ['hris'] }: Read, text: string): Problem {
+  return problemAt(source, [...place, 'connection'], text);
+}
+
+/** A destination has one account a person, whichever tenant of their company hires them. */
 function sameSystem(one: Read, other: Read): Problem[] {
   if (one.tenant.tenant === other.tenant.tenant) return [];
+  const isOfAccounts = one.place !== undefined || other.place !== undefined;
+  if (isOfAccounts) return companyOf(one) === companyOf(other) ? [] : sameNumbered(one, other);
   return [...unnamedCompany(one, other), ...sameJobs(one, other)];
 }
 
@@ -168,12 +190,17 @@ function sameJobs(one: Read, other: Read): Problem[] {
   return [at(one, ['scope'], text)];
 }
 
+function sameNumbered(one: Read, other: Read): Problem[] {
+  const { company } = one.tenant.partner;
+  return company !== undefined && company === other.tenant.partner.company ? sameNumber(one, other) : [];
+}
+
 /** Companies of two partners: the HR system knows people by the company's number, and could not tell them apart. */
 function sameNumber(one: Read, other: Read): Problem[] {
   const text =
     `"${other.tenant.tenant}" (${other.source.file}) has the same company number at another address or environment ` +
     'of the partner, so their people could not be told apart in one HR system. Give them HR systems of their own.';
-  return [at(one, ['hris', 'connection'], text)];
+  return [atConnection(one, text)];
 }
 
 function at({ source }: Read, path: Path, text: string): Problem {

@@ -1,3 +1,4 @@
+import type { HrisAdapter } from '../hris/port.ts';
 import { findHrisAdapter } from '../hris/registry.ts';
 import { hasDefaultMapping } from '../mapping/load-mapping.ts';
 import { exchangeNames, landedNames, landings, type PullName, type StreamName } from '../streams/streams.ts';
@@ -11,6 +12,12 @@ import type { Tenant } from './schema.ts';
 const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
 const TELL_LISTS = 'sql, bamboohr, http';
 const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http, sql';
+const TAKE_ACCOUNTS = 'scim, odoo, http, sql, bamboohr, tryton';
+const ACCOUNTS_AS: Readonly<Record<string, string>> = {
+  bamboohr: 'Set referenceField',
+  sql: 'Leave out job, and name a referenceColumn',
+  http: 'Add record.reference and find.reference to the definition, and leave out pending',
+};
 const FILES_AS: Readonly<Record<string, string>> = {
   bamboohr: 'Set hris.fileCategory',
   sql: 'Name a folder for them: hris.files.folder',
@@ -44,6 +51,7 @@ export function impossibleSettings(tenant: Tenant): Impossible[] {
     ...cannotEqualize(tenant),
     ...cannotPoint(tenant),
     ...setTwice(tenant),
+    ...cannotGoOn(tenant),
     ...mistold(tenant),
   ];
 }
@@ -205,7 +213,39 @@ function setTwice({ hris, landing }: Tenant): Impossible[] {
   return twice;
 }
 
-function supportsOf({ hris: { kind, options } }: Tenant): { files: boolean; amend: boolean } | undefined {
+function cannotGoOn({ hris, destinations, streams }: Tenant): Impossible[] {
+  const path = ['streams', 'accounts'];
+  if (destinations === undefined) {
+    if (streams.accounts.every === undefined) return [];
+    const section = 'destinations: [{ kind: scim, connection: NAME, url: ..., token: env:NAME, mapping: ./FILE.yaml }]';
+    return [{ path, text: `the file does not say where accounts are made. Add "${section}", or remove the stream.` }];
+  }
+  const unscheduled =
+    streams.accounts.every === undefined
+      ? [{ path: ['destinations'], text: 'nothing fills them. Add "streams: { accounts: { every: 1m } }".' }]
+      : [];
+  const each = destinations.flatMap(({ connection, kind, options }, at): Impossible[] => {
+    const before = [hris, ...destinations.slice(0, at)].some((one) => one.connection === connection);
+    if (before)
+      return [
+        {
+          path: ['destinations', at, 'connection'],
+          text: `"${connection}" stands above already. Each has a name of its own, and the HR system is none of them.`,
+        },
+      ];
+    if (supportsOf({ hris: { kind, connection, options } })?.accounts !== false) return [];
+    const own = ACCOUNTS_AS[kind] ?? 'It cannot be one';
+    const text =
+      `as it is set, one of kind ${kind} does not answer at once, or keeps no reference by which an account is found ` +
+      `again. ${own}. These kinds can: ${TAKE_ACCOUNTS}.`;
+    return [{ path: ['destinations', at, 'kind'], text }];
+  });
+  return [...unscheduled, ...each];
+}
+
+type Supported = ReturnType<NonNullable<HrisAdapter['supports']>>;
+
+function supportsOf({ hris: { kind, options } }: Pick<Tenant, 'hris'>): Supported | undefined {
   const adapter = findHrisAdapter(kind, options);
   return adapter?.supports?.(adapter.optionsSchema(landings).parse(options));
 }

@@ -26,6 +26,7 @@ import { clashes, type Loaded } from './clashes.ts';
 import { impossibleOf } from './impossible-settings.ts';
 import type { Notify } from './notify-section.ts';
 import {
+  destinationTenant,
   loadExchangeMapping,
   loadRequisitionMapping,
   loadStreamMapping,
@@ -128,17 +129,22 @@ export async function readTenant(source: YamlFile, files: Tenant['files']): Prom
   const parsed = tenantFile.safeParse(source.value);
   const problems = parsed.success ? [] : explainIssues(source, tenantFile, parsed.error);
   const hris = await checkHris(source, files);
-  problems.push(...hris.problems, ...literalLanding(source));
-  if (!parsed.success || hris.options === undefined) return { source, problems };
+  const others = await Promise.all(
+    (parsed.data?.destinations ?? []).map((_, at) => checkHris(source, files, ['destinations', at])),
+  );
+  problems.push(...[hris, ...others].flatMap((one) => one.problems), ...literalLanding(source));
+  const known = others.flatMap(({ options }) => (options === undefined ? [] : [options]));
+  if (!parsed.success || hris.options === undefined || known.length < others.length) return { source, problems };
 
-  const tenant = { ...build(source.file, parsed.data, hris.options), files };
+  const tenant = { ...build(source.file, parsed.data, [hris.options, ...known]), files };
   const mapping = await checkMapping(source, tenant);
   const streams = await checkStreams(source, tenant);
   problems.push(...mapping.problems, ...streams.problems);
+  const defined = Object.assign({}, ...[hris, ...others].map((one) => one.files)) as Texts;
   tenant.configHash = createHash('sha256')
-    .update(JSON.stringify([parsed.data, mapping.hash, streams.hash, ...Object.values(hris.files ?? {})]))
+    .update(JSON.stringify([parsed.data, mapping.hash, streams.hash, ...Object.values(defined)]))
     .digest('hex');
-  tenant.files = { [source.file]: source.text, ...hris.files, ...mapping.files, ...streams.files };
+  tenant.files = { [source.file]: source.text, ...defined, ...mapping.files, ...streams.files };
   return { source, tenant, problems };
 }
 
@@ -148,17 +154,25 @@ function isMappingFile(value: unknown): boolean {
 }
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
-function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
-  const { mapping, hris, landing, partner, streams, notify, events, ...rest } = parsed;
+function build(
+  file: string,
+  parsed: TenantFile,
+  [own = {}, ...others]: readonly Record<string, unknown>[],
+): Omit<Tenant, 'files'> {
+  const { mapping, hris, destinations, landing, partner, streams, notify, events, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
+  const system = ({ kind, connection }: TenantFile['hris'], options: Record<string, unknown> = {}) => ({
+    kind,
+    connection,
+    options: anchoredOptions(options, file),
+  });
   return {
     ...rest,
     partner: withSecrets(partner, file),
-    hris: {
-      kind: hris.kind,
-      connection: hris.connection,
-      options: anchoredOptions(options, file),
-    },
+    hris: system(hris, own),
+    ...(destinations && {
+      destinations: destinations.map((one, at) => ({ ...system(one, others[at]), mapping: anchored(one.mapping) })),
+    }),
     ...(landing === undefined ? {} : { landing: { ...landing, url: anchorText(landing.url, file) } }),
     streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
@@ -191,14 +205,17 @@ function withPath(stream: StreamSettings, anchored: (path: string) => string): S
 async function checkHris(
   source: YamlFile,
   texts: Texts,
+  place: Path = ['hris'],
 ): Promise<{ options?: Record<string, unknown>; files?: Texts; problems: Problem[] }> {
-  const value = (source.value as { hris?: unknown } | null)?.hris;
+  const value = place.reduce<unknown>((of, key) => (of as Record<PropertyKey, unknown> | null)?.[key], source.value);
   if (typeof value !== 'object' || value === null) return { problems: [] };
-  const { kind, connection: _connection, ...given } = value as Record<string, unknown>;
+  const { kind, connection: _connection, ...all } = value as Record<string, unknown>;
+  const { mapping: _mapping, ...beside } = all;
   if (typeof kind !== 'string') return { problems: [] };
-  const { written, problems: unfound } = placeModule(source, kind, given);
+  const given = place[0] === 'hris' ? all : beside;
+  const { written, problems: unfound } = placeModule(source, kind, given, place);
   if (unfound.length > 0) return { problems: unfound };
-  const { definition, problems: wrong } = await readHrisDefinition(source, kind, written['definition'], texts);
+  const { definition, problems: wrong } = await readHrisDefinition(source, kind, written['definition'], texts, place);
   if (wrong.length > 0) return { problems: wrong };
   const options = definition === undefined ? written : { ...written, definition };
   const files = definition === undefined ? {} : { [definition.file]: definition.text };
@@ -206,14 +223,14 @@ async function checkHris(
   if (!found)
     return {
       problems: [
-        problemAt(source, ['hris', 'kind'], `"${kind}" is not a kind of HRIS. ${didYouMean(kind, hrisKinds())}`),
+        problemAt(source, [...place, 'kind'], `"${kind}" is not a kind of HRIS. ${didYouMean(kind, hrisKinds())}`),
       ],
     };
-  const problems = literalSecrets(source, options, found.secrets ?? []);
+  const problems = literalSecrets(source, options, found.secrets ?? [], place);
   if (problems.length > 0) return { problems };
   const schema = found.optionsSchema(landings);
   const parsed = schema.safeParse(options);
-  if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
+  if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, place) };
   return { options, files, problems: [] };
 }
 
@@ -222,6 +239,7 @@ function placeModule(
   source: YamlFile,
   kind: string,
   written: Record<string, unknown>,
+  place: Path,
 ): { written: Record<string, unknown>; problems: Problem[] } {
   const { module: named } = written;
   if (kind !== 'module' || typeof named !== 'string') return { written, problems: [] };
@@ -230,7 +248,7 @@ function placeModule(
     findHrisAdapter(kind, placed);
     return { written: placed, problems: [] };
   } catch (error) {
-    return { written, problems: problemsOf(error, source, ['hris', 'module']) };
+    return { written, problems: problemsOf(error, source, [...place, 'module']) };
   }
 }
 
@@ -240,11 +258,12 @@ async function readHrisDefinition(
   kind: string,
   named: unknown,
   texts: Texts,
+  place: Path,
 ): Promise<{ definition?: DefinitionFile; problems: Problem[] }> {
   if (kind !== 'http') return { problems: [] };
-  const path = ['hris', 'definition'];
+  const path = [...place, 'definition'];
   if (typeof named !== 'string' || named === '') {
-    const text = '"hris.definition" is missing: the file that describes the HR system, such as ./acme-hr.yaml. Add it.';
+    const text = `"${path.join('.')}" is missing: the file that describes the system, such as ./acme-hr.yaml. Add it.`;
     return { problems: [problemAt(source, path, text)] };
   }
   const file = resolve(dirname(source.file), named);
@@ -264,7 +283,7 @@ function literalSecrets(
   source: YamlFile,
   options: Record<string, unknown>,
   secrets: readonly string[],
-  section = 'hris',
+  section: Path,
 ): Problem[] {
   return optionTexts(options).flatMap(([path, option]) => {
     if (isSecretRef(option)) return [];
@@ -272,14 +291,15 @@ function literalSecrets(
     if (!inAddress && !secrets.includes(path[0])) return [];
     const what = inAddress ? 'holds a password. Put the whole address' : 'is a secret. Put it';
     const into = 'into the environment or a file of its own and write env:NAME or file:/path here.';
-    return [problemAt(source, [section, ...path], `"${section}.${path.join('.')}" ${what} ${into}`)];
+    const at = [...section, ...path];
+    return [problemAt(source, at, `"${at.join('.')}" ${what} ${into}`)];
   });
 }
 
 /** The address of the landing tables, which may hold a password as well. */
 function literalLanding(source: YamlFile): Problem[] {
   const { url } = (source.value as { landing?: { url?: unknown } | null } | null)?.landing ?? {};
-  return typeof url === 'string' ? literalSecrets(source, { url }, [], 'landing') : [];
+  return typeof url === 'string' ? literalSecrets(source, { url }, [], ['landing']) : [];
 }
 
 /** A relative SQLite path or secret file is meant from where the tenant file stands. */
@@ -401,13 +421,23 @@ async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> 
   const requisitions = await check('requisitions', loadRequisitionMapping(tenant));
   const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
   const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));
-  const checked = [...pulled, requisitions, ...exchanged];
+  const accounts = await Promise.all((tenant.destinations ?? []).map((_, at) => checkAccounts(source, tenant, at)));
+  const checked = [...pulled, requisitions, ...exchanged, ...accounts];
   const positions = await loadExchangeMapping(tenant, 'positions').catch(() => undefined);
   return {
     hash: checked.map((one) => one.hash).join(),
     files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,
     problems: [...checked.flatMap((one) => one.problems), ...checkPositions(source, tenant, positions)],
   };
+}
+
+async function checkAccounts(source: YamlFile, tenant: Tenant, at: number): Promise<Checked> {
+  try {
+    const loaded = await loadTenantMapping(destinationTenant(tenant, at));
+    return { hash: loaded.hash, files: loaded.files, problems: unreadTables(tenant, loaded) };
+  } catch (error) {
+    return { hash: '', files: {}, problems: problemsOf(error, source, ['destinations', at, 'mapping']) };
+  }
 }
 
 function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {

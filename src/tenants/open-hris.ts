@@ -3,12 +3,13 @@ import type { FieldDef, FieldsInUse, HrisConnection, LandingConnection, SetupSta
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { landingFieldsOf, landingSetup, openLanding, positionFieldsOf } from '../hris/sql/landing-destination.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
-import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
+import { hasDefaultMapping, loadMapping, type Mapping, type MappingSubject } from '../mapping/load-mapping.ts';
 import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
 import { contractTypes, degreeLevels, jobRoles, workModes } from '../partner/contract/jobs.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
 import {
   entityOf,
+  everyStream,
   exchangeNames,
   landedNames,
   landings,
@@ -94,8 +95,24 @@ export async function setupStatements(
 }
 
 /** The tenant's compiled mapping, checked at both ends. */
-export async function loadTenantMapping({ hris, mapping: file, files }: Tenant): Promise<Mapping> {
-  return loadMapping({ kind: hris.kind, fields: employeeFields(hris), ...ownFile(file, files) });
+export async function loadTenantMapping({ hris, madeIn, mapping: file, files }: Tenant): Promise<Mapping> {
+  const of = madeIn === undefined ? {} : { of: accountOf(madeIn) };
+  return loadMapping({ kind: hris.kind, ...of, fields: employeeFields(hris), ...ownFile(file, files) });
+}
+
+/** What a destination gets is what the tenant's own file says, and no default adds to it. */
+function accountOf(hris: Tenant['hris']): MappingSubject {
+  const made = ['id', 'number', ...employeeFields(hris).map(({ key }) => key)];
+  return { name: 'account', reads: { ...sourceRecords, employee: { fields: made } }, isNew: true };
+}
+
+/** A tenant with one of its destinations in the place of its HR system: opened, mapped and guarded as that is. */
+export function destinationTenant({ landing: _landing, ...tenant }: Tenant, at: number): Tenant {
+  const { mapping, ...hris } = tenant.destinations?.[at] ?? { ...tenant.hris, mapping: '' };
+  // Who the person is was settled before, so that a mere name is no question here.
+  const policies = { ...tenant.policies, identity: { sameName: 'create' as const } };
+  const streams = everyStream(() => ({ wholeWithin: 0 }));
+  return { ...tenant, hris, mapping, policies, streams, madeIn: tenant.hris, destinations: undefined };
 }
 
 /** The tenant's compiled mapping of a stream; undefined where there is no table for it, or nothing maps it. */

@@ -13,7 +13,7 @@ interface Named {
 }
 
 /** Every secret that a tenant names. */
-export function namedSecrets({ partner, notify, events, hris, landing }: Tenant): Named[] {
+export function namedSecrets({ partner, notify, events, hris, destinations = [], landing }: Tenant): Named[] {
   const all: [Path, unknown][] = [
     [['partner', 'apiKey'], partner.apiKey],
     ...partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
@@ -23,6 +23,9 @@ export function namedSecrets({ partner, notify, events, hris, landing }: Tenant)
     [['events', 'secret'], events?.secret],
     [['landing', 'url'], landing?.url],
     ...optionTexts(hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
+    ...destinations.flatMap(({ options }, at) =>
+      optionTexts(options).map(([path, value]): [Path, unknown] => [['destinations', at, ...path], value]),
+    ),
   ];
   return all.flatMap(([path, ref]) => (typeof ref === 'string' && isSecretRef(ref) ? [{ path, ref }] : []));
 }
@@ -60,7 +63,7 @@ function whyForeign(tenant: Tenant, { path, ref }: Named, tenants: readonly Tena
   if (OF_FLEET.test(ref)) return `${ref} is a setting of hirebridge itself. Give the tenant a secret of its own.`;
   const owner = ownerOf(ref, tenant, tenants);
   if (owner === undefined || owner.tenant === tenant.tenant) return undefined;
-  if (isShared(tenant, owner, path[0])) return undefined;
+  if (isShared(tenant, owner, path)) return undefined;
   return (
     `${ref} is a secret of tenant "${owner.tenant}", to judge by its name. Name one of this tenant: ` +
     `env:${prefixOf(tenant.tenant)}... or file:secrets/${tenant.tenant}/...`
@@ -68,8 +71,11 @@ function whyForeign(tenant: Tenant, { path, ref }: Named, tenants: readonly Tena
 }
 
 /** It goes to where its owner sends it: to the same HR system, as `clashes` sees to, or to the same partner. */
-function isShared(tenant: Tenant, owner: Tenant, section: Path[number] | undefined): boolean {
-  if (section === 'hris') return owner.hris.connection === tenant.hris.connection;
+function isShared(tenant: Tenant, owner: Tenant, path: Path): boolean {
+  const [section] = path;
+  const connection = connectionAt(tenant, path);
+  if (connection !== undefined)
+    return [owner.hris, ...(owner.destinations ?? [])].some((one) => one.connection === connection);
   const of = ({ partner }: Tenant) => [partner.baseUrl, partner.environment, partner.company];
   return section === 'partner' && owner.partner.company !== undefined && isDeepStrictEqual(of(owner), of(tenant));
 }
@@ -87,9 +93,16 @@ function ownerOf(ref: SecretRef, { file }: Tenant, tenants: readonly Tenant[]): 
   return byLength.find(isFolder) ?? byLength.find(isName);
 }
 
-function whyMisplaced({ tenant, hris }: Tenant, { path, ref }: Named, root: string | undefined): string | undefined {
+/** The system whose option stands at this place; undefined where it is none's. */
+function connectionAt({ hris, destinations }: Tenant, [section, at]: Path): string | undefined {
+  if (section === 'hris') return hris.connection;
+  return section === 'destinations' ? destinations?.[Number(at)]?.connection : undefined;
+}
+
+function whyMisplaced(of: Tenant, { path, ref }: Named, root: string | undefined): string | undefined {
   if (root === undefined) return undefined;
-  const own = path[0] === 'hris' ? [tenant, hris.connection] : [tenant];
+  const { tenant } = of;
+  const own = [tenant, ...[connectionAt(of, path)].filter((name) => name !== undefined)];
   const isOwn = ref.startsWith('env:')
     ? own.some((name) => ref.slice('env:'.length).startsWith(prefixOf(name)))
     : own.some((name) => !isOutside(relative(`${root}${sep}${name}`, ref.slice('file:'.length))));

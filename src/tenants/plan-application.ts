@@ -132,7 +132,8 @@ async function assertFitting(
     ...impossibleOf(loaded),
     ...otherSystems([...left, ...loaded]),
   ];
-  const problems = [...ownOf(loaded, together), ...passed.flat()];
+  const moved = await Promise.all(loaded.map((one) => movedDestinations(one, known.get(one.tenant?.tenant ?? ''))));
+  const problems = [...ownOf(loaded, together), ...passed.flat(), ...moved.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }
 
@@ -162,6 +163,21 @@ async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | und
       `The tenant "${tenant.tenant}" is of ${key} ${was}, and its records with it. ` +
       'An id is never passed on: give this one a new id.';
     return [problemAt(source, ['partner', key], text)];
+  });
+}
+
+/** Accounts are remembered by the name of their destination. */
+async function movedDestinations({ source, tenant }: Loaded, applied: AppliedTenant | undefined): Promise<Problem[]> {
+  if (tenant?.destinations === undefined || applied === undefined) return [];
+  const before = (await readDefinition(applied)).tenant?.destinations ?? [];
+  return tenant.destinations.flatMap((now, at) => {
+    const was = before.find(({ connection }) => connection === now.connection);
+    const parts = was === undefined ? [] : differencesOf(hrisSystem(was), hrisSystem(now));
+    if (parts.length === 0) return [];
+    const text =
+      `"${now.connection}" was another system when this was applied last, which differs in ${parts.join(', ')}, and ` +
+      'accounts are remembered by that name. Give this one a name of its own; people are found there by our reference.';
+    return [problemAt(source, ['destinations', at, 'connection'], text)];
   });
 }
 

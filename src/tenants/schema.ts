@@ -331,6 +331,15 @@ const resumes = z
   })
   .prefault({});
 
+/** Systems that get an account of whoever was hired, once the employee exists. */
+const destinations = z
+  .array(
+    // As `hris`: what depends on the kind is checked by the adapter's own schema.
+    z.looseObject({ kind: text, connection: identifier, mapping: text }),
+    'expected a list such as [{ kind: scim, connection: NAME, url: ..., token: env:NAME, mapping: ./accounts.yaml }]',
+  )
+  .min(1, 'expected at least one, or no "destinations" at all');
+
 /** Documents of a hire that go into the employee's record. */
 const documents = z
   .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
@@ -365,6 +374,7 @@ export const tenantFile = z
     resumes,
     options: options.optional(),
     documents: documents.optional(),
+    destinations: destinations.optional(),
     notify: notify.optional(),
     events,
   })
@@ -383,7 +393,7 @@ export const tenantFile = z
 export type TenantFile = z.output<typeof tenantFile>;
 
 /** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
-export interface Tenant extends Omit<TenantFile, 'hris'> {
+export interface Tenant extends Omit<TenantFile, 'hris' | 'destinations'> {
   hris: {
     kind: string;
     /** Names the HRIS; tenants that share one share claims and links. */
@@ -391,6 +401,10 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
     /** Checked by the adapter; text values may still be references to secrets, see openTenantHris. */
     options: Record<string, unknown>;
   };
+  /** Where each hire gets an account as well, in this order. */
+  destinations?: Destination[] | undefined;
+  /** This is a destination of that tenant: the HR system in which the employee was made before. */
+  madeIn?: Tenant['hris'];
   /** Paths of mapping files are absolute. */
   streams: TenantFile['streams'];
   /** Absolute path of the tenant's mapping file; undefined means the adapter's default alone. */
@@ -402,6 +416,9 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
   /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
   configHash: string;
 }
+
+/** A further system of a tenant: its own kind and connection, and what of a person goes there. */
+export type Destination = Tenant['hris'] & { mapping: string };
 
 /**
  * Names of an operation's query parameters, page names included; undefined where no operation is called so or it takes

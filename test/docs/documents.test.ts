@@ -46,6 +46,8 @@ test('the tenant file with every key, and the mapping beside it, are accepted', 
   await writeFile(path.join(folder, 'acme.yaml'), file);
   await writeFile(path.join(folder, 'acme-mapping.yaml'), mapping);
   await writeFile(path.join(folder, 'acme-candidates.yaml'), 'fields: {}\n');
+  const user = '  userName: { from: employee.email }\n  familyName: { from: candidate.lastName }\n';
+  await writeFile(path.join(folder, 'accounts.yaml'), `fields:\n  givenName: { from: candidate.firstName }\n${user}`);
   expect(await loadTenants(folder, { secrets: 'skip' })).toMatchObject([
     { tenant: 'acme', policies: { reconcile: { every: 300_000 } } },
   ]);

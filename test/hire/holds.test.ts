@@ -115,6 +115,16 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
     ['R-1', '7 or 8', 'link-job <jobId>', 'create-job'],
   ],
+  ACCOUNT_UNCLEAR: [
+    holdOf('ACCOUNT_UNCLEAR', {
+      ...hire,
+      destination: 'mail',
+      reason: 'weak-evidence',
+      keys: ['email'],
+      employeeIds: ['u7'],
+    }),
+    ['5012', '"mail"', 'u7', 'link <id>', 'dismiss'],
+  ],
   AMENDMENTS: [holdOf('AMENDMENTS', { stream: 'amendments', count: 2 }), ['2 fields', 'amendments']],
   FIELD_CONFLICTS: [holdOf('FIELD_CONFLICTS', { stream: 'employees', count: 3 }), ['3 fields', 'employees']],
   POSITION_CONFLICTS: [holdOf('POSITION_CONFLICTS', { stream: 'positions', count: 2 }), ['2 fields', 'positions']],

@@ -62,7 +62,7 @@ export function simulatedTenant(facts: TenantFacts): Tenant {
     writeBack: { customField: facts.idField },
     ...(facts.jobs && { scope: { jobs: facts.jobs } }),
   });
-  const { mapping: _mapping, hris, ...rest } = parsed;
+  const { mapping: _mapping, destinations: _destinations, hris, ...rest } = parsed;
   return {
     ...rest,
     hris: {

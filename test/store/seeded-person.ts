@@ -142,6 +142,8 @@ async function seedPairs(store: Store, person: SeededPerson): Promise<void> {
     sha256: canary('sha'),
   });
   await insert('document_looks', { ...hire, looked_at: 1, again: 0 });
+  const step = { destination: 'directory', reference: canary('reference'), state: 'done', updated_at: 1 };
+  await insert('hire_steps', { ...hire, ...step, account_id: canary('account') });
   const name = { connection: 'hr', place: 'employees.login', name: canary('name'), name_key: canary('name-key') };
   await insert('unique_names', { ...hire, ...name, field: 'login' });
   await insert('seen_people', { ...mine, job_candidate_id: application, candidate_id: candidate, seen: 'hired' });
@@ -204,6 +206,8 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     await insert('quarantine', { ...mine, stream, record_key: record_id, page: 1, reason: canary('reason'), since: 1 });
     await insert('stream_missing', { ...mine, stream, record_id, run_id: 'r', since: 1 });
   }
+  const part = { ...mine, stream: 'accounts', record_key: `${application}/directory` };
+  await insert('quarantine', { ...part, page: 0, reason: canary('part'), since: 1 });
   await insert('saved_plans', {
     ...mine,
     plan_hash: canary('saved'),

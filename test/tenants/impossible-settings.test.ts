@@ -17,6 +17,11 @@ let dir: string;
 beforeEach(async () => {
   dir = await makeTenantsFolder();
   vi.stubEnv('TEST_HR_KEY', 'key');
+  await writeFile(join(dir, 'users.yaml'), `${NAMES}  userName: { from: employee.email }\n`);
+  await writeFile(
+    join(dir, 'users-sql.yaml'),
+    `${NAMES}  email: { from: employee.email }\n  startDate: { from: employee.startDate }\n`,
+  );
 });
 afterEach(() => removeTenantsFolder(dir));
 
@@ -45,6 +50,11 @@ async function problemsOf(kind: keyof typeof KINDS, more: string): Promise<strin
   }
 }
 
+const NAMES = 'fields:\n  givenName: { from: candidate.firstName }\n  familyName: { from: candidate.lastName }\n';
+const DIRECTORY =
+  '{ kind: scim, connection: directory, url: https://acme.example/, token: env:TEST_HR_KEY, mapping: ./users.yaml }';
+const FILLED = 'streams: { accounts: { every: 1m } }\n';
+
 const REQUISITIONS = 'requisitions: { reference: cf-9 }\n';
 const HERE = 'landing: { kind: sql, url: sqlite:./lake.sqlite }\n';
 
@@ -65,6 +75,19 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
   ['sftp', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind sftp.* bamboohr, odoo, tryton/],
   ['sql', 'streams: { options: { every: 1h } }\n', /does not say which\. Add "options/],
+  ['sql', FILLED, /does not say where accounts are made\. Add "destinations: \[\{ kind: scim/],
+  ['sql', `destinations: [${DIRECTORY}]\n`, /nothing fills them\. Add "streams: \{ accounts/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY.replace('directory', 'acme-hr')}]\n`, /"acme-hr" stands above already/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY}, ${DIRECTORY}]\n`, /"directory" stands above already/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY.replace('env:TEST_HR_KEY', 'hunter2')}]\n`, /token" is a secret/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY.replace(', mapping: ./users.yaml', '')}]\n`, /mapping" is missing/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY.replace('users', 'nobody')}]\n`, /nobody\.yaml: there is no such file/],
+  ['sql', `${FILLED}destinations: [${DIRECTORY.replace('scim,', 'skim,')}]\n`, /"skim" is not a kind of HRIS/],
+  [
+    'sql',
+    `${FILLED}destinations: [{ kind: sql, connection: two, url: "sqlite:two", job: {}, mapping: ./users-sql.yaml }]\n`,
+    /does not answer at once.* Leave out job.*These kinds can: scim/,
+  ],
   ['bamboohr', 'landing: { kind: csv, url: sqlite:./lake.sqlite }\n', /expected sql/],
   ['bamboohr', 'landing: { kind: sql, url: "postgres://me:hunter2@db.example/lake" }\n', /holds a password/],
   ['bamboohr', 'landing: { kind: sql, url: env:TEST_LANDING_URL_NOT_SET }\n', /is missing or empty/],
@@ -74,6 +97,15 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   expect(problems[0]).toMatch(/^acme\.yaml:\d+:\d+ /);
   expect(problems[0]).toMatch(text);
   expect(problems[0]).not.toContain('hunter2');
+});
+
+test('what an account is made of is checked where it stands, and no default adds to it', async () => {
+  expect(await problemsOf('sql', `${FILLED}destinations: [${DIRECTORY}]\n`)).toEqual([]);
+  await writeFile(join(dir, 'users.yaml'), `${NAMES}  title: { from: employee.sallary }\n`);
+  expect(await problemsOf('sql', `${FILLED}destinations: [${DIRECTORY}]\n`)).toEqual([
+    expect.stringMatching(/^users\.yaml:4:\d+ "sallary" is not a field of employee\./),
+    expect.stringMatching(/^users\.yaml:\d+:\d+ "userName" \(User name\) is required .* nothing fills it/),
+  ]);
 });
 
 test('tables that are named beside the landing database are refused, because nothing would land in them', async () => {

@@ -175,3 +175,32 @@ function stubHrSecrets(): void {
   vi.stubEnv('TEST_SAME_URL', 'postgresql://beta:pa55@DB.example:5432/people?sslmode=verify-full');
   vi.stubEnv('TEST_OTHER_URL', 'postgres://beta:pa55@db2.example/others');
 }
+
+const directoryAt = (url: string) => `streams: { accounts: { every: 1m } }
+destinations: [{ kind: scim, connection: directory, url: "${url}", token: env:TEST_WEBHOOK_KEY, mapping: ./users.yaml }]
+`;
+const USERS = `fields:
+  givenName: { from: candidate.firstName }
+  familyName: { from: candidate.lastName }
+  userName: { from: employee.email }
+`;
+
+test('a destination is one system under its name, for each tenant and from one apply to the next', async () => {
+  await put('users.yaml', USERS);
+  const own = BETA.replace('connection: acme-hr', 'connection: beta-hr').replace('hr.sqlite', 'beta.sqlite');
+  await put('acme.yaml', `${ACME}${directoryAt('https://one.example/scim')}`);
+  await put('beta.yaml', `${own}${directoryAt('https://two.example/scim')}`);
+  const named = /beta\.yaml:\d+:\d+ "directory" already names another HR system in .*acme\.yaml:\d+:\d+, .* url/;
+  await expect(loadTenants(dir)).rejects.toThrow(named);
+  await put('beta.yaml', `${own}${directoryAt('https://one.example/scim')}`);
+  expect(await loadTenants(dir)).toHaveLength(2);
+  await put('beta.yaml', `${own}${directoryAt('https://one.example/scim')}`.replace(':8811', ':8822'));
+  await expect(loadTenants(dir)).rejects.toThrow(/has the same company number at another address/);
+  await rm(join(dir, 'beta.yaml'));
+  const { store } = await freshStore('sqlite');
+  const { applications } = await planApplication(store, dir, { secrets: 'check' });
+  await applyDefinitions(store, applications, 'ada');
+  await put('acme.yaml', `${ACME}${directoryAt('https://two.example/scim')}`);
+  const moved = planApplication(store, dir, { secrets: 'check' });
+  await expect(moved).rejects.toThrow(/acme\.yaml:\d+:\d+ "directory" was another system .* differs in url/);
+});

@@ -31,7 +31,11 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
-  supports: ({ fileCategory }) => ({ files: fileCategory !== undefined, amend: true }),
+  supports: ({ fileCategory, referenceField }) => ({
+    files: fileCategory !== undefined,
+    amend: true,
+    accounts: referenceField !== undefined,
+  }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: () => 'any',
   open: async (options, limits) => openConnection(options, limits),

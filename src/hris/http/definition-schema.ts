@@ -234,6 +234,12 @@ export const definitionSchema = z.strictObject({
     email: search.optional(),
     person: search.optional(),
     name: search.optional(),
+    taken: z
+      .record(name, search)
+      .default({})
+      .describe(
+        'By field: who has {value} in it, for names that nobody else may have; where it is absent, `all` is asked',
+      ),
     all: z
       .strictObject({ ...request, items: expression.default('$'), paging: paging.optional() })
       .optional()

@@ -73,6 +73,8 @@ export interface HttpDefinition
     version: Expression | undefined;
   };
   search: Readonly<Partial<Record<'reference' | 'number' | 'email' | 'person' | 'name', SearchPlan>>>;
+  /** By field: who has a value of it. */
+  taken: ReadonlyMap<string, SearchPlan>;
   everybody: (CallPlan & { items: Expression }) | undefined;
   reading: CallPlan & { item: Expression; absent: readonly number[] };
   creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;

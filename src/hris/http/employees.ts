@@ -2,14 +2,14 @@ import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
 import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
-import { fitsKey, foundBy } from '../fits-key.ts';
+import { fitsKey, foldText, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import type { CallPlan, HttpDefinition, WritePlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import type { Answer, Call, DefinedLine } from './line.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
-import type { Values } from './template.ts';
+import { asText, type Values } from './template.ts';
 
 /** One open connection of a kind that a definition describes. */
 export interface Defined {
@@ -51,6 +51,33 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   return foundBy(key, refs, isWhole);
 }
 
+/**
+ * Whether anybody has this value in a field, whatever its capitals. Everybody is gone through where the definition has
+ * no search for it, or does not trust its empty answer; of more people than that the search alone is asked.
+ * @throws ConnectorError HRIS_TOO_MANY (reject)
+ */
+export async function isTaken(defined: Defined, field: string, value: string, signal: AbortSignal): Promise<boolean> {
+  const { taken, everybody, fields, record, hooks, nothing, name } = defined.definition;
+  const own = fields.filter(({ key }) => key === field);
+  const compared = { record: { ...record, former: undefined }, fields: own, hooks, nothing };
+  const has = ({ fields: held }: EmployeeRecord): boolean => foldText(asText(held[field] ?? '')) === foldText(value);
+  const search = taken.get(field);
+  const call = search && { plan: search, values: { value }, signal, accepts: search.absent };
+  const found = call === undefined ? NOT_ASKED : await lookThrough(defined, call, compared, has);
+  const isTrusted = search?.trusted === true || (search?.trusted === 'ascii' && /^[\x20-\x7e]*$/.test(value));
+  if (found.refs.length > 0 || (isTrusted && found.isWhole)) return found.refs.length > 0;
+  const all =
+    everybody === undefined ? NOT_ASKED : await lookThrough(defined, { plan: everybody, signal }, compared, has);
+  if (all.refs.length > 0 || all.isWhole || found.isWhole) return all.refs.length > 0;
+  throw new ConnectorError({
+    code: 'HRIS_TOO_MANY',
+    action: 'reject',
+    message:
+      `${name} has more employees than are gone through to see whether somebody has a value of ${field}, and no ` +
+      `search for it. Add find.taken.${field} to the definition.`,
+  });
+}
+
 function wholeName(key: FindKey): { fullName?: string } {
   return key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
 }
@@ -72,13 +99,21 @@ interface Hits {
 
 const NOT_ASKED: Hits = { refs: [], isWhole: false };
 
-async function hitsOf(
-  { definition, line }: Defined,
-  call: Omit<Call, 'plan'> & { plan: Call['plan'] & { items: Expression } },
-  key: FindKey,
+type Search = Omit<Call, 'plan'> & { plan: Call['plan'] & { items: Expression } };
+
+function hitsOf(defined: Defined, call: Search, key: FindKey): Promise<Hits> {
+  const compared = comparedBy(defined.definition, key.by);
+  return lookThrough(defined, call, compared, (record) => fitsKey(record, key, ADDRESSES));
+}
+
+/** Those of a list that fit; of each only what is `compared` is read. */
+async function lookThrough(
+  { line }: Defined,
+  call: Search,
+  compared: Parameters<typeof toEmployee>[0],
+  fits: (record: EmployeeRecord) => boolean,
 ): Promise<Hits> {
   const hits = new Map<string, EmployeeRef>();
-  const compared = comparedBy(definition, key.by);
   let isWhole = false;
   let seen = 0;
   const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
@@ -87,7 +122,7 @@ async function hitsOf(
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-      if (fitsKey(record, key, ADDRESSES)) hits.set(record.ref.id, record.ref);
+      if (fits(record)) hits.set(record.ref.id, record.ref);
     }
     isWhole = isLast;
     seen += items.length;

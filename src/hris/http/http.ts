@@ -30,6 +30,7 @@ import {
   createEmployee,
   type Defined,
   findEmployee,
+  isTaken,
   readEmployee,
   recordsIn,
   rehireEmployee,
@@ -116,7 +117,11 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
     secrets,
     ...(definition.webhooks && { webhooks: definition.webhooks }),
     employeeFields: () => fields,
-    supports: () => ({ files: definition.filing !== undefined, amend: true }),
+    supports: () => ({
+      files: definition.filing !== undefined,
+      amend: true,
+      accounts: definition.record.reference !== undefined && definition.asking === undefined,
+    }),
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],
     employeeUrl: ({ url, employeeUrl: own = definition.employeeUrl }) => own && pageBelow(url, own),
@@ -124,7 +129,7 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
   };
 }
 
-function fieldsOf({ fields }: HttpDefinition): FieldDef[] {
+function fieldsOf({ fields, taken, everybody }: HttpDefinition): FieldDef[] {
   return fields.map((field) => ({
     key: field.key,
     place: field.at,
@@ -136,6 +141,7 @@ function fieldsOf({ fields }: HttpDefinition): FieldDef[] {
     ...(field.options === undefined ? {} : { options: field.options }),
     ...(field.maxLength === undefined ? {} : { maxLength: field.maxLength }),
     ...(field.decimals === undefined ? {} : { decimals: field.decimals }),
+    ...(field.type === 'text' && (taken.has(field.key) || everybody) && { isLookedUp: true as const }),
   }));
 }
 
@@ -199,6 +205,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     },
     employees: {
       find: (key, signal) => findEmployee(defined, key, signal),
+      isTaken: (field, value, signal) => isTaken(defined, field, value, signal),
       read: (id, signal) => readEmployee(defined, id, signal),
       create: (fields, reference, write) => createEmployee(defined, fields, reference, write),
       update: (id, fields, write) => updateEmployee(defined, id, fields, write),

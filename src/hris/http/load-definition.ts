@@ -91,6 +91,7 @@ class Compiler {
         version: this.#maybe(['record', 'version'], record.version),
       },
       search: this.#searches(find),
+      taken: new Map(Object.entries(find.taken).map(([key, of]) => [key, this.#search(of, ['value'], 'taken', key)])),
       everybody: find.all && this.#list(['find', 'all'], find.all, []),
       reading: this.#reading(['read'], read),
       creating: {
@@ -198,11 +199,8 @@ class Compiler {
 
   #searches(find: Definition['find']): HttpDefinition['search'] {
     const person = ['givenName', 'familyName', 'birthDate', 'fullName'];
-    const one = (by: Exclude<keyof Definition['find'], 'all'>, names: string[]): SearchPlan | undefined => {
-      const search: SearchOf | undefined = find[by];
-      if (search === undefined) return undefined;
-      return { ...this.#list(['find', by], search, names), trusted: search.trusted, absent: search.absent };
-    };
+    const one = (by: Exclude<keyof Definition['find'], 'all' | 'taken'>, names: string[]): SearchPlan | undefined =>
+      find[by] && this.#search(find[by], names, by);
     const plans = {
       reference: one('reference', ['value']),
       number: one('number', ['value']),
@@ -210,17 +208,19 @@ class Compiler {
       person: one('person', person),
       name: one('name', ['fullName', 'givenName', 'familyName']),
     };
-    const named = this.#raw.fields['name'] === undefined ? ['givenName', 'familyName'] : [];
-    const missing = [...named, 'birthDate'].filter((key) => this.#raw.fields[key] === undefined);
-    if (plans.person !== undefined && missing.length > 0)
-      this.#wrong(
-        ['find', 'person'],
-        `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`,
-      );
-    const addresses = ['email', 'workEmail'].some((key) => this.#raw.fields[key] !== undefined);
-    if (plans.email !== undefined && !addresses)
+    const has = (key: string): boolean => this.#raw.fields[key] !== undefined;
+    const missing = [...(has('name') ? [] : ['givenName', 'familyName']), 'birthDate'].filter((key) => !has(key));
+    const lacks = `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`;
+    if (plans.person !== undefined && missing.length > 0) this.#wrong(['find', 'person'], lacks);
+    if (plans.email !== undefined && !has('email') && !has('workEmail'))
       this.#wrong(['find', 'email'], 'addresses are compared here, and there is no field "email" or "workEmail".');
+    for (const key of Object.keys(find.taken).filter((one) => !has(one)))
+      this.#wrong(['find', 'taken', key], `there is no field "${key}" whose values could be looked for.`);
     return Object.fromEntries(Object.entries(plans).filter(([, plan]) => plan !== undefined));
+  }
+
+  #search(search: SearchOf, names: string[], ...at: string[]): SearchPlan {
+    return { ...this.#list(['find', ...at], search, names), trusted: search.trusted, absent: search.absent };
   }
 
   #asking(): HttpDefinition['asking'] {

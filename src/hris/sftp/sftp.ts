@@ -45,7 +45,7 @@ export const sftp: HrisAdapter<SftpOptions> = {
   }),
   secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
   employeeFields: fieldDefs,
-  supports: () => ({ files: true, amend: false }),
+  supports: () => ({ files: true, amend: false, accounts: false }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   open: async (options) => openConnection(options),
 };

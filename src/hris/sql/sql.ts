@@ -75,7 +75,11 @@ export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
   employeeFields: (options) => fieldDefs(options).map(lookedUp),
-  supports: ({ files }) => ({ files: files !== undefined, amend: true }),
+  supports: ({ files, job, referenceColumn }) => ({
+    files: files !== undefined,
+    amend: true,
+    accounts: job === undefined && referenceColumn !== undefined,
+  }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: ({ lists = {} }) => Object.keys(lists),

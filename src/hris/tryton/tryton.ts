@@ -38,7 +38,7 @@ export const tryton: HrisAdapter<TrytonOptions> = {
   systemOf: ({ url, database, company }) => ({ url: sameAddress(url), database, company }),
   secrets: ['password'],
   employeeFields: trytonFields,
-  supports: () => ({ files: true, amend: true }),
+  supports: () => ({ files: true, amend: true, accounts: true }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   open: async (options, limits) => openConnection(options, limits),
 };

@@ -15,6 +15,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
+import type { OpenStoreOptions } from '../../../src/store/open-store.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
 import { forgetPeople } from '../../store/known-people.ts';
@@ -27,6 +28,7 @@ interface EmployOptions {
   database?: 'sqlite' | 'postgres';
   /** Inside the braces of `policies`. */
   policies?: string;
+  store?: OpenStoreOptions;
 }
 
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */

@@ -7,9 +7,15 @@ import { answerHold } from '../../../src/store/holds.ts';
 import { stepsIn } from './employed-person.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
-const TABLES = ['events_out', 'unique_names', 'hire_documents', 'option_labels'] as const;
+const TABLES = ['events_out', 'unique_names', 'hire_documents', 'hire_steps', 'option_labels'] as const;
 const NAMED = `fields:
   workEmail: { template: "{candidate.firstName}.{candidate.lastName}@acme.example", transform: [login], unique: true }
+`;
+const ACCOUNTS = `fields:
+  givenName: { from: candidate.firstName }
+  familyName: { from: candidate.lastName }
+  email: { from: employee.workEmail }
+  startDate: { from: "candidate.customFields[Start date]", transform: [date] }
 `;
 
 /** What a hire that waits once, and a pass of two streams after it, cost a tenant that names all of it, or nothing. */
@@ -29,9 +35,13 @@ async function costOf(using: boolean) {
   };
   const [url, reason] = [await text('In HR'), await text('Why it waits')];
   await fleet.write('acme-mapping.yaml', NAMED);
+  await fleet.write('accounts.yaml', ACCOUNTS);
   const settings = `mapping: acme-mapping.yaml
 writeBack: { employeeUrl: "${url}", holdReason: "${reason}" }
 events: { url: "https://hooks.acme.example/", secret: env:TEST_EVENTS_SECRET }
+destinations:
+  - { kind: sql, connection: directory, url: sqlite:./other.sqlite, createTable: true, mapping: ./accounts.yaml }
+streams: { accounts: { every: 1m } }
 `;
   await fleet.apply('acme', using ? settings : '');
   await fleet.reconcile('acme');
@@ -46,7 +56,7 @@ events: { url: "https://hooks.acme.example/", secret: env:TEST_EVENTS_SECRET }
   await takeAnswer(deps, { ...ref, holdId });
   await steps.employOnce(id);
   await steps.finish(id);
-  for (const stream of ['options', 'documents'] as const)
+  for (const stream of ['options', 'documents', 'accounts'] as const)
     await pushRecords(deps, { tenantId: 'acme', stream, runId: stream, full: true, begun: false });
   const calls = [...(await asked())].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   const counted = TABLES.map(async (table) => [
@@ -73,11 +83,12 @@ test('what a tenant does not ask for costs it no call, no write and no row', asy
       'onboarding.setExternalStatus': 1,
     },
     hrCalls: 17,
-    rows: { events_out: 0, unique_names: 0, hire_documents: 0, option_labels: 0 },
+    rows: { events_out: 0, unique_names: 0, hire_documents: 0, hire_steps: 0, option_labels: 0 },
     written: ['employee', 'enrolment', 'external-status'],
   });
   // The same counts see what is used.
-  expect(all.rows).toMatchObject({ events_out: 2, unique_names: 1 });
+  expect(all.rows).toMatchObject({ events_out: 2, unique_names: 1, hire_steps: 1 });
+  expect(all.written).toContain('account:directory');
   expect(all.written.filter((target) => target === 'custom-fields')).toHaveLength(3);
   expect(all.calls['customFieldValues.upsertBulk']).toBe(3);
   expect(all.hrCalls).toBeGreaterThan(plain.hrCalls);

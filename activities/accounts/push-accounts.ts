@@ -1,0 +1,448 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
+import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
+import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
+import type { CreateResult } from '../../src/hris/port.ts';
+import { pathsRead } from '../../src/mapping/compile-rule.ts';
+import { shortVersion } from '../../src/mapping/load-mapping.ts';
+import { climbIdentityLadder, judgeCreate, withoutDenied } from '../../src/plan/identity-ladder.ts';
+import { recordWrites } from '../../src/store/foreign-writes.ts';
+import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import {
+  accountOf,
+  claimStep,
+  type HireStepRow,
+  hiresDueForStep,
+  readStep,
+  type SettledStep,
+  type StepKey,
+  settleStep,
+  stepName,
+  stepsToTell,
+} from '../../src/store/hire-steps.ts';
+import { employeeOf } from '../../src/store/hires.ts';
+import { openHold, readHold, tenantsHeldLike } from '../../src/store/holds.ts';
+import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import type { HireRow, HoldRow } from '../../src/store/schema.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import type { Connection } from '../connections.ts';
+import { readEmployee, readFindings } from '../hire/read-employee.ts';
+import { readSources, type Sources } from '../hire/read-sources.ts';
+import { nameEmployee } from '../hire/unique-names.ts';
+import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
+import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
+import { assertOurs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
+
+/** Hires that ended longer ago, and have no step yet, are found by a pass with `full` only, ms. */
+const ENDED_WITHIN_MS = 30 * 86_400_000;
+/** Of one pass; those left over are the next one's. */
+const MOST_HINTS = 500;
+const CALL_MS = 30_000;
+
+/** What a pass works with and what it found out so far. */
+interface AccountRun {
+  context: PushContext;
+  hints: readonly Hint[];
+  verdicts: Map<string, Verdict>;
+  /** How long what was sent without an answer may still arrive, ms. */
+  waits: number[];
+  /** Why a destination could not be worked with. */
+  down: ConnectorError[];
+  beat: () => void;
+}
+
+/**
+ * Whoever was hired gets an account in each further destination: a step of the hire, with a plan, an intent and a
+ * question of its own, which holds up no other. The HR system's step came before and is not looked at again.
+ */
+export async function pushAccounts(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, connection, key, runId } = context;
+  const { destinations } = connection.tenant;
+  if (destinations === undefined) throw unconfigured(key.tenantId);
+  const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
+  const run: AccountRun = { context, hints, verdicts: new Map(), waits: [], down: [], beat };
+  for (const row of await stepsToTell(deps.store, key.tenantId, runId)) tell(run, stepName(row), toldOf(row));
+  for (const at of destinations.keys()) await fill(run, at);
+  const [down] = run.down;
+  if (down !== undefined) throw down;
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  if (run.waits.length > 0) throw outcomeUnknown('An account was asked for', Math.max(...run.waits));
+  return [...run.verdicts.values()];
+}
+
+function tell({ verdicts }: AccountRun, id: string, verdict: Omit<Verdict, 'id'>): void {
+  verdicts.set(id, { id, ...verdict });
+}
+
+function toldOf({ state, code, reason }: HireStepRow): Omit<Verdict, 'id'> {
+  if (state === 'done') return { kind: 'created' };
+  return { kind: code === UNCLEAR ? 'held' : 'quarantined', reason: reason ?? code ?? '' };
+}
+
+function unconfigured(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'ACCOUNTS_UNCONFIGURED',
+    action: 'reject',
+    message: `Hires of ${tenantId} get no accounts: its file names no "destinations". Add them, or remove the stream.`,
+  });
+}
+
+/** So many failures of one pass show that it is the destination, and not what is written to it. */
+const MOST_FAILURES = 3;
+
+/** Every hire that has something left to do in one destination. What is wrong with the one stops no other. */
+async function fill(run: AccountRun, at: number): Promise<void> {
+  const { context, beat } = run;
+  const { connection: name } = context.connection.tenant.destinations?.[at] ?? { connection: '' };
+  let failures = 0;
+  for await (const hire of dueHires(run, name)) {
+    await assertOurs(context);
+    const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
+    try {
+      await stepInto(run, { at, hire, key: { ...ref, destination: name } });
+    } catch (error) {
+      if (!(error instanceof Down)) throw error;
+      run.down.push(error.why);
+      failures += error.why.action === 'retry' ? 1 : MOST_FAILURES;
+      if (failures >= MOST_FAILURES) return;
+    }
+    beat();
+  }
+}
+
+/** A destination that cannot be worked with now. */
+class Down extends Error {
+  readonly why: ConnectorError;
+  constructor(name: string, { code, action, message, retryAfterMs, cause }: ConnectorError) {
+    super(code);
+    this.why = new ConnectorError({
+      code: code.replace(/^HRIS_/, 'ACCOUNTS_'),
+      // Of the HR system this would stop the tenant's hires, which need nothing of it.
+      action: action === 'reauthorize' ? 'reject' : action,
+      message: `Destination "${name}": ${message} Hires go on; their accounts follow once it works.`,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      cause,
+    });
+  }
+}
+
+async function* dueHires({ context, hints }: AccountRun, destination: string): AsyncGenerator<HireRow> {
+  const { deps, connection, key, full } = context;
+  const { tenant } = connection;
+  const named = hints.map(({ recordId }) => recordId.split('/'));
+  const isWhole = full || hints.some(({ recordId }) => recordId === WHOLE_LIST);
+  const due = {
+    tenantId: key.tenantId,
+    destination,
+    connection: tenant.hris.connection,
+    againAfterMs: isWhole ? 0 : tenant.streams.accounts.wholeWithin,
+    endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
+    hinted: named.flatMap(([id = '', of = destination]) => (of === destination ? [id] : [])),
+  };
+  for (let after: HireRow | undefined; ; ) {
+    const hires = await hiresDueForStep(deps.store, due, after);
+    yield* hires;
+    after = hires.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+/** One hire in one destination, by its number in the tenant's list. */
+interface Step {
+  at: number;
+  hire: HireRow;
+  key: StepKey;
+}
+
+/** Taken by this run, with both ends at hand. */
+interface Taken extends Step {
+  run: AccountRun;
+  account: Connection;
+  reference: string;
+  decisions: Decisions;
+  /** The question that was answered. */
+  hold: HoldRow | undefined;
+  creation: OpenIntent | undefined;
+}
+
+const OF_THIS_PERSON = 'another hire of the same person is being given its account, which is this one’s as well';
+const LEFT = 'the person is not in a hiring stage now; it is looked at again once a day, and when somebody retries it';
+const UNCLEAR = 'ACCOUNT_UNCLEAR' satisfies HoldCode;
+const WAITS = 'whether an account is theirs, a person must say';
+const DISMISSED = { kind: 'none', by: ['a person'] };
+
+async function stepInto(run: AccountRun, step: Step): Promise<void> {
+  const { context } = run;
+  const { store } = context.deps;
+  const { key, hire } = step;
+  const before = await readStep(store, key);
+  const { hold_id: holdId = null } = before ?? {};
+  const hold = holdId === null ? undefined : await readHold(store, holdId);
+  if (hold?.closed_at === null) return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
+  const isNext = before?.state === 'waiting' && before.code === UNCLEAR;
+  if (isNext && (await tenantsHeldLike(store, UNCLEAR)).has(key.tenantId))
+    return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
+  const reference = employeeReference(context.connection.tenant, hire.candidate_id ?? '');
+  if (!(await claimStep(store, key, { reference, runId: context.runId })))
+    return tell(run, nameOf(key), { kind: 'skipped', reason: OF_THIS_PERSON });
+  const answered = hold?.answer ?? undefined;
+  const decisions = answered === undefined || hold === undefined ? undecided : decide([givenIn(hold, answered)]);
+  try {
+    const account = await open(run, step);
+    const creation = await latestIntent(store, key, verbOf(key));
+    const taken = { ...step, run, account, reference, decisions, hold, creation };
+    await (answered === 'dismiss'
+      ? settle(taken, { state: 'done', plan: JSON.stringify(DISMISSED) }, 'unchanged')
+      : give(taken));
+  } catch (error) {
+    await settleTrouble(run, key, hold, error);
+  }
+}
+
+function nameOf({ jobCandidateId, destination }: StepKey): string {
+  return `${jobCandidateId}/${destination}`;
+}
+
+function verbOf({ destination }: StepKey): string {
+  return `create-account:${destination}`;
+}
+
+function givenIn({ answer_arguments: given, details }: HoldRow, answer: string) {
+  const [argument] = JSON.parse(given ?? '[]') as string[];
+  return { answer, argument, details: JSON.parse(details) as Record<string, unknown> };
+}
+
+async function open({ context }: AccountRun, { at, key }: Step): Promise<Connection> {
+  try {
+    const opened = await context.connection.destinations?.of(at);
+    if (opened !== undefined) return opened;
+  } catch (error) {
+    throw isConnectorError(error) ? new Down(key.destination, error) : error;
+  }
+  throw unconfigured(key.tenantId);
+}
+
+/** A refusal is this step's own; what is not known yet waits; everything else is trouble of the destination. */
+async function settleTrouble(run: AccountRun, key: StepKey, hold: HoldRow | undefined, error: unknown): Promise<void> {
+  if (!isConnectorError(error)) throw error;
+  const { store } = run.context.deps;
+  if (error.code === 'OUTCOME_UNKNOWN') return void run.waits.push(error.retryAfterMs ?? 0);
+  if (error.action !== 'reject') throw error;
+  const { code, message: reason } = error;
+  // Who named an account that is not there is asked anew.
+  const holdId = code === 'ACCOUNT_NOT_FOUND' ? null : (hold?.hold_id ?? null);
+  await settleStep(store, key, run.context.runId, { state: 'held', code, reason, hold_id: holdId });
+  tell(run, nameOf(key), { kind: 'quarantined', reason });
+}
+
+type Settling = Omit<SettledStep, 'code' | 'reason' | 'hold_id'> & Partial<SettledStep>;
+
+async function settle({ run, key }: Taken, settled: Settling, kind: Verdict['kind']): Promise<void> {
+  const { code = null, reason = null, hold_id = null } = settled;
+  await settleStep(run.context.deps.store, key, run.context.runId, { ...settled, code, reason, hold_id });
+  tell(run, nameOf(key), { kind, ...(reason !== null && { reason }) });
+}
+
+/** Finds the person's account or makes it, and sees it. */
+async function give(taken: Taken): Promise<void> {
+  const { key, creation } = taken;
+  const context = contextOf(taken);
+  const isUnderWay = creation?.outcome === 'open' || creation?.outcome === 'done';
+  const employee = await employeeMade(taken);
+  // The mapping in force: what was saved of an earlier attempt is the HR system's.
+  const read = await readSources({ ...context, creation: undefined }, { anyStage: isUnderWay, beside: { employee } });
+  if (read.verdict === 'hold') throw refused(read.hold.code, read.hold.message);
+  if (read.verdict !== 'read') throw refused('NOT_IN_STAGE', LEFT);
+  const { sources } = read;
+  const wrong = sources.problems.map(({ text }) => text).join(' ');
+  if (wrong !== '') throw refused('MAPPING_INCOMPLETE', wrong);
+  try {
+    await inDestination(taken, context, sources);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action === 'reject' || error.code === 'OUTCOME_UNKNOWN') throw error;
+    throw new Down(key.destination, error);
+  }
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}
+
+/** The hire as its activities know it, with the destination in the place of the HR system. */
+function contextOf({ run, key, hire, account, decisions, creation }: Taken): HireContext {
+  const { deps } = run.context;
+  const { destination, ...ref } = key;
+  const row = { ...hire, employee_id: null, employee_number: null, connection: destination };
+  return { deps, store: deps.store, connection: account, ref, row, answers: [], decisions, creation };
+}
+
+/** What the first step made. Only a mapping that reads more of it than its ids costs the call. */
+async function employeeMade({ run, hire, account }: Taken): Promise<Record<string, unknown>> {
+  const { hris } = run.context.connection;
+  const employee = employeeOf(hire);
+  const isRead = account.mapping.fields.some((field) =>
+    pathsRead(field).some((path) => path.source === 'employee' && 'field' in path && !OWN.includes(path.field)),
+  );
+  const shown = isRead && employee !== undefined ? await readEmployee(hris, employee) : undefined;
+  const { employee_id: id, employee_number: number } = hire;
+  return { ...shown?.fields, id, ...(number !== null && { number }) };
+}
+
+const OWN = ['id', 'number'];
+
+/** What is to be done with one person in a destination, and by which evidence. */
+type AccountPlan =
+  | { kind: 'create'; by: string[] }
+  | { kind: 'link'; by: string[]; account: KnownEmployee }
+  | { kind: 'ask'; reason: string; by: string[]; accountIds: string[] };
+
+async function inDestination(taken: Taken, context: HireContext, sources: Sources): Promise<void> {
+  const plan = await planAccount(taken, sources.fields);
+  if (plan.kind === 'ask') return ask(taken, plan);
+  const { key, run, reference } = taken;
+  const noted = { kind: plan.kind, by: plan.by, reference, mapping: shortVersion(sources.mapping.hash) };
+  const kept = JSON.stringify(plan.kind === 'link' ? { ...noted, account: plan.account.id } : noted);
+  const { store } = run.context.deps;
+  const open = {
+    state: 'sending',
+    plan: kept,
+    code: null,
+    reason: null,
+    hold_id: taken.hold?.hold_id ?? null,
+  } as const;
+  if (!(await settleStep(store, key, run.context.runId, open))) return;
+  if (plan.kind === 'link') return see(taken, sources, { account: plan.account, isNew: false });
+  const named = await nameEmployee(context, sources.names);
+  if (named.verdict === 'hold') throw refused(named.hold.code, named.hold.message);
+  const made = await create(taken, context, { ...sources, fields: { ...sources.fields, ...named.names } });
+  if (made !== undefined) await see(taken, sources, made);
+}
+
+/** As an employee's identity ladder; what another hire of the person was given is the person's. */
+async function planAccount(taken: Taken, fields: EmployeeFields): Promise<AccountPlan> {
+  const { key, account, reference, decisions, creation, run } = taken;
+  const id = decisions.link ?? (await accountOf(run.context.deps.store, key, reference));
+  const known = id === undefined ? undefined : await readEmployee(account.hris, employeeIn(key.destination, id));
+  if (known !== undefined)
+    return { kind: 'link', by: [decisions.link === undefined ? 'an earlier hire' : 'a person'], account: known.ref };
+  if (decisions.link !== undefined)
+    throw refused(
+      'ACCOUNT_NOT_FOUND',
+      `Destination "${key.destination}" has no account ${decisions.link}. Retry the step.`,
+    );
+  if (creation?.outcome === 'open' || creation?.outcome === 'done') return { kind: 'create', by: [] };
+  const findings = withoutDenied(await readFindings(account, reference, fields), decisions.notThese);
+  const identity = climbIdentityLadder(findings);
+  if (identity.kind === 'create') return { kind: 'create', by: [] };
+  const by = identity.evidence.map((one) => one.by);
+  if (identity.kind === 'link') return { kind: 'link', by, account: identity.ref };
+  if (identity.evidence.length === 0 && decisions.createUnproven === true) return { kind: 'create', by: ['a person'] };
+  const accountIds = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map((ref) => ref.id)))];
+  return { kind: 'ask', reason: identity.reason, by, accountIds };
+}
+
+/** One question of a tenant stands open at a time; the others wait their turn. */
+async function ask(taken: Taken, { reason, by, accountIds }: Extract<AccountPlan, { kind: 'ask' }>): Promise<void> {
+  const { key, run, creation } = taken;
+  const { jobCandidateId, destination, tenantId } = key;
+  const attempt = creation?.attempt ?? 0;
+  const about = { jobCandidateId, destination, reason, keys: by, employeeIds: accountIds, attempt };
+  const { store } = run.context.deps;
+  const { holdId } = await openHold(store, { tenantId, ...holdOf(UNCLEAR, about) });
+  const details = JSON.parse((await readHold(store, holdId))?.details ?? '{}') as Partial<typeof about>;
+  const isOurs = details.jobCandidateId === jobCandidateId && details.destination === destination;
+  const settled = isOurs ? { state: 'held' as const, hold_id: holdId } : { state: 'waiting' as const };
+  await settle(taken, { ...settled, code: UNCLEAR, reason: WAITS }, 'held');
+}
+
+interface Made {
+  account: KnownEmployee;
+  isNew: boolean;
+}
+
+/** Undefined where somebody is asked. */
+async function create(
+  taken: Taken,
+  context: HireContext,
+  { fields, mapping, sinceRead }: Sources,
+): Promise<Made | undefined> {
+  const { key, run, account, reference, decisions } = taken;
+  const { deps } = run.context;
+  const verb = verbOf(key);
+  const once = await writeOnce<CreateResult<KnownEmployee>, { reference: string }>({
+    store: deps.store,
+    key: context.ref,
+    verb,
+    state: 'done',
+    pinned: () => ({ reference }),
+    giveUpMs: deps.limits.giveUpMs,
+    readLagMs: account.hris.capabilities.readLagMs,
+    async look() {
+      const findings = await readFindings(account, reference, fields);
+      const seen = judgeCreate(findings, await latestIntent(deps.store, key, verb), decisions);
+      return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
+    },
+    sinceRead,
+    note: (_pinned, intent) =>
+      recordWrites(deps.store, { ...originOf(run.context, mapping.hash), intent }, [
+        writeOf(taken, { kind: 'create', changes: newValues(fields), sensitive: sensitiveFields(context) }),
+      ]),
+    send: (pinned, guard) => account.hris.employees.create(fields, pinned.reference, guard),
+  });
+  if (once.kind === 'unprovable') {
+    await ask(taken, { kind: 'ask', reason: 'create-unknown', by: [], accountIds: once.hits ?? [] });
+    return undefined;
+  }
+  if (once.kind === 'refused') return { account: existingIn(key, once.error), isNew: false };
+  if (once.value.kind === 'created') return { account: once.value.ref, isNew: true };
+  throw refused(
+    'ACCOUNT_PENDING',
+    `Destination "${key.destination}" says later what it made, which no step waits for.`,
+  );
+}
+
+/** What a destination already has under our reference; every other refusal is thrown. */
+function existingIn({ destination }: StepKey, { code, message, details }: ConnectorError): KnownEmployee {
+  const { id } = details ?? {};
+  if (code === 'ALREADY_EXISTS' && typeof id === 'string') return knownIn(destination, { id });
+  throw refused(code, message);
+}
+
+function writeOf(
+  { key }: Taken,
+  write: Pick<Parameters<typeof recordWrites>[2][number], 'kind' | 'changes' | 'sensitive'>,
+) {
+  return { target: `account:${key.destination}`, recordId: key.jobCandidateId, period: key.period, ...write };
+}
+
+/** The step is done once the account was seen; one of somebody who comes back is made active again. */
+async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
+  const { key, run, account: destination } = taken;
+  const { deps } = run.context;
+  const { employees, capabilities } = destination.hris;
+  const shown = await readEmployee(destination.hris, account);
+  if (shown === undefined) {
+    const { decided_at: madeAt, now } = (await latestIntent(deps.store, key, verbOf(key))) ?? { decided_at: 0, now: 0 };
+    const leftMs = Number(madeAt) + capabilities.readLagMs - now;
+    if (leftMs > 0) throw outcomeUnknown('An account was made', leftMs);
+    throw refused('ACCOUNT_GONE', goneText(key, account.id));
+  }
+  if (shown.former === true && employees.rehire !== undefined) {
+    const { rehire } = employees;
+    const sensitive = mapping.fields.filter((field) => field.sensitive).map(({ target }) => target);
+    const write = {
+      ...writeOf(taken, { kind: 'update', changes: newValues(fields), sensitive }),
+      foreignId: account.id,
+    };
+    const send = () => rehire(account, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
+    await noted(run.context, [write], send);
+  }
+  await settle(taken, { state: 'done', account_id: account.id }, isNew ? 'created' : 'updated');
+}
+
+function goneText({ destination, jobCandidateId }: StepKey, id: string): string {
+  return (
+    `Destination "${destination}" took account ${id} and shows none. Look there: put it back, or make it by hand ` +
+    `with our reference, then run hirebridge retry TENANT accounts ${jobCandidateId}/${destination}.`
+  );
+}

@@ -1,0 +1,180 @@
+import { type Selectable, sql } from 'kysely';
+import type { HireRef } from '../hire/hire.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+import type { HireRow, HireStepTable } from './schema.ts';
+
+export type HireStepRow = Selectable<HireStepTable>;
+
+/** One hire in one destination, which bears the name of its connection. */
+export interface StepKey extends HireRef {
+  destination: string;
+}
+
+function stepColumns({ destination, ...ref }: StepKey) {
+  return { ...hireColumns(ref), destination };
+}
+
+interface DueSteps {
+  tenantId: string;
+  destination: string;
+  /** The HR system in which the employees are. */
+  connection: string;
+  /** What was refused is looked at again after so long, ms. */
+  againAfterMs: number;
+  /** Hires that have no step yet count if they ended in the last so many ms; all of them where absent. */
+  endedWithinMs: number | undefined;
+  /** Due in any case: ids of job candidates. */
+  hinted: readonly string[];
+}
+
+type Due = Pick<HireRow, 'job_candidate_id' | 'period'>;
+
+/** The next finished hires with something left to do in a destination, in the order of their ids. */
+export async function hiresDueForStep(
+  { kysely, now }: Store,
+  { tenantId, destination, connection, againAfterMs, endedWithinMs, hinted }: DueSteps,
+  after: Due | undefined,
+): Promise<HireRow[]> {
+  let query = kysely
+    .selectFrom('hires as h')
+    .leftJoin('hire_steps as s', (join) =>
+      join
+        .onRef('s.tenant_id', '=', 'h.tenant_id')
+        .onRef('s.job_candidate_id', '=', 'h.job_candidate_id')
+        .onRef('s.period', '=', 'h.period')
+        .on('s.destination', '=', destination),
+    )
+    .leftJoin('holds as q', 'q.hold_id', 's.hold_id')
+    .selectAll('h')
+    .where('h.tenant_id', '=', tenantId)
+    .where('h.state', '=', 'done')
+    .where('h.employee_id', 'is not', null)
+    .where('h.connection', '=', connection)
+    .where((eb) => {
+      const isNew = eb('s.state', 'is', null);
+      const since = eb(now, '-', endedWithinMs ?? 0);
+      return eb.or([
+        endedWithinMs === undefined ? isNew : eb.and([isNew, eb('h.ended_at', '>', since)]),
+        eb('s.state', 'in', ['waiting', 'sending']),
+        eb.and([eb('s.state', '=', 'held'), eb('s.updated_at', '<=', eb(now, '-', againAfterMs))]),
+        eb.and([eb('s.state', '=', 'held'), eb('q.closed_at', '>=', eb.ref('s.updated_at'))]),
+        ...(hinted.length === 0
+          ? []
+          : [eb.and([eb.or([isNew, eb('s.state', '!=', 'done')]), eb('h.job_candidate_id', 'in', hinted)])]),
+      ]);
+    })
+    .orderBy('h.job_candidate_id')
+    .orderBy('h.period')
+    .limit(100);
+  if (after !== undefined)
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('h.job_candidate_id', 'h.period'), '>', tuple(after.job_candidate_id, after.period)),
+    );
+  return query.execute();
+}
+
+export function readStep({ kysely }: Store, key: StepKey): Promise<HireStepRow | undefined> {
+  return kysely
+    .selectFrom('hire_steps')
+    .selectAll()
+    .where((eb) => eb.and(stepColumns(key)))
+    .executeTakeFirst();
+}
+
+/** What a run made before it was interrupted, and what waits for a person or the next pass. */
+export function stepsToTell({ kysely }: Store, tenantId: string, runId: string): Promise<HireStepRow[]> {
+  return kysely
+    .selectFrom('hire_steps')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where((eb) => eb.or([eb('state', '=', 'held'), eb.and([eb('state', '=', 'done'), eb('run_id', '=', runId)])]))
+    .execute();
+}
+
+/**
+ * Takes a step for this run: no other one settles it from now on. False while another hire of the same person is
+ * getting its account, which will be this one's as well.
+ */
+export async function claimStep(
+  { kysely, now }: Store,
+  key: StepKey,
+  { reference, runId }: { reference: string; runId: string },
+): Promise<boolean> {
+  const { destination } = key;
+  await kysely
+    .insertInto('hire_steps')
+    .values({ ...stepColumns(key), reference, state: 'waiting', updated_at: now })
+    .onConflict((c) => c.doNothing())
+    .execute();
+  const { numUpdatedRows } = await kysely
+    .updateTable('hire_steps')
+    .set({ state: 'sending', reference, run_id: runId, updated_at: now })
+    .where((eb) => eb.and(stepColumns(key)))
+    .where('state', '!=', 'done')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('hire_steps as o')
+            .select('o.period')
+            .where('o.destination', '=', destination)
+            .where('o.reference', '=', reference)
+            .where('o.state', '=', sql.lit('sending'))
+            .where((other) => other.not(other.and(asOther(key)))),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+function asOther({ tenantId, jobCandidateId, period }: StepKey) {
+  return { 'o.tenant_id': tenantId, 'o.job_candidate_id': jobCandidateId, 'o.period': period };
+}
+
+/** The account that another hire of the same person was given, the newest first. */
+export async function accountOf(
+  { kysely }: Store,
+  { destination }: StepKey,
+  reference: string,
+): Promise<string | undefined> {
+  const row = await kysely
+    .selectFrom('hire_steps')
+    .select('account_id')
+    .where('destination', '=', destination)
+    .where('reference', '=', reference)
+    .where('account_id', 'is not', null)
+    .orderBy('done_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.account_id ?? undefined;
+}
+
+export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {
+  state: HireStepRow['state'];
+  /** As it was where absent. */
+  plan?: string;
+  account_id?: string;
+};
+
+/** Notes what became of a step that this run took; false where another run took it since. */
+export async function settleStep(
+  { kysely, now }: Store,
+  key: StepKey,
+  runId: string,
+  settled: SettledStep,
+): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('hire_steps')
+    .set({ ...settled, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
+    .where((eb) => eb.and(stepColumns(key)))
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** As commands name a step: its hire, and the destination. */
+export function stepName(row: Pick<HireStepRow, 'tenant_id' | 'job_candidate_id' | 'period' | 'destination'>): string {
+  return `${hireOf(row).jobCandidateId}/${row.destination}`;
+}
