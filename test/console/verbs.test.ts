@@ -26,8 +26,8 @@ const LOOKS = new Set(
   (
     'audit, audit export, audit verify, calendar list, check, collection, completion, conflicts, ddl, digest, ' +
     'doctor, events list, events schema, explain, failed, hire list, hire show, hold list, hold show, inbox ' +
-    'list, mapping check, mapping diff, mapping schema, mapping show, mapping test, openapi, person due, ' +
-    'person find, person map, person receipts, rate-limit, reference, status, tenant list, tenant show'
+    'list, keys status, mapping check, mapping diff, mapping schema, mapping show, mapping test, openapi, ' +
+    'person due, person find, person map, person receipts, rate-limit, reference, status, tenant list, tenant show'
   ).split(', '),
 );
 
