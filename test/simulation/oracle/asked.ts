@@ -161,7 +161,7 @@ function checkEnded({ employees, hires }: Facts): string[] {
 
 /**
  * Back after a cancellation is a new period with a new enrolment, not a question about the one we ended. A store that
- * was restored from before does not know who ended it.
+ * was restored from before, or that is new, does not know who ended it.
  */
 function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): string[] {
   const all = [...enrolments.values()].flat();
@@ -174,14 +174,13 @@ function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): s
     .filter((hire) => held.has(hire.jobCandidateId))
     .flatMap((hire) => {
       const own = new Set(all.filter((one) => one.candidateId === hire.candidateId).map((one) => one.id));
-      const byOthers = effects.some(
-        (row) =>
-          row.name === 'onboarding-status' &&
-          row.origin === 'dashboard' &&
-          own.has(String(row.subject)) &&
-          row.detail['to'] === 'terminated',
+      const ends = effects.filter(
+        ({ name, subject, detail }) =>
+          name === 'onboarding-status' && own.has(String(subject)) && detail['to'] === 'terminated',
       );
-      return byOthers || has(world, 'restored-store')
+      const byOthers = ends.some(({ origin }) => origin === 'dashboard');
+      const isForgotten = world.storeLost && ends.some(({ at }) => at <= world.storeLostAt);
+      return byOthers || isForgotten || has(world, 'restored-store')
         ? []
         : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
     });
