@@ -59,7 +59,7 @@ function planOf(world: World, customer: Customer): Deed[] {
     const second =
       scenario.doubleApplications && random() < 0.7 ? secondApplication(world, customer, person) : undefined;
     if (scenario.stagesApart && random() < 0.5)
-      deeds.push({ at: hiredAt - random() ** 2 * hiredAt, what: () => moveTo(person.id, 'OFFER') });
+      deeds.push({ at: hiredAt - Math.max(1, random() ** 2 * hiredAt), what: () => moveTo(person.id, 'OFFER') });
     deeds.push({ at: hiredAt, what: () => moveTo(person.id, 'HIRED') });
     if (second !== undefined) deeds.push({ at: hiredAt + random() * 1_000, what: () => moveTo(second, 'HIRED') });
     if (random() < 0.3)
