@@ -68,8 +68,10 @@ test('explain tells a hire’s whole story without a secret; a later mapping cor
     2,
     [{ title: { old: title?.value, new: 'Corrected' } }],
   ]);
-  // The platform has had enough of each call once: who applies waits as long as it asks.
-  await world.control.act('setFaults', { faults: [{ kind: 'throttle', times: 6, retryAfter: 1 }] });
+  // The platform has had enough of one call: who applies waits as long as it asks.
+  await world.control.act('setFaults', {
+    faults: [{ kind: 'throttle', on: 'jobCandidates.bulkFetch', times: 1, retryAfter: 1 }],
+  });
   const applied = await json<Applied>(world, ['apply', plan.out[0]?.hash ?? '', '--as', 'ann']);
   expect(applied).toMatchObject({ code: 0, out: { written: 1 } });
   const audit = await json<WriteView[]>(world, ['audit', 'acme', '--run', plan.out[0]?.hash ?? '']);
