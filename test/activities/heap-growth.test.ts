@@ -8,6 +8,7 @@ const SCRIPT = fileURLToPath(new URL('./collect-garbage-process.ts', import.meta
 test('a long pass has more room for garbage, which is given back at its end', { timeout: 60_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=8', '--expose-gc', SCRIPT]);
   const { atRest, longPass, again } = JSON.parse(stdout) as Record<'atRest' | 'longPass' | 'again', number>;
-  expect(longPass).toBeGreaterThan(atRest * 1.2);
-  expect(longPass).toBeGreaterThan(again * 1.2);
+  // A third more is expected. Of twelve collections each, a tenth is missed by chance less than once in ten thousand.
+  expect(longPass).toBeGreaterThan(atRest * 1.1);
+  expect(longPass).toBeGreaterThan(again * 1.1);
 });

@@ -64,7 +64,8 @@ async function readAll(store: Store, planHash: string): Promise<unknown[]> {
   const values = [conflict?.partner_form, conflict?.hris_form, conflict?.partner_value, conflict?.hris_value];
   const plan = (await latestPlan(store, REF))?.change;
   return [
-    (await listWrites(store, { tenantId: 'acme' })).map((row) => [row.record_id, row.changes]),
+    // Those of one millisecond come in any order.
+    new Map((await listWrites(store, { tenantId: 'acme' })).map((row) => [row.record_id, row.changes])),
     [pair?.bases, pair?.sent, pair?.echoes, ...values],
     [(await latestIntent(store, REF, 'enrol:1'))?.pinned, plan],
     (await readJobs(store, 'acme')).map(({ record }) => record),
