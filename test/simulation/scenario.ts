@@ -143,11 +143,12 @@ export function has({ scenario }: { scenario: Scenario }, extra: Extra): boolean
 }
 
 /**
- * Whether its ends can be compared with those of a day without faults. Where we enrol at an earlier stage, faults decide
- * whether ours is over when somebody enrols by hand, and so whether the partner takes that.
+ * Whether its ends can be compared with those of a day without faults. Where we enrol at an earlier stage, faults
+ * decide whether ours is over when somebody enrols by hand, and so whether the partner takes that.
  */
 export function isComparable({ changesOfMind, enrolledByHand, stagesApart, extras: drawn }: Scenario): boolean {
-  return !changesOfMind && !(enrolledByHand && stagesApart) && drawn.every((extra) => COMPARABLE.has(extra));
+  const isByFaults = enrolledByHand && stagesApart;
+  return !changesOfMind && !isByFaults && drawn.every((extra) => COMPARABLE.has(extra));
 }
 
 /** The same people on a day when nothing breaks, with a partner that has no quirks. */
