@@ -14,6 +14,8 @@ const LOAD = fileURLToPath(new URL('./load-files-process.ts', import.meta.url));
 /** Clock ticks a second in /proc. */
 const TICKS = 100;
 const SETTLE_WINDOWS = 20;
+/** What a worker writes of itself in a minute, at most. */
+const OWN_ROWS = 30;
 
 export interface FleetRun {
   temporalAddress: string;
@@ -119,12 +121,12 @@ async function untilSettled(
   writes: ReturnType<typeof countWrites>,
   { tenants, windowMs }: { tenants: number; windowMs: number },
 ): Promise<void> {
-  const most = (tenants * windowMs) / 60_000;
+  const most = (Math.max(tenants, OWN_ROWS) * windowMs) / 60_000;
   writes.take();
   for (let quiet = 0, windows = 0; quiet < 2 && windows < SETTLE_WINDOWS; windows += 1) {
     await pause(windowMs);
     const rows = Object.values(writes.take()).reduce((sum, count) => sum + count, 0);
-    quiet = rows <= Math.max(1, most) ? quiet + 1 : 0;
+    quiet = rows <= most ? quiet + 1 : 0;
   }
 }
 
