@@ -130,7 +130,7 @@ function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & {
   };
   const open: Sealing['open'] = async (text) => {
     const [, keyId = '', column = '', value = ''] = text.split(':');
-    const { tenantId, key: bytes } = known.get(keyId) ?? (await key(keyId));
+    const { tenantId, key: bytes } = await key(keyId);
     const plain = unseal(bytes, Buffer.from(value, 'base64'), aboutValue(column, tenantId));
     return { column, tenantId, plain: plain.toString() };
   };

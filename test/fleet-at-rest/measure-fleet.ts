@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { type Applicant, type Process, startWorld, until, type World } from '../harness/world.ts';
-import { countWrites } from '../stream/count-writes.ts';
+import { countWrites, sumOfRows, type WriteCounter } from '../stream/count-writes.ts';
 import { idleMegabytes } from '../stream/resident-memory.ts';
 import { addFleet } from './add-fleet.ts';
 
@@ -107,7 +107,7 @@ async function watchRest(
   const spent = (performance.now() - began) / 1_000;
   const percent = ((await cpuTicks(pid)) - ticks) / TICKS / spent;
   const byTable = writes.take();
-  const rows = Object.values(byTable).reduce((sum, count) => sum + count, 0);
+  const rows = sumOfRows(byTable);
   const megabytes = await idleMegabytes(pid);
   const hireMs = await hireOne(world, store, people);
   return { megabytes, percent: percent * 100, writes: rows / tenants / (spent / 60), byTable, hireMs };
@@ -118,15 +118,14 @@ async function watchRest(
  * never comes to that is watched all the same, and its numbers say so.
  */
 async function untilSettled(
-  writes: ReturnType<typeof countWrites>,
+  writes: WriteCounter,
   { tenants, windowMs }: { tenants: number; windowMs: number },
 ): Promise<void> {
   const most = (Math.max(tenants, OWN_ROWS) * windowMs) / 60_000;
   writes.take();
   for (let quiet = 0, windows = 0; quiet < 2 && windows < SETTLE_WINDOWS; windows += 1) {
     await pause(windowMs);
-    const rows = Object.values(writes.take()).reduce((sum, count) => sum + count, 0);
-    quiet = rows <= most ? quiet + 1 : 0;
+    quiet = sumOfRows(writes.take()) <= most ? quiet + 1 : 0;
   }
 }
 

@@ -35,6 +35,11 @@ export function countWrites(file: string, only?: readonly string[]): WriteCounte
   };
 }
 
+/** Of all tables. */
+export function sumOfRows(byTable: Readonly<Record<string, number>>): number {
+  return Object.values(byTable).reduce((sum, count) => sum + count, 0);
+}
+
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec('pragma busy_timeout = 10000');
