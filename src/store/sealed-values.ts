@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -42,7 +42,7 @@ export type SealedColumn = {
 interface DataKey {
   keyId: string;
   tenantId: string;
-  key: Buffer;
+  key: KeyObject;
 }
 
 /** What encrypts and opens the values of one store. */

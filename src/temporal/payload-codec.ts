@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type * as Proto from '@temporalio/proto';
@@ -30,8 +31,8 @@ export function payloadCodec(keys: MasterKeys | undefined): PayloadCodec {
         return payloads;
       },
     };
-  const known = new Map<string, Promise<Buffer>>();
-  let own: { key: Buffer; wrapped: Promise<Wrapped>; keyId: string } | undefined;
+  const known = new Map<string, Promise<KeyObject>>();
+  let own: { key: KeyObject; wrapped: Promise<Wrapped>; keyId: string } | undefined;
   const ownKey = async () => {
     const keyId = keys.currentId();
     if (own?.keyId !== keyId) {
@@ -41,7 +42,7 @@ export function payloadCodec(keys: MasterKeys | undefined): PayloadCodec {
     const { key, wrapped } = own;
     return { key, wrapped: await wrapped };
   };
-  const keyOf = (wrapped: Wrapped): Promise<Buffer> => {
+  const keyOf = (wrapped: Wrapped): Promise<KeyObject> => {
     const name = wrapped.bytes.toString('base64');
     let key = known.get(name);
     if (key === undefined) {

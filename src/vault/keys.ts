@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { ConnectorError } from '../errors.ts';
 
@@ -12,9 +12,9 @@ export interface Wrapped {
 export interface MasterKeys {
   /** The id of the key that wraps from now on. */
   currentId(): string;
-  wrap(dataKey: Buffer, about: string): Promise<Wrapped>;
+  wrap(dataKey: KeyObject, about: string): Promise<Wrapped>;
   /** `about`: what was said when it was wrapped. @throws ConnectorError KEY_MISSING, SEAL_BROKEN */
-  unwrap(wrapped: Wrapped, about: string): Promise<Buffer>;
+  unwrap(wrapped: Wrapped, about: string): Promise<KeyObject>;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -26,12 +26,15 @@ const LINE = /^([a-z0-9][a-z0-9-]{0,31})\s+([A-Za-z0-9+/]{43}=)$/;
 /** The file is looked at again after so long, so that a new key needs no restart. */
 const FRESH_MS = 1_000;
 
-export function newKey(): Buffer {
-  return randomBytes(KEY_BYTES);
+export function newKey(): KeyObject {
+  return createSecretKey(randomBytes(KEY_BYTES));
 }
 
-/** AES-256-GCM: the initialisation vector, the tag, and then what is encrypted. `about` is what it may be opened as. */
-export function seal(key: Buffer, plain: Uint8Array, about: string): Buffer {
+/**
+ * AES-256-GCM: the initialisation vector, the tag, and then what is encrypted. `about` is what it may be opened as.
+ * A KeyObject, because Node takes five times as long to begin with plain bytes (24.1: 3 us and 30).
+ */
+export function seal(key: KeyObject, plain: Uint8Array, about: string): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(about));
   const sealed = cipher.update(plain);
@@ -40,7 +43,7 @@ export function seal(key: Buffer, plain: Uint8Array, about: string): Buffer {
 }
 
 /** @throws ConnectorError SEAL_BROKEN where it was changed, is of another key, or stood somewhere else */
-export function unseal(key: Buffer, sealed: Uint8Array, about: string): Buffer {
+export function unseal(key: KeyObject, sealed: Uint8Array, about: string): Buffer {
   try {
     const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(about)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
@@ -87,13 +90,13 @@ export function openKeys(ref: string | undefined): MasterKeys | undefined {
     currentId,
     async wrap(dataKey, about) {
       const keyId = currentId();
-      return { keyId, bytes: seal(keys.get(keyId) as Buffer, dataKey, wrapping(keyId, about)) };
+      return { keyId, bytes: seal(keys.get(keyId) as KeyObject, dataKey.export(), wrapping(keyId, about)) };
     },
     async unwrap({ keyId, bytes }, about) {
       if (!keys.has(keyId)) reread();
       const key = keys.get(keyId);
       if (key === undefined) throw keyMissing(keyId, `has no key of that name: put its line back into ${file}`);
-      return unseal(key, bytes, wrapping(keyId, about));
+      return createSecretKey(unseal(key, bytes, wrapping(keyId, about)));
     },
   };
 }
@@ -120,7 +123,7 @@ export function addKey(ref: string | undefined, day: string): { file: string; ke
   const isFirst = !existsSync(file);
   if (!isFirst) readKeys(file);
   const keyId = `${day}-${randomBytes(2).toString('hex')}`;
-  const line = `${keyId} ${newKey().toString('base64')}\n`;
+  const line = `${keyId} ${randomBytes(KEY_BYTES).toString('base64')}\n`;
   const isOpen = !isFirst && !readFileSync(file, 'utf8').endsWith('\n');
   appendFileSync(file, isOpen ? `\n${line}` : line, { mode: 0o600, flush: true });
   return { file, keyId, isFirst };
@@ -136,14 +139,14 @@ function wrapping(keyId: string, about: string): string {
   return `hirebridge data key, ${keyId}, ${about}`;
 }
 
-function readKeys(file: string): Map<string, Buffer> {
-  const keys = new Map<string, Buffer>();
+function readKeys(file: string): Map<string, KeyObject> {
+  const keys = new Map<string, KeyObject>();
   for (const [index, line] of textOf(file).split('\n').entries()) {
     if (/^\s*(?:#.*)?$/.test(line)) continue;
     const [, id = '', key = ''] = LINE.exec(line.trim()) ?? [];
     if (id === '') throw invalid(`has no key in ${file}:${index + 1}; a line is an id, a blank, 32 bytes in base64`);
     if (keys.has(id)) throw invalid(`has two keys ${id}, the second in ${file}:${index + 1}; give it another id`);
-    keys.set(id, Buffer.from(key, 'base64'));
+    keys.set(id, createSecretKey(key, 'base64'));
   }
   if (keys.size === 0) throw invalid(`has no key in ${file}; make one with: hirebridge keys new`);
   return keys;
