@@ -130,6 +130,8 @@ const byCode: Record<string, Wish> = {
     [],
   ],
   EMPLOYMENT_NOT_ENDED: () => ['ended', []],
+  // Nobody ends the employment at HR, without which a retry asks the same again.
+  EMPLOYEE_EXISTS: () => ['keep', []],
   LEFT_WHILE_PENDING: () => ['retry', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
