@@ -1,4 +1,4 @@
-// Where somebody's words come to stand: npm run test:canaries -- [--people N] [--keep]
+// Where somebody's words come to stand: npm run test:canaries -- [--people N] [--keep], also with HIREBRIDGE_KEYS set
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,8 @@ const { values } = parseArgs({
 });
 const PEOPLE = Number(values.people);
 const HIRED = Math.ceil(PEOPLE / 5);
+/** All processes encrypt what they store and what Temporal is given. */
+const IS_ENCRYPTED = process.env['HIREBRIDGE_KEYS'] !== undefined;
 /** How the employee is made of what somebody filled in: their answer and their pay come to stand in the HR system. */
 const MAPPING = `fields:
   department: { from: "application.answers[Why us?]" }
@@ -184,11 +186,10 @@ async function search(ground: Ground, people: readonly Person[], looks: Look[]):
   await mkdir(backups);
   await cli('backup', join(backups, 'before'));
   const atWork = await lookFor(ground, all);
-  looks.push({
-    when: 'at work',
-    found: atWork,
-    faults: [...elsewhere(atWork), ...(Object.hasOwn(atWork, 'store') ? [] : ['the search finds nothing at all'])],
-  });
+  const isBlind = !IS_ENCRYPTED && !Object.hasOwn(atWork, 'store');
+  const faults = [...elsewhere(atWork), ...(isBlind ? ['the search finds nothing at all'] : [])];
+  looks.push({ when: 'at work', found: atWork, faults });
+  looks.push(await exported(ground, people, cli));
   const [row] = await ground.store.kysely
     .selectFrom('hires')
     .select('candidate_id')
@@ -210,9 +211,36 @@ async function search(ground: Ground, people: readonly Person[], looks: Look[]):
   looks.push({ when: 'tenant erased', ...(await nowhere(ground, all, said)) });
 }
 
-/** Only the store and its copies may hold a value of anybody. */
+/** What is exported of a person holds all of their words that the store has, and nobody else's. */
+async function exported(
+  ground: Ground,
+  people: readonly Person[],
+  cli: (...args: string[]) => Promise<void>,
+): Promise<Look> {
+  const { root, world } = ground;
+  const found: Record<string, number> = { export: 0 };
+  const faults: string[] = [];
+  for (const person of people.filter(({ jobCandidateId }) => jobCandidateId !== undefined).slice(0, 5)) {
+    const file = join(root, `export-${person.candidateId}.json`);
+    await cli('person', 'export', world.tenant, `candidate:${person.candidateId}`, '--out', file);
+    const text = await readFile(file, 'utf8');
+    const theirs = person.canaries.filter((one) => text.includes(one)).length;
+    const others = people.filter((one) => one !== person).flatMap(({ canaries }) => canaries);
+    const strange = others.filter((one) => text.includes(one)).length;
+    found['export'] = (found['export'] ?? 0) + theirs;
+    const stored = IS_ENCRYPTED ? theirs : (await lookFor(ground, person.canaries))['store'];
+    if (theirs === 0 || theirs !== stored)
+      faults.push(`${theirs} of ${stored} in the export of candidate ${person.candidateId}`);
+    if (strange > 0) faults.push(`${strange} of others in the export of candidate ${person.candidateId}`);
+  }
+  return { when: 'exported', found, faults };
+}
+
+/** Only the store and its copies may hold a value of anybody, and neither where they are encrypted. */
 function elsewhere(found: Record<string, number>): string[] {
-  const others = Object.entries(found).filter(([place]) => place !== 'store' && !place.startsWith('backup'));
+  const others = Object.entries(found).filter(
+    ([place]) => IS_ENCRYPTED || (place !== 'store' && !place.startsWith('backup')),
+  );
   return others.map(([place, count]) => `${count} in ${place}`);
 }
 

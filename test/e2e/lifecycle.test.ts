@@ -1,9 +1,11 @@
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
+import { createHireClient } from '../../src/temporal/hire-client.ts';
 import { expectExactlyHired, readStatus, takeApplicants, untilHired } from '../harness/exactly-hired.ts';
 import { editTenant, type FleetTenant, joinFleet } from '../harness/fleet.ts';
 import { hiredBody } from '../harness/hired-deliveries.ts';
@@ -33,7 +35,7 @@ async function withSchedules<T>(use: (client: Client, ids: { reconcile: string; 
   const { installationId, tenant, temporalAddress } = world;
   const temporal = await connectTemporal({ TEMPORAL_ADDRESS: temporalAddress });
   try {
-    const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
+    const { client } = createHireClient(temporal, installationId, readConfig());
     return await use(client, {
       reconcile: `${installationId}/reconcile/${tenant}`,
       jobs: `${installationId}/sync/${tenant}/jobs`,
