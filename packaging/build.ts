@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BundleKind, bundleWorkflows, PACKED_BUNDLES } from '../src/temporal/worker.ts';
+import { bundleWorkflows, PACKED_BUNDLE } from '../src/temporal/worker.ts';
 import { keepTypesOf } from './keep-types.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -41,6 +41,5 @@ keepTypesOf(
   dist,
 );
 for (const file of dataFiles()) cpSync(join(root, file), join(dist, file));
-for (const [kind, file] of Object.entries(PACKED_BUNDLES))
-  writeFileSync(join(dist, file), await bundleWorkflows(kind as BundleKind));
+writeFileSync(join(dist, PACKED_BUNDLE), await bundleWorkflows());
 await Promise.all(Object.entries(ENTRIES).map(([name, module]) => writeEntry(name, module)));

@@ -10,6 +10,7 @@ import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
+import { placeOfHire } from '../trace.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
@@ -47,6 +48,8 @@ export interface HireStory extends HireView {
   next: string;
   /** It goes on once somebody answers. */
   needsPerson: boolean;
+  /** Where its spans are, whether or not somebody collects them: it follows from the ids. */
+  traceId: string;
   story: StoryLine[];
 }
 
@@ -72,7 +75,8 @@ export async function readHire(
     });
   const records = await readHireRecords(store, row);
   const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
-  return { ...viewHire(row), ...sayHire(records, deadlineMs), needsPerson, story: tellHire(records) };
+  const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
+  return { ...viewHire(row), ...sayHire(records, deadlineMs), needsPerson, traceId, story: tellHire(records) };
 }
 
 export function viewHire(row: HireRow): HireView {

@@ -1,6 +1,6 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import type { OpenTelemetrySinks } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
 import type { InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
+import type { TracePlace } from '../trace.ts';
 
 /** What a process that sends traces or metrics hands to Temporal, and ends with. */
 export interface Telemetry {
@@ -14,8 +14,21 @@ export interface Telemetry {
 export interface TemporalTelemetry {
   client: WorkflowClientInterceptor;
   activity: NonNullable<WorkerInterceptors['activity']>;
-  sinks: InjectedSinks<OpenTelemetrySinks>;
+  sinks: InjectedSinks<SpanSinks>;
 }
+
+/** A span as a workflow tells it; times in ms since 1970, `failed` the kind of error with which it ended. */
+export interface WorkflowSpan {
+  name: string;
+  place: TracePlace;
+  parentSpanId: string;
+  startedAt: number;
+  endedAt: number;
+  failed: string | undefined;
+}
+
+/** How spans leave the sandbox of workflows; a type, because Temporal asks for an index signature. */
+export type SpanSinks = { spans: { ended(span: WorkflowSpan): void } };
 
 /** A part of the program, as `service.name` has it: hirebridge-worker. */
 export type Part = 'serve' | 'worker' | 'console';

@@ -1,4 +1,13 @@
-import { type Context, propagation, type SpanContext, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  propagation,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { hrTimeDuration, millisToHrTime } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Context as ActivityContext } from '@temporalio/activity';
@@ -6,12 +15,11 @@ import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import { extractContextFromHeaders, TRACE_HEADER } from '@temporalio/interceptors-opentelemetry/lib/instrumentation.js';
 import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
-import type { SerializableSpan } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { TracedHire } from '../trace.ts';
-import type { TemporalTelemetry } from './telemetry.ts';
+import type { TemporalTelemetry, WorkflowSpan } from './telemetry.ts';
 
-/** Temporal's interceptors for client, activities and workflows. `rootOf`: below what the spans of a hire hang. */
+/** Temporal's interceptors for client and activities. `rootOf`: below what the spans of a hire hang. */
 export function temporalTelemetry(
   processor: SpanProcessor,
   resource: Resource,
@@ -21,13 +29,7 @@ export function temporalTelemetry(
     client: new OpenTelemetryWorkflowClientInterceptor(),
     activity: [(ctx) => ({ inbound: activityInterceptor(ctx, rootOf) })],
     sinks: {
-      exporter: {
-        export: {
-          fn: (info: WorkflowInfo, spans: SerializableSpan[]) => {
-            for (const span of spans) processor.onEnd(fromWorkflow(span, info, resource));
-          },
-        },
-      },
+      spans: { ended: { fn: (info, span) => processor.onEnd(fromWorkflow(span, info, resource)) } },
     },
   };
 }
@@ -73,17 +75,33 @@ function headerOf(at: Context): Headers {
   return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
 }
 
-/** A span as the workflow's sandbox copied it out, in the form of the SDK outside, which is a major version newer. */
-function fromWorkflow(span: SerializableSpan, info: WorkflowInfo, resource: Resource): ReadableSpan {
-  const { spanContext, parentSpanId, instrumentationLibrary, attributes, ...rest } = span;
-  const { traceId, spanId, traceFlags } = spanContext;
-  const { workflowId, runId, workflowType } = info;
+/** A workflow's span in the form of the SDK. */
+function fromWorkflow(span: WorkflowSpan, { workflowId, runId, workflowType }: WorkflowInfo, resource: Resource) {
+  const { name, place, parentSpanId, failed } = span;
+  const [startTime, endTime] = [millisToHrTime(span.startedAt), millisToHrTime(span.endedAt)];
+  const sampled = { traceId: place.traceId, traceFlags: TraceFlags.SAMPLED };
   return {
-    ...rest,
-    attributes: { ...attributes, temporalWorkflowId: workflowId, run_id: runId, temporalWorkflowType: workflowType },
-    spanContext: () => ({ traceId, spanId, traceFlags }),
-    ...(parentSpanId === undefined ? {} : { parentSpanContext: { traceId, spanId: parentSpanId, traceFlags } }),
-    instrumentationScope: instrumentationLibrary,
+    name,
+    kind: SpanKind.INTERNAL,
+    spanContext: () => ({ ...sampled, spanId: place.spanId }),
+    parentSpanContext: { ...sampled, spanId: parentSpanId },
+    startTime,
+    endTime,
+    duration: hrTimeDuration(startTime, endTime),
+    ended: true,
+    status: failed === undefined ? { code: SpanStatusCode.OK } : { code: SpanStatusCode.ERROR, message: failed },
+    attributes: {
+      temporalWorkflowId: workflowId,
+      run_id: runId,
+      temporalWorkflowType: workflowType,
+      ...(failed === undefined ? {} : { 'error.type': failed }),
+    },
+    links: [],
+    events: [],
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+    instrumentationScope: { name: 'hirebridge' },
     resource,
-  };
+  } satisfies ReadableSpan;
 }

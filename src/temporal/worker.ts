@@ -49,6 +49,9 @@ const BULK_SLOTS = 16;
  */
 const BEATS_A_TIMEOUT = 4;
 
+/** A workflow that was started with a trace goes on in a worker that makes none. */
+const NO_SPANS: TemporalTelemetry['sinks'] = { spans: { ended: { fn: () => undefined } } };
+
 /** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, installationId, activitiesFor, telemetry } = settings;
@@ -64,12 +67,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     ...(settings.buildId !== undefined && {
       workerDeploymentOptions: versioned(installationId, settings.buildId),
     }),
-    ...(telemetry && { interceptors: { activity: telemetry.activity }, sinks: telemetry.sinks }),
+    ...(telemetry && { interceptors: { activity: telemetry.activity } }),
+    sinks: telemetry?.sinks ?? NO_SPANS,
   } as const;
   const live = Worker.create({
     ...common,
     taskQueue: taskQueue(installationId),
-    workflowBundle: await workflowBundle(settings.cacheDir, telemetry === undefined ? 'plain' : 'traced'),
+    workflowBundle: await workflowBundle(settings.cacheDir),
     activities: activitiesFor(LIVE_SLOTS),
     maxConcurrentActivityTaskExecutions: LIVE_SLOTS,
     maxCachedWorkflows: 500,
@@ -114,13 +118,12 @@ export function installRuntime(log: Logger): void {
   });
 }
 
-/** A package brings its workflows bundled, in these files at the root of its build: plain, and with spans. */
-export const PACKED_BUNDLES = { plain: 'workflow-bundle.js', traced: 'workflow-bundle.traced.js' } as const;
-export type BundleKind = keyof typeof PACKED_BUNDLES;
+/** A package brings its workflows bundled, in this file at the root of its build. */
+export const PACKED_BUNDLE = 'workflow-bundle.js';
 
 const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
 const entry = join(workflowsDir, 'index.ts');
-/** What makes the spans of a workflow; its packages are loaded in its sandbox. */
+/** What makes the spans of a workflow. */
 const tracer = fileURLToPath(new URL('../telemetry/workflow-interceptors.ts', import.meta.url));
 /** The place that an import or export names, unless it is of types alone. */
 const IMPORTED = /^(?:import|export)\s(?!type\b)[^;]*?['"](\.{1,2}\/[^'"]+)['"]/gm;
@@ -129,14 +132,14 @@ const IMPORTED = /^(?:import|export)\s(?!type\b)[^;]*?['"](\.{1,2}\/[^'"]+)['"]/
  * The workflows as one file: the package's, or in a clone one made once per content and SDK version. Bundling takes
  * about two seconds, which every start of a worker would pay. `cacheDir` is the installation's own.
  */
-async function workflowBundle(cacheDir: string, kind: BundleKind = 'plain'): Promise<{ codePath: string }> {
-  const packed = fileURLToPath(new URL(`../../${PACKED_BUNDLES[kind]}`, import.meta.url));
+async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
+  const packed = fileURLToPath(new URL(`../../${PACKED_BUNDLE}`, import.meta.url));
   if (existsSync(packed)) return { codePath: packed };
-  const codePath = join(cacheDir, `workflows-${contentHash(kind)}.js`);
+  const codePath = join(cacheDir, `workflows-${contentHash()}.js`);
   try {
     readFileSync(codePath);
   } catch {
-    const code = await bundleWorkflows(kind);
+    const code = await bundleWorkflows();
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
     // Another worker may do the same; a rename never shows half a file.
     const temporary = `${codePath}.${process.pid}`;
@@ -147,18 +150,16 @@ async function workflowBundle(cacheDir: string, kind: BundleKind = 'plain'): Pro
 }
 
 /** The workflows of a clone as one script. */
-export async function bundleWorkflows(kind: BundleKind = 'plain'): Promise<string> {
-  const modules = kind === 'traced' ? [tracer] : [];
-  const options = { workflowsPath: entry, workflowInterceptorModules: modules, logger: silent };
+export async function bundleWorkflows(): Promise<string> {
+  const options = { workflowsPath: entry, workflowInterceptorModules: [tracer], logger: silent };
   const { code } = await bundleWorkflowCode(options);
   return code;
 }
 
-function contentHash(kind: BundleKind): string {
+function contentHash(): string {
   const hash = createHash('sha256');
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
-  hash.update(version).update(kind);
-  if (kind === 'traced') hash.update(readFileSync(tracer, 'utf8'));
+  hash.update(version);
   for (const [file, text] of bundledFiles()) hash.update(relative(workflowsDir, file)).update(text);
   return hash.digest('hex').slice(0, 16);
 }
@@ -166,7 +167,7 @@ function contentHash(kind: BundleKind): string {
 /** What the bundle is made of, by path: workflows and what they import from other rooms, types left out. */
 export function bundledFiles(): Map<string, string> {
   const texts = new Map<string, string>();
-  const waiting = [entry];
+  const waiting = [entry, tracer];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (texts.has(file)) continue;
     const text = readFileSync(file, 'utf8');
