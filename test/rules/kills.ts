@@ -1,14 +1,15 @@
 /**
  * Streams that act by rule, killed: a process of its own runs one stream over a real partner and a real store, and dies
  * by SIGKILL at each point around each call and store write, one after the other. The partner's ledger then says
- * whether each person was invited, and each lead and each file became a candidate, exactly once.
+ * whether each person was invited, and each lead and each file became a candidate, exactly once; the directory's own
+ * list says whether each hire got one account.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Connection } from '../../activities/connections.ts';
+import { type Connection, createConnections } from '../../activities/connections.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import { renderTable } from '../../src/cli/print.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
@@ -20,13 +21,19 @@ import { createPartnerClient } from '../../src/partner/client/create-partner-cli
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { defaultOverrides } from '../../src/partner/contract/overrides.ts';
+import { unlimited } from '../../src/rate-limit/rate-limit.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { addHints } from '../../src/store/hints.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { endHire } from '../../src/store/hire-states.ts';
+import { insertHires, updateHire } from '../../src/store/hires.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { pushDeps } from '../activities/push-deps.ts';
+import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
-const STREAMS = ['invitations', 'sourcing', 'resumes'] as const;
+const STREAMS = ['invitations', 'sourcing', 'resumes', 'accounts'] as const;
 type Stream = (typeof STREAMS)[number];
 
 /** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
@@ -43,42 +50,19 @@ interface Task {
   lead?: { campaignId: number; lead: LeadInput };
   /** The files that the customer lists by then. */
   listed?: ListedResume[];
+  /** Whose hire ended. */
+  hired?: { jobCandidateId: string; candidateId: string; jobId: string };
   killAt?: string;
   listFile?: string;
 }
 
 const GIVE_UP_MS = 1_000;
 
-async function work({
-  stream,
-  storeUrl,
-  url,
-  key,
-  settings,
-  round,
-  hint,
-  lead,
-  listed = [],
-  killAt,
-  listFile,
-}: Task): Promise<void> {
+async function work(task: Task): Promise<void> {
+  const { stream, storeUrl, round, hint, lead, hired, killAt, listFile } = task;
   const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
-  const partner = createPartnerClient({
-    baseUrl: url,
-    apiKey: key,
-    environment: 'sandbox',
-    allowPrivate: true,
-    around: withFailpoints,
-  });
-  const policies = { credits: { canaryEvery: 900_000 }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
-  const tenant = { tenant: 'acme', hris: { kind: 'sql', options: {} }, streams: { [stream]: {} }, policies, files: {} };
-  const connection = {
-    tenant: { ...tenant, ...settings },
-    partner,
-    overrides: defaultOverrides,
-    hris: { resumes: { list: async () => listed } },
-    keyFingerprint: 'one',
-  } as unknown as Connection;
+  const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task);
+  const { partner } = connection;
   const deps = pushDeps(store, connection, GIVE_UP_MS);
   const run = async (runId: string): Promise<void> => {
     for (;;) {
@@ -98,11 +82,75 @@ async function work({
   if (lead !== undefined)
     await partner.campaigns.addLeads({ params: { campaignId: lead.campaignId }, body: { leads: [lead.lead] } });
   if (hint !== undefined) await addHints(store, 'acme', stream, [hint]);
+  if (hired !== undefined) await endAsHired(store, hired);
   armFailpoints({ killAt, listFile });
   await run(`run-${round}`);
   armFailpoints({});
   await store.close();
   await partner.close();
+}
+
+function ruleConnection({ stream, url, key, settings, listed = [] }: Task): Connection {
+  const partner = createPartnerClient({
+    baseUrl: url,
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    around: withFailpoints,
+  });
+  const policies = { credits: { canaryEvery: 900_000 }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
+  const tenant = { tenant: 'acme', hris: { kind: 'sql', options: {} }, streams: { [stream]: {} }, policies, files: {} };
+  return {
+    tenant: { ...tenant, ...settings },
+    partner,
+    overrides: defaultOverrides,
+    hris: { resumes: { list: async () => listed } },
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+}
+
+/** As a worker has it, of the tenant file that the settings name. */
+async function appliedConnection({ url, key, settings }: Task, store: Store): Promise<Connection> {
+  const { file, directory } = settings as { file: string; directory: string };
+  Object.assign(process.env, { KILLS_PARTNER_KEY: key, KILLS_DIRECTORY_TOKEN: SCIM_TOKEN });
+  const mapping = join(dirname(file), 'accounts.yaml');
+  const tenant = await parseTenant({ file, files: { [file]: tenantText(url, directory), [mapping]: ACCOUNT_RULES } });
+  const connections = createConnections(() => tenant, {
+    requestMs: 5_000,
+    rateLimitOf: () => ({ ...unlimited, ownEndpoints: () => [], close: async () => undefined }),
+    beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
+    assertOwnHris: () => undefined,
+  });
+  return connections.of('acme');
+}
+
+const ACCOUNT_RULES = `fields:
+  givenName: { from: candidate.firstName }
+  familyName: { from: candidate.lastName }
+  userName: { template: "{candidate.firstName}.{candidate.lastName}", transform: [login], unique: true }
+  email: { from: candidate.email }
+`;
+
+function tenantText(partner: string, directory: string): string {
+  return `tenant: acme
+partner: { baseUrl: "${partner}", environment: sandbox, apiKey: env:KILLS_PARTNER_KEY, company: "17", webhooks: off,
+  allowPrivateAddress: true }
+hris: { kind: sql, connection: hr, url: "sqlite:./hr.sqlite", createTable: true }
+policies: { onboarding: skip }
+writeBack: { customField: cf-1 }
+destinations:
+  - { kind: scim, connection: directory, url: "${directory}", token: env:KILLS_DIRECTORY_TOKEN,
+      allowPrivateAddress: true, mapping: ./accounts.yaml }
+streams: { accounts: { every: 1m } }
+`;
+}
+
+async function endAsHired(store: Store, { jobCandidateId, candidateId, jobId }: NonNullable<Task['hired']>) {
+  const key = { tenantId: 'acme', jobCandidateId, period: 1 };
+  await insertHires(store, [{ ...key, state: 'open' }]);
+  const employee = { connection: 'hr', employee_id: `e${jobCandidateId}`, employee_number: jobCandidateId };
+  await updateHire(store, key, { candidate_id: candidateId, job_id: jobId, ...employee });
+  await endHire(store, key, 'done');
 }
 
 /** Runs a process to its end; true where it was killed. */
@@ -131,7 +179,7 @@ interface Row {
 
 async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: string): Promise<Row> {
   await using sandbox = await openPartner({ jobs: 1, candidates: 400, clock: 'real' });
-  const scene = await SCENES[stream](sandbox);
+  const scene = await SCENES[stream](sandbox, dir);
   const { url, key } = sandbox;
   const task = { stream, storeUrl, url, key, settings: scene.settings };
   const listFile = join(dir, `${stream}-${kind}.points`);
@@ -149,6 +197,7 @@ async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: s
     if (await start({ ...task, round: index + 2, ...scene.next(index + 1), killAt })) kills += 1;
   await start({ ...task, round: points.length + 2, ...scene.next(points.length) });
   const times = await scene.times();
+  await scene.close?.();
   const people = points.length + 1;
   return {
     stream,
@@ -165,9 +214,10 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 interface Scene {
   settings: object;
   /** Who comes under the rule next. */
-  next(index: number): Pick<Task, 'hint' | 'lead' | 'listed'>;
-  /** By person, how often the partner's ledger has what the rule is for. */
+  next(index: number): Pick<Task, 'hint' | 'lead' | 'listed' | 'hired'>;
+  /** By person, how often the oracle has what the rule is for: the partner's ledger, or the directory's own list. */
   times(): Promise<Map<string, number>>;
+  close?(): Promise<void>;
 }
 
 async function invitationScene({ control, partner }: Sandbox): Promise<Scene> {
@@ -244,7 +294,31 @@ async function resumeScene({ partner, control }: Sandbox): Promise<Scene> {
   };
 }
 
-const SCENES = { invitations: invitationScene, sourcing: sourcingScene, resumes: resumeScene };
+async function accountScene({ control, partner }: Sandbox, dir: string): Promise<Scene> {
+  const directory = await startScimServer();
+  const query = { stageType: 'APPLIED' } as const;
+  const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query });
+  const people = items.map(({ jobCandidateDetails: { id, candidateId, jobId } }) => ({
+    jobCandidateId: String(id),
+    candidateId: String(candidateId),
+    jobId: String(jobId),
+  }));
+  const jobCandidateIds = people.map(({ jobCandidateId }) => Number(jobCandidateId));
+  await control.act('move', { jobCandidateIds, stageType: 'HIRED' });
+  return {
+    settings: { file: join(dir, 'acme.yaml'), directory: directory.url },
+    next: (index) => ({ hired: people[index] as NonNullable<Task['hired']> }),
+    times: async () => countBy([...directory.users.values()].map((user) => String(user['externalId']))),
+    close: () => directory.close(),
+  };
+}
+
+const SCENES = {
+  invitations: invitationScene,
+  sourcing: sourcingScene,
+  resumes: resumeScene,
+  accounts: accountScene,
+};
 
 function countBy(names: readonly string[]): Map<string, number> {
   return new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));

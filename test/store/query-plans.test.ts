@@ -18,6 +18,18 @@ import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hi
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import {
+  accountOf,
+  accountsToLookAt,
+  claimStep,
+  countEnded,
+  hiresDueForStep,
+  isHeldByOther,
+  moveStep,
+  readStep,
+  settleStep,
+  stepsToTell,
+} from '../../src/store/hire-steps.ts';
+import {
   countBegun,
   countHires,
   hasOtherHire,
@@ -70,7 +82,7 @@ const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
 const GROWING = (
   'inbox hires intents plans holds hints persons person_keys foreign_writes purged_writes ' +
-  'field_conflicts hire_documents document_looks exchange_pairs audit events_out'
+  'field_conflicts hire_documents document_looks hire_steps exchange_pairs audit events_out'
 ).split(' ');
 
 /** However small the tables are here, Postgres must show whether an index would serve. */
@@ -175,8 +187,28 @@ async function askForPairsAndDocuments(store: Store): Promise<void> {
   await hiresDueForDocuments(store, due, undefined);
   await readHireDocuments(store, key);
   await documentsToTell(store, 'acme', 'run');
+  await askForSteps(store, due);
   await audit(store, { by: 'ada', tenantId: 'acme', act: 'paused' });
   await readAudit(store, 'acme', 5);
+}
+
+async function askForSteps(store: Store, due: Parameters<typeof hiresDueForDocuments>[1]): Promise<void> {
+  const [step, of] = [
+    { ...key, destination: 'directory' },
+    { ...due, destination: 'directory', hinted: ['7'] },
+  ];
+  await hiresDueForStep(store, of, undefined);
+  await claimStep(store, step, { reference: '17:88', runId: 'run' });
+  const made = { state: 'done', account_id: 'u7', code: null, reason: null, hold_id: null } as const;
+  await settleStep(store, step, 'run', made);
+  await stepsToTell(store, 'acme', 'run');
+  await accountOf(store, step, '17:88');
+  await accountsToLookAt(store, of, { backWithinMs: 1_000, asked: 'TEST' }, undefined);
+  const row = await readStep(store, step);
+  if (row === undefined) throw new Error('there is no step');
+  await isHeldByOther(store, row);
+  await countEnded(store, 'acme', 1_000);
+  await moveStep(store, row, { ...made, state: 'ended' });
 }
 
 describe.each(kinds)('query plans on %s', (kind) => {

@@ -85,6 +85,16 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', `${FILLED}destinations: [${DIRECTORY.replace('scim,', 'skim,')}]\n`, /"skim" is not a kind of HRIS/],
   [
     'sql',
+    `${FILLED}destinations: [{ kind: sql, connection: two, url: "sqlite:two", leavers: end, mapping: ./users-sql.yaml }]\n`,
+    /cannot end accounts\. Name an endColumn, or have a person asked/,
+  ],
+  [
+    'sql',
+    `${FILLED}destinations: [${DIRECTORY.replace(', mapping', ', leavers: keep, mapping')}]\n`,
+    /expected ask or end/,
+  ],
+  [
+    'sql',
     `${FILLED}destinations: [{ kind: sql, connection: two, url: "sqlite:two", job: {}, mapping: ./users-sql.yaml }]\n`,
     /does not answer at once.* Leave out job.*These kinds can: scim/,
   ],

@@ -31,10 +31,11 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
-  supports: ({ fileCategory, referenceField }) => ({
+  supports: ({ fileCategory, referenceField, employment }) => ({
     files: fileCategory !== undefined,
     amend: true,
     accounts: referenceField !== undefined,
+    ends: employment !== undefined,
   }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: () => 'any',

@@ -37,8 +37,12 @@ function dyingThere({ storeUrl, hrUrl, fieldId, sandbox }: World, random: () => 
   let answer: (ended: boolean) => void = () => undefined;
   onTestFinished(() => void child?.kill('SIGKILL'));
   const start = async (): Promise<ChildProcess> => {
-    const started = fork(fileURLToPath(new URL('./options-process.ts', import.meta.url)), [facts], { stdio: 'ignore' });
-    await once(started, 'message');
+    const started = fork(fileURLToPath(new URL('./options-process.ts', import.meta.url)), [facts], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const ready = once(started, 'message').then(() => true);
+    if (!(await Promise.race([ready, once(started, 'exit').then(() => false)])))
+      throw new Error('the process of the passes ended before it had begun');
     started.on('message', (ended) => answer(ended === true));
     // What is sent to one that died a moment ago.
     started.on('error', () => undefined);

@@ -40,6 +40,23 @@ test.skipIf(typeof server === 'string')('the address of an employee leads whoeve
   await hris.close();
 });
 
+test.skipIf(typeof server === 'string')('a work e-mail that anybody has is taken, whatever its capitals', async () => {
+  const { url, database, call } = server as OdooServer;
+  const account = { database, user: 'admin', password: ODOO_PASSWORD, allowPrivateAddress: true };
+  const hris = await openHris('odoo', 'odoo', { url, ...account });
+  const isTaken = (value: string) => hris.employees.isTaken?.('workEmail', value, AbortSignal.timeout(30_000));
+  await call('hr.employee', 'create', [
+    [
+      { name: 'Ana Silva', work_email: 'Ana.Silva@acme.example' },
+      { name: 'Left', work_email: 'left@acme.example', active: false },
+      { name: 'Wide', work_email: 'anaXsilva2@acme.example' },
+    ],
+  ]);
+  const asked = ['ana.silva@ACME.example', 'left@acme.example', 'ana.silva3@acme.example', 'ana_silva2@acme.example'];
+  expect(await Promise.all(asked.map(isTaken))).toEqual([true, true, false, false]);
+  await hris.close();
+});
+
 async function odooUnderTest(server: OdooServer): Promise<HrisUnderTest> {
   const file = fileURLToPath(new URL('../../../src/hris/kinds/odoo.yaml', import.meta.url));
   const { definition } = loadDefinition(file, await readFile(file, 'utf8'));
