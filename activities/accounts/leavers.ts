@@ -1,7 +1,6 @@
 import { dayOf } from '../../src/day-of.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { type Employee, employeeIn } from '../../src/hire/employee.ts';
-import type { WhyLeft } from '../../src/hire/hold-catalogue.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { recordWrites } from '../../src/store/foreign-writes.ts';
 import {
@@ -41,6 +40,14 @@ const HOUR_MS = 3_600_000;
 const BACK_WITHIN_MS = 30 * 86_400_000;
 const ASKED = 'the person has left, and what becomes of the account a person must say';
 const SHARED = 'the person has left this employment, and another hire of theirs has the account';
+
+/** Why an account is not ended by itself. */
+const WHY = {
+  asks: 'what is to become of it, the tenant leaves to a person',
+  many: 'more accounts were to be ended within an hour than policies.changeLimits.cancellationsPerHour',
+  unsure: 'the HR system does not say that the employment is over, so nothing is ended by itself',
+  cannot: 'hirebridge cannot end accounts there, so somebody must do it by hand',
+};
 
 /** One account that was made, and whose it is. */
 interface Held {
@@ -122,7 +129,7 @@ async function isStill(held: Held): Promise<void> {
   await settle(held, { state: isBack ? 'waiting' : step.state === 'ended' ? 'ended' : 'done' });
 }
 
-async function whyAsk({ run, at, key }: Held, left: 'yes' | 'unsure'): Promise<WhyLeft | undefined> {
+async function whyAsk({ run, at, key }: Held, left: 'yes' | 'unsure'): Promise<keyof typeof WHY | undefined> {
   const { deps, connection } = run.context;
   const { destinations, policies } = connection.tenant;
   if (destinations?.[at]?.leavers !== 'end') return 'asks';
@@ -132,10 +139,10 @@ async function whyAsk({ run, at, key }: Held, left: 'yes' | 'unsure'): Promise<W
 }
 
 /** One question of a tenant stands open at a time; the others wait their turn. */
-async function ask(held: Held, why: WhyLeft): Promise<void> {
+async function ask(held: Held, why: keyof typeof WHY): Promise<void> {
   const { key, run, account } = held;
   const { jobCandidateId, destination, tenantId } = key;
-  const about = { jobCandidateId, destination, account: account.id, why };
+  const about = { jobCandidateId, destination, account: account.id, why: WHY[why] };
   const { store } = run.context.deps;
   const { holdId } = await openHold(store, { tenantId, ...holdOf(OF_LEAVER, about) });
   const details = JSON.parse((await readHold(store, holdId))?.details ?? '{}') as Partial<typeof about>;

@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';

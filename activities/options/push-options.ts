@@ -24,7 +24,9 @@ import {
 import {
   allowedCodes,
   forgetAllowed,
+  forgetHeld,
   heldCodes,
+  isOfPart,
   readStreamState,
   type StreamState,
 } from '../../src/store/stream-states.ts';
@@ -47,9 +49,12 @@ type OptionSet = NonNullable<Tenant['options']>[number];
 export async function pushOptions(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
   const run: Run = { ...context, beat };
+  const sets = connection.tenant.options ?? [];
+  const before = heldCodes(await readStreamState(deps.store, key));
+  const unset = before.filter((lift) => isOfPart(lift) && !sets.some((set) => isOf(lift, set)));
+  await forgetHeld(deps.store, key, unset);
   const state = await readStreamState(deps.store, key);
   const allowed = allowedCodes(state);
-  const sets = connection.tenant.options ?? [];
   const waiting = sets.filter((set) => heldCodes(state).some((lift) => isOf(lift, set)));
   const refused = new Map<OptionSet, ConnectorError>();
   const of = async <T>(set: OptionSet, step: () => Promise<T>): Promise<T[]> => {

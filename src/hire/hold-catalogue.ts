@@ -51,15 +51,6 @@ const conflicts = {
     'ids of some; the next run writes the value that stays to the other side.',
 } as const satisfies HoldEntry;
 
-/** Why hirebridge does not end the account of somebody who left. */
-const WHY_LEFT = {
-  asks: 'what is to become of it, the tenant leaves to a person',
-  many: 'more accounts were to be ended within an hour than policies.changeLimits.cancellationsPerHour',
-  unsure: 'the HR system does not say that the employment is over, so nothing is ended by itself',
-  cannot: 'hirebridge cannot end accounts there, so somebody must do it by hand',
-};
-export type WhyLeft = keyof typeof WHY_LEFT;
-
 /** Holds of a whole tenant. */
 export const tenantHolds = {
   CREDITS_USED_UP: {
@@ -121,17 +112,9 @@ export const tenantHolds = {
   ACCOUNT_OF_LEAVER: {
     scope: 'tenant',
     answers: ['end-account', 'dismiss'],
-    what: ({
-      jobCandidateId,
-      destination,
-      account,
-      why,
-    }: OfHire & { destination: string; account: string; why: WhyLeft }) =>
-      `Job candidate ${jobCandidateId} has left, and has account ${account} in destination "${destination}" still: ` +
-      `${WHY_LEFT[why]}.`,
-    asks:
-      'Answer end-account to end it, which the next run of the stream accounts does, or dismiss if it is to stay, or ' +
-      'was ended by hand.',
+    what: ({ jobCandidateId, destination, account, why }: OfHire & Record<'destination' | 'account' | 'why', string>) =>
+      `Job candidate ${jobCandidateId} has left, and has account ${account} in destination "${destination}": ${why}.`,
+    asks: 'Answer end-account, and the next run of the stream accounts ends it, or dismiss if it stays or is ended.',
   },
   FIELD_CONFLICTS: conflicts,
   POSITION_CONFLICTS: conflicts,

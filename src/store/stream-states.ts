@@ -66,6 +66,15 @@ export function isOfPart(code: string): boolean {
   return code.includes(':');
 }
 
+/** Parts that the stream has no more wait for nobody. */
+export async function forgetHeld(store: Store, key: StreamKey, gone: readonly string[]): Promise<void> {
+  const held = heldCodes(await readStreamState(store, key));
+  const kept = held.filter((code) => !gone.includes(code));
+  if (kept.length === held.length) return;
+  const none = { held_code: null, held_message: null, held_at: null };
+  await change(store, key, kept.length === 0 ? none : { held_code: kept.join(' ') });
+}
+
 /** Whether a run was refused for something that the hold does not say. */
 export function isRefusedBeside(
   run: { state: string; refused_code: string | null } | undefined,

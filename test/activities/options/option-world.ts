@@ -99,6 +99,7 @@ export async function optionWorld(asked: Asked = {}) {
       const open = { store: deps.store, tenant, connection, deps } as unknown as OpenTenant;
       return (await planStreams(open, 'options', 'ada'))[0];
     },
+    withoutField: () => void tenant.options.shift(),
     withoutOptions: () => void Reflect.deleteProperty(tenant, 'options'),
     calls: async () => (await sandbox.control.ledger({ kind: 'request' })).length,
     /** Records that the write log tells of, by target and outcome. */

@@ -139,6 +139,20 @@ test('a field without options ends the run with what to name instead', async () 
   expect(await run('one')).toMatchObject({ state: 'refused', code: 'OPTIONS_FIELD_UNUSABLE' });
 });
 
+test('a field that the tenant names no more is held no longer', async () => {
+  const names = Array.from({ length: 30 }, (_, n) => `Department ${n}`);
+  const { hr, run, addSites, withoutField, store } = await optionWorld({ options: names });
+  hr.add('Kitchen');
+  hr.add('Lisbon', 'sites');
+  await addSites(['Lisbon']);
+  await run('one');
+  expect(await run('two')).toMatchObject({ state: 'refused' });
+  expect((await readStreamState(store, KEY))?.held_code).not.toBeNull();
+  withoutField();
+  expect(await run('three')).toMatchObject({ state: 'done' });
+  expect(await readStreamState(store, KEY)).toMatchObject({ held_code: null, held_message: null });
+});
+
 test('a tenant without the section costs no call and no row', async () => {
   const { run, store, effects, calls, withoutOptions } = await optionWorld();
   withoutOptions();
