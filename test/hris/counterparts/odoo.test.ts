@@ -44,7 +44,7 @@ test.skipIf(typeof server === 'string')('a work e-mail that anybody has is taken
   const { url, database, call } = server as OdooServer;
   const account = { database, user: 'admin', password: ODOO_PASSWORD, allowPrivateAddress: true };
   const hris = await openHris('odoo', 'odoo', { url, ...account });
-  const isTaken = (value: string) => hris.employees.isTaken?.('workEmail', value, AbortSignal.timeout(30_000));
+  const isTaken = async (value: string) => hris.employees.isTaken?.('workEmail', value, AbortSignal.timeout(30_000));
   await call('hr.employee', 'create', [
     [
       { name: 'Ana Silva', work_email: 'Ana.Silva@acme.example' },
