@@ -237,7 +237,7 @@ function cannotGoOn({ hris, destinations, streams }: Tenant): Impossible[] {
     const supported = supportsOf({ hris: { kind, connection, options } });
     if (leavers === 'end' && supported?.ends === false) {
       const own = ENDS_AS[kind] ?? 'Add terminate to its definition';
-      const text = `as it is set, one of kind ${kind} cannot end accounts. ${own}, or have a person asked: leavers: ask.`;
+      const text = `as it is set, one of kind ${kind} cannot end accounts. ${own}, or leave it at ask.`;
       return [{ path: ['destinations', at, 'leavers'], text }];
     }
     if (supported?.accounts !== false) return [];

@@ -8,7 +8,7 @@ import { untilHired } from '../harness/hiring.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/world.ts';
 
-test('an offer is in the record in BambooHR soon after it is signed, and its candidate in a Postgres beside', async () => {
+test('an offer is in BambooHR soon after it is signed, and its candidate in a Postgres beside', async () => {
   const double = await startBambooDouble();
   onTestFinished(() => double.close());
   const lake = await createDatabase();

@@ -85,8 +85,8 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', `${FILLED}destinations: [${DIRECTORY.replace('scim,', 'skim,')}]\n`, /"skim" is not a kind of HRIS/],
   [
     'sql',
-    `${FILLED}destinations: [{ kind: sql, connection: two, url: "sqlite:two", leavers: end, mapping: ./users-sql.yaml }]\n`,
-    /cannot end accounts\. Name an endColumn, or have a person asked/,
+    `${FILLED}destinations: [{ kind: sql, connection: b, url: "sqlite:b", leavers: end, mapping: ./users-sql.yaml }]\n`,
+    /cannot end accounts\. Name an endColumn, or leave it at ask/,
   ],
   [
     'sql',

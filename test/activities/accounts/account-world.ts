@@ -57,7 +57,7 @@ streams: { accounts: { every: 1m } }
     points,
     record: `${id}/directory`,
     once,
-    /** As a worker would: again after each kill and each failure that passes, and when an open question's time has come. */
+    /** As a worker would: again after each kill and failure, and when an open question's time has come. */
     async run(runId: string, { full = false, meanwhile }: { full?: boolean; meanwhile?: Promise<unknown> } = {}) {
       for (let tries = 0; tries < 6; tries += 1)
         try {
