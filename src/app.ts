@@ -51,7 +51,7 @@ import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { followNews } from './worker/follow-news.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
-import { createMetrics } from './worker/metrics.ts';
+import { createMetrics, type Metrics } from './worker/metrics.ts';
 import { type RunningRelay, startRelay } from './worker/relay.ts';
 
 export interface RunningWorker {
@@ -97,7 +97,8 @@ async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
     await startWithFolder(store, options.tenantsDir);
     const tenants = createKnownTenants();
-    const parts = { options, config, log, registry, telemetry, tenants, temporal, store, rateLimits };
+    const metrics = createMetrics(store, registry, { byTenant: config.HIREBRIDGE_METRICS_BY_TENANT });
+    const parts = { options, config, log, registry, metrics, telemetry, tenants, temporal, store, rateLimits };
     return await startWorker(parts);
   } catch (error) {
     await Promise.allSettled([store.close(), rateLimits.close(), temporal.close()]);
@@ -110,6 +111,7 @@ interface WorkerParts {
   config: Config;
   log: Logger;
   registry: Registry;
+  metrics: Metrics;
   telemetry: Telemetry | undefined;
   tenants: KnownTenants;
   temporal: TemporalConnection;
@@ -143,6 +145,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     shutdown: SHUTDOWN,
     buildId: config.HIREBRIDGE_BUILD_ID,
     keys: openKeys(config.HIREBRIDGE_KEYS),
+    timing: parts.metrics,
     telemetry: telemetry?.temporal,
   });
   following = await followTenants(parts, deps, hires);
@@ -278,7 +281,7 @@ function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireCl
 }
 
 function wireActivities(
-  { options, config, log, registry, tenants, store, rateLimits }: WorkerParts,
+  { options, config, log, metrics, tenants, store, rateLimits }: WorkerParts,
   hires: HireClient,
   presence: Presence,
 ): ActivityDeps {
@@ -290,7 +293,7 @@ function wireActivities(
       requestMs: config.HIREBRIDGE_REQUEST_MS,
       rateLimitOf: keepRateLimits((limited: Limited) => openRateLimit(rateLimits, limited, log)),
       log,
-      onCall: createMetrics(store, registry, { byTenant: config.HIREBRIDGE_METRICS_BY_TENANT }),
+      onCall: metrics.called,
       onAnswered: presence.answered,
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertMayWrite(store, tenantId),

@@ -3,12 +3,15 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Context } from '@temporalio/activity';
 import {
+  type ActivityInboundCallsInterceptor,
   bundleWorkflowCode,
   type NativeConnection,
   Runtime,
   Worker,
   type WorkerDeploymentOptions,
+  type WorkerInterceptors,
 } from '@temporalio/worker';
 import type { Logger } from '../log.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
@@ -34,6 +37,11 @@ export interface WorkerSettings {
   buildId: string | undefined;
   /** What encrypts payloads, if anything does. */
   keys: MasterKeys | undefined;
+  /** Told of each activity how long it waited for a worker, by this machine's clock, and how long it took. */
+  timing: {
+    started(queue: 'live' | 'bulk', waitedMs: number): void;
+    ended(activity: string, ms: number): void;
+  };
   /** What makes spans, if anything does. */
   telemetry: TemporalTelemetry | undefined;
 }
@@ -67,7 +75,6 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     ...(settings.buildId !== undefined && {
       workerDeploymentOptions: versioned(installationId, settings.buildId),
     }),
-    ...(telemetry && { interceptors: { activity: telemetry.activity } }),
     sinks: telemetry?.sinks ?? NO_SPANS,
   } as const;
   const live = Worker.create({
@@ -75,6 +82,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     taskQueue: taskQueue(installationId),
     workflowBundle: await workflowBundle(settings.cacheDir),
     activities: activitiesFor(LIVE_SLOTS),
+    interceptors: { activity: interceptorsOf('live', settings) },
     maxConcurrentActivityTaskExecutions: LIVE_SLOTS,
     maxCachedWorkflows: 500,
     stickyQueueScheduleToStartTimeout: settings.stickyMs,
@@ -83,9 +91,31 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     ...common,
     taskQueue: bulkTaskQueue(installationId),
     activities: activitiesFor(BULK_SLOTS),
+    interceptors: { activity: interceptorsOf('bulk', settings) },
     maxConcurrentActivityTaskExecutions: BULK_SLOTS,
   });
   return Promise.all([live, bulk]);
+}
+
+function interceptorsOf(
+  queue: 'live' | 'bulk',
+  { timing, telemetry }: WorkerSettings,
+): NonNullable<WorkerInterceptors['activity']> {
+  const timed = ({ info }: Context) => ({
+    inbound: {
+      execute: (async (input, next) => {
+        timing.started(queue, Date.now() - info.currentAttemptScheduledTimestampMs);
+        const startedAt = performance.now();
+        try {
+          return await next(input);
+        } finally {
+          timing.ended(info.activityType, performance.now() - startedAt);
+        }
+      }) satisfies ActivityInboundCallsInterceptor['execute'],
+    },
+  });
+  // Within the span, where there is one: an exemplar names it.
+  return [...(telemetry?.activity ?? []), timed];
 }
 
 /** A hire goes on for months: it moves to a new version, whose workflows replay what the one before began. */

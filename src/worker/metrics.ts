@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type PrometheusContentType, Registry } from 'prom-client';
 import type { CallReport } from '../partner/client/types.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
@@ -8,6 +8,7 @@ import { countOpenDeliveries } from '../store/inbox.ts';
 import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { readClock } from '../store/tenant-states.ts';
+import { isTracing, tracedIds } from '../trace.ts';
 
 export interface MetricsOptions {
   /**
@@ -17,18 +18,43 @@ export interface MetricsOptions {
   byTenant: boolean;
 }
 
-/** What is counted of the fleet. Returns what is to be told of each call to a partner. */
-export function createMetrics(
-  store: Store,
-  registry: Registry,
-  options: MetricsOptions,
-): (tenantId: string, report: CallReport) => void {
+export interface Metrics {
+  /** A call to a partner is over. */
+  called(tenantId: string, report: CallReport): void;
+  /** An activity starts, so long after Temporal could have given it to a worker. */
+  started(queue: 'live' | 'bulk', waitedMs: number): void;
+  /** An attempt of an activity is over, well or not. */
+  ended(activity: string, ms: number): void;
+}
+
+/** What is counted of the fleet, and what is to be told for it. */
+export function createMetrics(store: Store, registry: Registry, options: MetricsOptions): Metrics {
   gaugeHires(store, registry, options);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
   gaugeInbox(store, registry);
   gaugeRateLimits(store, registry, options);
-  return countCalls(registry, options);
+  // Exemplars need another form of the page, which Prometheus reads as well.
+  if (isTracing()) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as PrometheusContentType);
+  return { called: countCalls(registry, options), started: countWaits(registry), ended: countSteps(registry) };
+}
+
+/** A histogram of seconds whose buckets name a trace, where spans are made. */
+function histogram(registry: Registry, config: { name: string; help: string; labelNames: string[] }) {
+  const enableExemplars = isTracing();
+  const seconds = new Histogram({ ...config, enableExemplars, registers: [registry] });
+  return (labels: Record<string, string>, ms: number): void => {
+    const value = ms / 1000;
+    if (!enableExemplars) return seconds.observe(labels, value);
+    seconds.observe({ labels, value, exemplarLabels: { ...tracedIds() } });
+  };
+}
+
+/** How long each step of hires, reconciles and streams takes: latency by step. */
+function countSteps(registry: Registry): Metrics['ended'] {
+  const help = 'Duration of activities, the steps of hires, reconciles and streams, by name';
+  const seconds = histogram(registry, { name: 'hirebridge_activity_seconds', help, labelNames: ['activity'] });
+  return (activity, ms) => seconds({ activity }, ms);
 }
 
 /** The label of a tenant, where there is one. */
@@ -39,8 +65,20 @@ function labelOf({ byTenant }: MetricsOptions) {
   };
 }
 
+/** How long activities waited for a worker: what says that there are too few. */
+function countWaits(registry: Registry): Metrics['started'] {
+  const waits = new Histogram({
+    name: 'hirebridge_activity_schedule_to_start_seconds',
+    help: 'How long activities waited for a worker, by queue: hires (live) and what reads much (bulk)',
+    labelNames: ['queue'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+    registers: [registry],
+  });
+  return (queue, waitedMs) => waits.observe({ queue }, Math.max(0, waitedMs) / 1000);
+}
+
 /** Counts each call to a partner by operation and outcome, and how long it took. */
-function countCalls(registry: Registry, options: MetricsOptions): (tenantId: string, report: CallReport) => void {
+function countCalls(registry: Registry, options: MetricsOptions): Metrics['called'] {
   const label = labelOf(options);
   const calls = new Counter({
     name: 'hirebridge_partner_calls_total',
@@ -48,15 +86,11 @@ function countCalls(registry: Registry, options: MetricsOptions): (tenantId: str
     labelNames: [...label.names, 'operation', 'status', 'code'],
     registers: [registry],
   });
-  const seconds = new Histogram({
-    name: 'hirebridge_partner_call_seconds',
-    help: 'Duration of calls to the partner API',
-    labelNames: ['operation'],
-    registers: [registry],
-  });
+  const help = 'Duration of calls to the partner API';
+  const seconds = histogram(registry, { name: 'hirebridge_partner_call_seconds', help, labelNames: ['operation'] });
   return (tenant, { operation, status, code, ms }) => {
     calls.inc({ ...label.of(tenant), operation, status: status ?? 0, code: code ?? '' });
-    seconds.observe({ operation }, ms / 1000);
+    seconds({ operation }, ms);
   };
 }
 

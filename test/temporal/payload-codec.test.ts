@@ -57,6 +57,7 @@ test('histories hold nothing readable, go on with those of before, and need the 
     shutdown: { graceMs: 0, forceMs: 1_000 },
     buildId: undefined,
     keys,
+    timing: { started: () => undefined, ended: () => undefined },
     telemetry: undefined,
   });
   const running = Promise.all(workers.map((worker) => worker.run()));

@@ -9,6 +9,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { openRateLimit } from '../../src/store/open-rate-limit.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { installTracing } from '../../src/trace.ts';
 import { createMetrics } from '../../src/worker/metrics.ts';
 
 const TENANTS = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
@@ -65,7 +66,8 @@ async function fleet(): Promise<Store> {
 
 async function scrape(byTenant: boolean) {
   const registry = new Registry();
-  const called = createMetrics(await fleet(), registry, { byTenant });
+  const { called, started } = createMetrics(await fleet(), registry, { byTenant });
+  started('live', 1_500);
   for (const tenantId of TENANTS)
     for (const operation of OPERATIONS)
       for (const outcome of OUTCOMES)
@@ -83,6 +85,8 @@ test('a scrape of a thousand tenants is 2,000 series, for seven statements', asy
   expect(series).toContain('hirebridge_partner_calls_total{operation="jobs.list",status="404",code="NOT_FOUND"} 1000');
   expect(series).toContain('hirebridge_hires{state="done"} 1000');
   expect(series).toContain('hirebridge_holds{tenant="tenant-7",code="TEST"} 1');
+  expect(series).toContain('hirebridge_activity_schedule_to_start_seconds_bucket{le="2",queue="live"} 1');
+  expect(series).toContain('hirebridge_activity_schedule_to_start_seconds_bucket{le="1",queue="live"} 0');
 });
 
 test('who asks for it has calls, hires and rate limits by tenant', async () => {
@@ -91,4 +95,23 @@ test('who asks for it has calls, hires and rate limits by tenant', async () => {
   expect(has('hirebridge_partner_calls_total{tenant="tenant-7",operation="jobs.list",status="404"')).toBe(true);
   expect(has('hirebridge_hires{tenant="tenant-7",state="open"}')).toBe(true);
   expect(has('hirebridge_rate_limit_per_second{tenant="tenant-7",upstream="partner"')).toBe(true);
+});
+
+test('while spans are made, buckets name the trace of what fell into them; else the page is as ever', async () => {
+  const place = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
+  const page = async (): Promise<string> => {
+    const registry = new Registry();
+    const store = await openStore('sqlite::memory:');
+    onTestFinished(() => store.close());
+    createMetrics(store, registry, { byTenant: false }).ended('openHire', 20);
+    return registry.metrics();
+  };
+  expect(await page()).not.toMatch(/trace_id|# EOF/);
+  installTracing({ span: (_name, _options, run) => run(() => undefined), past: () => undefined, here: () => place });
+  onTestFinished(() => installTracing(undefined));
+  const traced = await page();
+  expect(traced).toMatch(
+    new RegExp(`^hirebridge_activity_seconds_bucket\\{.*\\} 1 # \\{trace_id="${place.traceId}",span_id=`, 'm'),
+  );
+  expect(traced).toMatch(/# EOF\s*$/);
 });
