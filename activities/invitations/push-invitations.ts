@@ -28,6 +28,7 @@ import { isRejected, readStagePage } from '../presence/stage-filter.ts';
 import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 import { askPartner, flowOf, type InFlow, readFlow, readFlows, referenceOf, targetOf } from './ask-partner.ts';
+import { type Met, moveOn } from './move-on.ts';
 
 /**
  * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
@@ -50,8 +51,9 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   if (!isWhole) for (const one of await stillUnread(context, hints)) verdicts.set(one.id, one);
   const run = { ...context, settings, looked, sinceRead, searched, verdicts, waitMs, isOutOfCredits: false };
   await inviteAll(run, people, beat);
+  if (isWhole) await moveOn(run, people, beat);
   if (isWhole && searched.size > 0) await letGo(run, people);
-  if (run.waitMs > 0) throw outcomeUnknown('An invitation', run.waitMs);
+  if (run.waitMs > 0) throw outcomeUnknown('A request', run.waitMs);
   await clearHints(deps.store, key.tenantId, key.stream, hints);
   // Whoever waits for credits is still to be invited by what a person allowed.
   const isOver = [...verdicts.values()].every(({ kind }) => kind !== 'held');
@@ -225,7 +227,7 @@ async function settleFound(store: Store, found: readonly InvitationRow[]): Promi
 // Whom the rules name.
 
 interface People {
-  people: Invitee[];
+  people: Met[];
   /** Those whose record cannot be read. */
   unread: Verdict[];
   sinceRead: Elapsed;
@@ -233,7 +235,7 @@ interface People {
 
 /** Everybody in the rules' stages, or those of them who were hinted at. */
 async function findPeople(context: PushContext, { rules }: Settings, hints?: readonly Hint[]): Promise<People> {
-  const found = new Map<string, Invitee>();
+  const found = new Map<string, Met>();
   const unread: Verdict[] = [];
   // What was read first is the oldest.
   const sinceRead = startClock();
@@ -247,7 +249,7 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
       if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
       // Two applications of a person are one person.
       const key = `${assessmentId} ${member.candidateId}`;
-      if (!found.has(key)) found.set(key, { ...member, assessmentId });
+      if (!found.has(key)) found.set(key, { ...member, assessmentId, rule });
     }
   }
   const people = await withoutErased(context.deps.store, context.key.tenantId, [...found.values()]);

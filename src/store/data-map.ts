@@ -282,6 +282,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     kept: 'for good',
     others: 'tenant_id assessment_id state attempt in_doubt batch_id write_id code sent_at give_up_at decided_at',
   },
+  stage_moves: {
+    people: { candidate_id: IDS, job_candidate_id: IDS },
+    why: 'Whom a rule moved to the next stage after an assessment flow, so that nobody is moved twice.',
+    kept: 'for good',
+    others: 'tenant_id flow stage_id state attempt write_id code sent_at give_up_at decided_at',
+  },
   resumes: {
     people: { resume_id: IDS, candidate_id: IDS, url: ['content'], token: ['secret'], content: ['content'] },
     why: 'Files of the customer that became candidates, so that none is read twice; the file itself while it is read.',

@@ -53,7 +53,11 @@ export async function readInvitationsBatch({ kysely }: Store, tenantId: string, 
 }
 
 /** Those of them who were not erased, and whose consent is not over: nothing is noted of the others. */
-export async function withoutErased(store: Store, tenantId: string, people: readonly Invitee[]): Promise<Invitee[]> {
+export async function withoutErased<One extends Invitee>(
+  store: Store,
+  tenantId: string,
+  people: readonly One[],
+): Promise<One[]> {
   const idsOf = ({ candidateId, jobCandidateId }: Invitee): PersonId[] => [
     { kind: 'candidate', id: candidateId },
     { kind: 'job-candidate', id: jobCandidateId },

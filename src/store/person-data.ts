@@ -104,7 +104,7 @@ function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)
 const LANDED = [...'candidates applications consents onboarding'.split(' '), ...NAMED, 'leads', 'candidate-value'];
 const PAIRED = ['employees', 'amendments'];
 const BY_HIRE = ['intents', 'plans', 'hire_documents', 'document_looks', 'hire_steps', 'unique_names'] as const;
-const BY_APPLICATION = ['invitations', 'seen_people', 'sourced_leads', 'consents'] as const;
+const BY_APPLICATION = ['invitations', 'stage_moves', 'seen_people', 'sourced_leads', 'consents'] as const;
 
 function ofHire(of: Subject): RawBuilder<boolean> {
   return within(of, isIn('job_candidate_id', of.jobCandidates));
@@ -120,7 +120,7 @@ function written(of: Subject): RawBuilder<boolean> {
   return within(
     of,
     either(
-      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation'], of.jobCandidates),
+      ofTargets(['employee', 'enrolment', 'external-status', 'custom-fields', 'invitation', 'stage'], of.jobCandidates),
       sql<boolean>`(target like 'account:%' and ${isIn('record_id', of.jobCandidates)})`,
       ofTargets(['lead'], of.leads ?? []),
       sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,

@@ -57,6 +57,29 @@ export interface InvitationTable {
 
 export type InvitationRow = Selectable<InvitationTable>;
 
+/** Somebody who completed an assessment flow, and was moved to another stage for it, or is about to be. */
+export interface StageMoveTable {
+  tenant_id: string;
+  /** `flow:7` */
+  flow: string;
+  job_candidate_id: string;
+  candidate_id: string;
+  stage_id: string;
+  /** sent: no answer came. left: they are elsewhere. absent: it did not arrive. done and left are for good. */
+  state: 'sent' | 'done' | 'left' | 'absent' | 'refused';
+  /** Requests so far. */
+  attempt: number;
+  /** Of the foreign write that the latest request is. */
+  write_id: string | null;
+  code: string | null;
+  sent_at: number | null;
+  /** After this moment the request must not leave. */
+  give_up_at: number | null;
+  decided_at: number | null;
+}
+
+export type StageMoveRow = Selectable<StageMoveTable>;
+
 /** A lead whom a rule made a candidate of a job, or is about to. */
 export interface SourcedLeadTable {
   tenant_id: string;

@@ -21,6 +21,7 @@ import type {
   RequisitionTable,
   ResumeTable,
   SourcedLeadTable,
+  StageMoveTable,
 } from './push-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
@@ -106,6 +107,7 @@ export interface Tables {
   field_conflicts: FieldConflictTable;
   requisitions: RequisitionTable;
   invitations: InvitationTable;
+  stage_moves: StageMoveTable;
   sourced_leads: SourcedLeadTable;
   resumes: ResumeTable;
   calendar_events: CalendarEventTable;

@@ -261,6 +261,8 @@ const options = z
     'expected each custom field once: it can have the options of one list alone',
   );
 
+const NO_NEXT_STAGE: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
+
 /** Who is invited to which assessment, or assigned to which assessment flow. */
 const invitations = z.strictObject({
   rules: z
@@ -277,11 +279,22 @@ const invitations = z.strictObject({
           assessment: text.optional(),
           /** Id of the assessment flow. */
           flow: z.int().positive().optional(),
+          /** Where whoever completes the flow is moved, by type or id. */
+          moveTo: stage
+            .refine(
+              (value) => !NO_NEXT_STAGE.has(value),
+              'expected a stage on the way: nobody is moved back, and a person hires',
+            )
+            .optional(),
         })
         .refine(
           ({ assessment, flow }) => (assessment === undefined) !== (flow === undefined),
           'expected either "assessment" or "flow" in a rule',
-        ),
+        )
+        .refine(({ flow, moveTo }) => moveTo === undefined || flow !== undefined, {
+          path: ['moveTo'],
+          error: 'expected "flow" beside it: only who completes a flow is moved',
+        }),
       'expected a list of rules',
     )
     .min(1, 'expected at least one rule'),

@@ -38,11 +38,14 @@ const words = (text: string): string[] => text.split(' ');
 
 /** Why nothing calls an endpoint, by the reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
-  'no stream does it yet': [
-    ...words('assessments.getReport assessments.getShareLink'),
-    ...words('bookingSchedules.listLocations bookingSchedules.listQuestions bookingSchedules.createLink'),
-    ...words('sites.list campaigns.addLeads'),
+  'its address is time-limited (section 8): a file that nobody asked for': ['assessments.getReport'],
+  'a call for each interview, for a page that is open to whoever has its address': ['assessments.getShareLink'],
+  'always empty for interviews (section 4.8)': words('bookingSchedules.listLocations bookingSchedules.listQuestions'),
+  'the service does not send the link (section 4.8), and neither do we write to candidates': [
+    'bookingSchedules.createLink',
   ],
+  'its fields are not shown (section 4.10)': ['sites.list'],
+  'its body is not shown (section 4.10), and whom to call a person decides': ['campaigns.addLeads'],
   'people set it up in the dashboard': [
     ...words('pipelines.create pipelines.rename pipelines.saveStage pipelines.deleteStage'),
     ...words('assessments.createAudioInterview assessments.update assessments.addQuestion assessments.updateQuestion'),
@@ -57,7 +60,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'candidates choose and book for themselves': words('bookingSchedules.listSlots bookingSchedules.createBooking'),
   'the lists by stage type show everybody of all jobs': words('jobCandidates.listByJob jobCandidates.listByStage'),
   'files are for a job (section 4.4)': ['candidates.uploadResumes'],
-  'a person decides it': words('jobCandidates.update jobCandidates.remove jobCandidates.move customFields.remove'),
+  'a person decides it': words('jobCandidates.update jobCandidates.remove customFields.remove'),
   'only values that a mapping owns are emptied, one by one': ['customFieldValues.removeByEntity'],
   'it takes no reference of ours, so a lost answer could not be looked up': ['assessments.invite'],
   'all or nothing on credits: one person would keep the others waiting': ['onboarding.enrolBulk'],
@@ -149,8 +152,10 @@ export function streamsPage(): string {
     '- Nobody is scored again because criteria changed: no list shows `criterionDetails` (2.2), and `job.updated` is',
     '  of basic details. A person asks for it (`rescoring`).',
     '- No batch of resumes tells what became of each file (4.3); the addresses of those who were read from it do.',
-    '- Nobody is moved to the next stage: the verdict of a flow lands with `screenings`, the results of its steps with',
-    '  `interviews`, and a person decides.',
+    '- No invitation is taken back, reset or reminded of: no endpoint does it (4.6). `sync --full` asks once more for',
+    '  whom the partner refused.',
+    '- Answers and feedback of interviews do not land: a submission shows its id, status and reference (2.6), and scores',
+    '  (4.6). What else a partner shows of it can be mapped by its name.',
     '',
   ].join('\n');
 }

@@ -1,10 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
-import { applyDefinitions } from '../../src/store/applied-tenants.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { planApplication } from '../../src/tenants/plan-application.ts';
-import { editTenant, joinFleet } from '../harness/fleet.ts';
+import { changeTenant, joinFleet } from '../harness/fleet.ts';
 
 test('a webhook of a move has somebody invited, and that of their interview lands its result', async () => {
   const world = await joinFleet({ jobs: 1, candidates: 6 });
@@ -13,10 +11,8 @@ test('a webhook of a move has somebody invited, and that of their interview land
   const { assessmentId } = made;
   const streams = 'streams: { invitations: { every: 1h }, interviews: { every: 1h } }';
   const rules = `invitations: { rules: [{ on: { stage: SCREEN }, assessment: "${assessmentId}" }] }`;
-  await editTenant(world, (text) => `${text}\n${streams}\n${rules}\n`);
+  await changeTenant(world, (text) => `${text}\n${streams}\n${rules}\n`);
   const store = await openStore(world.storeUrl);
-  const { applications } = await planApplication(store, world.tenantsDir, { secrets: 'skip' });
-  await applyDefinitions(store, applications, 'test');
 
   const { items: pipelines } = await partner.readAll(contract.pipelines.list);
   const stageId = Number(pipelines[0]?.stages.find(({ type }) => type === 'SCREEN')?.id);

@@ -33,12 +33,7 @@ export async function joinFleet({ edit, ...options }: JoinOptions = {}): Promise
   const { temporalAddress, workerHealth, ...shared }: FleetAddresses = await fromHarness('fleet');
   const tenant = `t${randomBytes(4).toString('hex')}`;
   const world = await startWorld({ ...options, temporalAddress, tenant }, shared);
-  if (edit !== undefined) await editTenant(world, edit);
-  const installationId = await withStore(world, async (store) => {
-    const { applications } = await planApplication(store, world.tenantsDir, { secrets: 'skip' });
-    await applyDefinitions(store, applications, 'test');
-    return store.installationId;
-  });
+  const installationId = await changeTenant(world, edit);
   await untilBaseline(world);
   return {
     ...world,
@@ -57,6 +52,16 @@ export async function joinFleet({ edit, ...options }: JoinOptions = {}): Promise
 export async function editTenant({ tenantsDir, tenant }: TenantWorld, change: (text: string) => string): Promise<void> {
   const file = join(tenantsDir, `${tenant}.yaml`);
   await writeFile(file, change(await readFile(file, 'utf8')));
+}
+
+/** Edits the tenant file and applies it; returns the id of the installation. */
+export async function changeTenant(world: TenantWorld, change = (text: string): string => text): Promise<string> {
+  await editTenant(world, change);
+  return withStore(world, async (store) => {
+    const { applications } = await planApplication(store, world.tenantsDir, { secrets: 'skip' });
+    await applyDefinitions(store, applications, 'test');
+    return store.installationId;
+  });
 }
 
 async function withStore<T>({ storeUrl }: TenantWorld, use: (store: Store) => Promise<T>): Promise<T> {

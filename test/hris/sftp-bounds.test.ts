@@ -18,6 +18,15 @@ async function look(files: Record<string, ServedFile>, more: object = {}) {
   return { find, sent };
 }
 
+/** What would have ended the process. */
+function noteDeath(): { of?: unknown } {
+  const died: { of?: unknown } = {};
+  const note = (error: unknown) => (died.of = error);
+  process.once('uncaughtException', note);
+  onTestFinished(() => void process.off('uncaughtException', note));
+  return died;
+}
+
 const roster = (rows: readonly string[]): ServedFile => ({
   bytes: Buffer.from(`employee_id,employee_number\r\n${rows.join('\r\n')}\r\n`),
 });
@@ -27,18 +36,24 @@ test('a roster of usual length is read over the wire', async () => {
   expect(await find()).toMatchObject({ kind: 'one', ref: { id: 'b', number: '7' } });
 });
 
+test('a connection that ends when a file was read, and is not closed yet, ends no process', async () => {
+  const { find } = await look({ 'rosters/one.csv': { ...roster(['a,6', 'b,7']), hangsUp: true } });
+  const died = noteDeath();
+  expect(await refusal(find())).toMatchObject({ action: 'retry' });
+  // The library tells of what it was not answered a turn later.
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  expect(died.of).toBeUndefined();
+});
+
 test('a private key that is none is refused, and a server that is away then ends no process', async () => {
   const { options } = await serveFiles({});
   const hris = await openHris('sftp', 'test-hr', { ...options, port: await freePort(), privateKey: 'none' });
   onTestFinished(() => hris.close());
-  let died: unknown;
-  const note = (error: unknown) => (died = error);
-  process.once('uncaughtException', note);
-  onTestFinished(() => void process.off('uncaughtException', note));
+  const died = noteDeath();
   const refused = await refusal(hris.employees.find({ by: 'number', value: '7' }, signal));
   expect(refused).toMatchObject({ code: 'HRIS_AUTH' });
   await pause(100);
-  expect(died).toBeUndefined();
+  expect(died.of).toBeUndefined();
 });
 
 test('a file that may not be read says so', async () => {

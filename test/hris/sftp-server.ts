@@ -12,6 +12,8 @@ export interface ServedFile {
   bytes?: Buffer;
   /** It is listed, and not to be read. */
   isLocked?: boolean;
+  /** The connection ends where the file should be closed. */
+  hangsUp?: boolean;
 }
 
 const { STATUS_CODE } = ssh2.utils.sftp;
@@ -35,7 +37,8 @@ export async function startFileServer(files: Record<string, ServedFile>, hasFold
     client.on('error', () => undefined);
     client.on('authentication', (context) => context.accept());
     client.on('session', (accept) => {
-      accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, hasFolders, (bytes) => (sent += bytes)));
+      const seen = { count: (bytes: number) => (sent += bytes), hangUp: () => void client.end() };
+      accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, hasFolders, seen));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -65,7 +68,7 @@ function serve(
   sftp: ssh2.SFTPWrapper,
   files: Record<string, ServedFile>,
   hasFolders: boolean,
-  count: (bytes: number) => void,
+  { count, hangUp }: { count: (bytes: number) => void; hangUp: () => void },
 ): void {
   const opened: { path: string; listed: boolean }[] = [];
   const open = (path: string): Buffer => Buffer.from([opened.push({ path, listed: false }) - 1]);
@@ -119,6 +122,10 @@ function serve(
     count(part.length);
     return at.data(id, part);
   });
-  for (const done of ['CLOSE', 'WRITE', 'RENAME', 'REMOVE', 'SETSTAT', 'FSETSTAT'])
+  at.on('CLOSE', (id, handle: Buffer) => {
+    if (files[opened[handle[0] ?? 0]?.path ?? '']?.hangsUp === true) return hangUp();
+    return at.status(id, STATUS_CODE.OK);
+  });
+  for (const done of ['WRITE', 'RENAME', 'REMOVE', 'SETSTAT', 'FSETSTAT'])
     at.on(done, (id) => at.status(id, STATUS_CODE.OK));
 }

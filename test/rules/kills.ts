@@ -33,7 +33,7 @@ import { pushDeps } from '../activities/push-deps.ts';
 import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
-const STREAMS = ['invitations', 'sourcing', 'resumes', 'accounts'] as const;
+const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts'] as const;
 type Stream = (typeof STREAMS)[number];
 
 /** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
@@ -46,6 +46,8 @@ interface Task {
   round: number;
   /** The application that is hinted at. */
   hint?: string;
+  /** The application that comes into the rule's stage. */
+  enters?: { jobCandidateId: number; stageId: number };
   /** The lead that is added. */
   lead?: { campaignId: number; lead: LeadInput };
   /** The files that the customer lists by then. */
@@ -59,7 +61,8 @@ interface Task {
 const GIVE_UP_MS = 1_000;
 
 async function work(task: Task): Promise<void> {
-  const { stream, storeUrl, round, hint, lead, hired, killAt, listFile } = task;
+  const { stream: scene, storeUrl, round, hint, enters, lead, hired, killAt, listFile } = task;
+  const stream = scene === 'moves' ? 'invitations' : scene;
   const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
   const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task);
   const { partner } = connection;
@@ -67,7 +70,7 @@ async function work(task: Task): Promise<void> {
   const run = async (runId: string): Promise<void> => {
     for (;;) {
       try {
-        const hinted = stream === 'invitations';
+        const hinted = scene === 'invitations';
         // What left without an answer and is shown nowhere, a person asks for again.
         const full = stream === 'resumes';
         await pushRecords(deps, { tenantId: 'acme', stream, runId, full, hinted, begun: false });
@@ -81,6 +84,10 @@ async function work(task: Task): Promise<void> {
   await run(`run-${round - 1}`);
   if (lead !== undefined)
     await partner.campaigns.addLeads({ params: { campaignId: lead.campaignId }, body: { leads: [lead.lead] } });
+  if (enters !== undefined) {
+    const { jobCandidateId, stageId } = enters;
+    await partner.jobCandidates.move({ params: { jobCandidateId }, body: { stageId } });
+  }
   if (hint !== undefined) await addHints(store, 'acme', stream, [hint]);
   if (hired !== undefined) await endAsHired(store, hired);
   armFailpoints({ killAt, listFile });
@@ -214,7 +221,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 interface Scene {
   settings: object;
   /** Who comes under the rule next. */
-  next(index: number): Pick<Task, 'hint' | 'lead' | 'listed' | 'hired'>;
+  next(index: number): Pick<Task, 'hint' | 'enters' | 'lead' | 'listed' | 'hired'>;
   /** By person, how often the oracle has what the rule is for: the partner's ledger, or the directory's own list. */
   times(): Promise<Map<string, number>>;
   close?(): Promise<void>;
@@ -234,6 +241,40 @@ async function invitationScene({ control, partner }: Sandbox): Promise<Scene> {
       return countBy(own.map(({ subject }) => String(subject)));
     },
   };
+}
+
+/** Whoever comes into the stage has completed the flow by then, and goes on to the next. */
+async function moveScene({ control, partner }: Sandbox): Promise<Scene> {
+  const { assessmentId } = (await control.act('createAssessment', { title: 'Interview' })) as { assessmentId: string };
+  const body = { flowName: 'Flow', steps: [{ assessmentId }] };
+  const flow = Number((await partner.assessmentFlows.create({ body })).data.id);
+  const query = { stageType: 'APPLIED' } as const;
+  const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query });
+  const ids = items.slice(0, 80).map(({ jobCandidateDetails }) => Number(jobCandidateDetails.id));
+  for (const jobCandidateId of ids) {
+    const { data } = await partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId } });
+    const flowCandidateId = Number(data.flowCandidateId);
+    const { submission } = await control.act('finishFlowStep', { flowCandidateId, scored: false });
+    await control.act('scoreInterview', { ...idOf(submission), score: 80 });
+  }
+  const [job] = (await partner.readAll(contract.jobs.list, {})).items;
+  const pipelines = await partner.readAll(contract.pipelines.list, {});
+  const stages = pipelines.items.find(({ id }) => id === job?.pipelineId)?.stages ?? [];
+  const stageId = Number(stages.find(({ type }) => type === 'SCREEN')?.id);
+  const rules = [{ on: { stage: 'SCREEN' }, flow, moveTo: 'SHORTLISTED' }];
+  return {
+    settings: { invitations: { rules, atOnce: 1_000 } },
+    next: (index) => ({ enters: { jobCandidateId: ids[index] ?? 0, stageId } }),
+    async times() {
+      const effects = await control.ledger({ kind: 'effect', name: 'stage-move' });
+      const own = effects.filter(({ detail }) => detail['type'] === 'SHORTLISTED');
+      return countBy(own.map(({ subject }) => String(subject)).filter((id) => ids.includes(Number(id))));
+    },
+  };
+}
+
+function idOf(submission: unknown): { submissionId: string } {
+  return { submissionId: (submission as { submissionId: string }).submissionId };
 }
 
 async function sourcingScene({ control, partner }: Sandbox): Promise<Scene> {
@@ -315,6 +356,7 @@ async function accountScene({ control, partner }: Sandbox, dir: string): Promise
 
 const SCENES = {
   invitations: invitationScene,
+  moves: moveScene,
   sourcing: sourcingScene,
   resumes: resumeScene,
   accounts: accountScene,

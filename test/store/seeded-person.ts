@@ -226,6 +226,8 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
   const ids = json({ jobCandidateId: [application], jobId: ['12'] });
   const invited = { ...mine, assessment_id: 'a1', candidate_id: candidate, job_candidate_id: application };
   await insert('invitations', { ...invited, state: 'invited', attempt: 1, in_doubt: 0 });
+  const moved = { ...mine, flow: 'flow:7', candidate_id: candidate, job_candidate_id: application, stage_id: '13' };
+  await insert('stage_moves', { ...moved, state: 'done', attempt: 1 });
   const taken = { ...mine, job_id: '12', candidate_id: candidate, state: 'done', attempt: 1 };
   await insert('sourced_leads', { ...taken, lead_id: canary('lead'), job_candidate_id: application });
   await insert('resumes', { ...taken, resume_id: canary('resume') });

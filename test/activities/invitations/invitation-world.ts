@@ -7,18 +7,21 @@ export interface WorldOptions extends PushWorldOptions {
   atOnce?: number;
   /** The rule names a flow of the assessment instead of the assessment. */
   inFlow?: boolean;
+  /** Where the rule moves whoever completes the flow. */
+  moveTo?: string;
 }
 
 /** One rule: whoever has applied is invited. */
-export async function invitationWorld({ atOnce = 100, inFlow = false, ...options }: WorldOptions = {}) {
+export async function invitationWorld({ atOnce = 100, inFlow = false, moveTo, ...options }: WorldOptions = {}) {
   let assessmentId = '';
   let flow = 0;
   const world = await openPushWorld('invitations', options, async ({ control, partner }) => {
     const made = (await control.act('createAssessment', { title: 'Interview' })) as { assessmentId: string };
     assessmentId = made.assessmentId;
-    const body = { flowName: 'Flow', steps: [{ assessmentId }] };
+    const body = { flowName: 'Flow', steps: [{ assessmentId, passThreshold: 50 }] };
     if (inFlow) flow = Number((await partner.assessmentFlows.create({ body })).data.id);
-    const rule = { on: { stage: 'APPLIED' }, ...(inFlow ? { flow } : { assessment: assessmentId }) };
+    const toFlow = { flow, ...(moveTo === undefined ? {} : { moveTo }) };
+    const rule = { on: { stage: 'APPLIED' }, ...(inFlow ? toFlow : { assessment: assessmentId }) };
     return { invitations: { rules: [rule], atOnce } } as Partial<Tenant>;
   });
   const { sandbox, store } = world;

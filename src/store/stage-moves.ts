@@ -1,0 +1,68 @@
+import { batchesOf } from './batches.ts';
+import type { Store } from './open-store.ts';
+import type { StageMoveRow } from './push-tables.ts';
+import { readClock } from './tenant-states.ts';
+
+/** What is known of moves of these applications for one flow, by application. */
+export async function readMovesOf(
+  { kysely }: Store,
+  tenantId: string,
+  flow: string,
+  jobCandidateIds: readonly string[],
+): Promise<Map<string, StageMoveRow>> {
+  const own = kysely.selectFrom('stage_moves').selectAll().where('tenant_id', '=', tenantId).where('flow', '=', flow);
+  const found = new Map<string, StageMoveRow>();
+  for (const some of batchesOf(jobCandidateIds))
+    for (const row of await own.where('job_candidate_id', 'in', some).execute()) found.set(row.job_candidate_id, row);
+  return found;
+}
+
+/** Moves without an answer, and the database's clock. */
+export async function readSentMoves(store: Store, tenantId: string): Promise<{ rows: StageMoveRow[]; now: number }> {
+  const own = store.kysely.selectFrom('stage_moves').selectAll().where('tenant_id', '=', tenantId);
+  return { rows: await own.where('state', '=', 'sent').execute(), now: await readClock(store) };
+}
+
+type MoveKey = Pick<StageMoveRow, 'tenant_id' | 'flow' | 'job_candidate_id'>;
+
+/** Commits that somebody is about to be moved; undefined where somebody else took it up since `before` was read. */
+export async function sendMove(
+  store: Store,
+  move: MoveKey & Pick<StageMoveRow, 'candidate_id' | 'stage_id' | 'write_id'>,
+  { before, budgetMs }: { before: StageMoveRow | undefined; budgetMs: number },
+): Promise<StageMoveRow | undefined> {
+  const sentAt = await readClock(store);
+  const sent = { state: 'sent' as const, code: null, sent_at: sentAt, give_up_at: sentAt + budgetMs, decided_at: null };
+  if (before === undefined)
+    return store.kysely
+      .insertInto('stage_moves')
+      .values({ ...move, ...sent, attempt: 1 })
+      .onConflict((c) => c.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+  return store.kysely
+    .updateTable('stage_moves')
+    .set({ ...move, ...sent, attempt: before.attempt + 1 })
+    .where((eb) => eb.and(keyOf(before)))
+    .where('state', '=', before.state)
+    .where('attempt', '=', before.attempt)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** What is known now of a move that was sent; one that was sent anew stays as it is. */
+export async function settleMove(
+  store: Store,
+  row: StageMoveRow,
+  change: Pick<StageMoveRow, 'state'> & Partial<Pick<StageMoveRow, 'code'>>,
+): Promise<void> {
+  await store.kysely
+    .updateTable('stage_moves')
+    .set({ code: null, ...change, decided_at: store.now })
+    .where((eb) => eb.and({ ...keyOf(row), state: 'sent', attempt: row.attempt }))
+    .execute();
+}
+
+function keyOf({ tenant_id, flow, job_candidate_id }: StageMoveRow): MoveKey {
+  return { tenant_id, flow, job_candidate_id };
+}
