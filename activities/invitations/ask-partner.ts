@@ -24,11 +24,14 @@ export type InFlow = (jobCandidateId: string) => boolean | undefined;
 export async function readFlow(partner: PartnerClient, flow: number): Promise<InFlow> {
   const input = { params: { id: flow } };
   const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
-  const applications = new Set(
-    items.map(({ jobCandidateId: id }) => (typeof id === 'number' || typeof id === 'string' ? String(id) : undefined)),
-  );
+  const applications = new Set(items.map(({ jobCandidateId }) => shownId(jobCandidateId)));
   const isUnclear = unreadable.length > 0 || applications.has(undefined);
   return (id) => applications.has(id) || (isUnclear ? undefined : false);
+}
+
+/** An id in a field that the specification does not show. */
+export function shownId(id: unknown): string | undefined {
+  return typeof id === 'number' || typeof id === 'string' ? String(id) : undefined;
 }
 
 /** Those of these targets that are flows. */

@@ -14,7 +14,7 @@ import { guardFor, startClock } from '../hire/write-once.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { assertFew } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import { flowOf } from './ask-partner.ts';
+import { flowOf, shownId } from './ask-partner.ts';
 
 type Settings = NonNullable<Tenant['invitations']>;
 type Rule = Settings['rules'][number];
@@ -106,11 +106,11 @@ function mayMove({ full }: PushContext, before: StageMoveRow | undefined): boole
 }
 
 /** By application: an entry that names none is of nobody (L5). The status is looked at, whatever was asked for. */
-async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<string>> {
+async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<string | undefined>> {
   const input = { params: { id: flow }, query: { status: 'COMPLETED' as const } };
   const { items } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
   const over = items.filter(({ status }) => String(status).toUpperCase() === 'COMPLETED');
-  return new Set(over.map(({ jobCandidateId }) => String(jobCandidateId ?? '')).filter((id) => id !== ''));
+  return new Set(over.map(({ jobCandidateId }) => shownId(jobCandidateId)));
 }
 
 async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipeline[]): Promise<void> {
@@ -123,7 +123,7 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
   const to = nextStage(
     connection.tenant,
     rule,
-    pipelines.find(({ id }) => String(id) === pipelineOf(presence.job)),
+    pipelines.find(({ id }) => String(id) === shownId(presence.job?.['pipelineId'])),
   );
   if ('reason' in to) return note(run, met, 'quarantined', to.reason);
   const clock = startClock();
@@ -167,11 +167,7 @@ function refusedAs(code: string | null): string {
   return `the hiring platform refused to move them to the next stage: ${code ?? 'no reason given'}`;
 }
 
-function pipelineOf(job: Readonly<Record<string, unknown>> | undefined): string {
-  return String(job?.['pipelineId'] ?? '');
-}
-
-/** The rule's stage in the pipeline of their job, behind every stage that they may stand in; its order is the list's. */
+/** The rule's stage in the pipeline of their job, after all that they may stand in; the order is that of the list. */
 function nextStage(
   tenant: Tenant,
   { on, moveTo = '' }: Rule,

@@ -34,7 +34,7 @@ async function moveWorld({ people = 3, ...options }: WorldOptions & { people?: n
         });
       }
     },
-    /** By application, the types of stages that it was moved to by whatever asked, in order; by the partner's ledger. */
+    /** By application, the types of stages that it was moved to whoever asked, by the partner's ledger. */
     async moves(): Promise<Record<string, unknown[]>> {
       const effects = await control.ledger({ kind: 'effect', name: 'stage-move' });
       const byPerson = Map.groupBy(effects, ({ subject }) => String(subject));
@@ -77,7 +77,7 @@ test('each person goes on once, whatever becomes of a request', async () => {
   expect(await moves()).toEqual(moved(ids.slice(0, REQUEST_FAULTS.length)));
 });
 
-test('a move without an answer is looked up and not sent again, where a person moved them on by then as well', async () => {
+test('a move without an answer is looked up, not sent again, also where a person moved them on by then', async () => {
   const { once, run, ids, finish, moves, requests, sandbox, clock, store } = await moveWorld();
   const [one = '', other = ''] = ids;
   await finish([one, other]);
