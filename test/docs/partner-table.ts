@@ -154,8 +154,8 @@ export function streamsPage(): string {
     '- No batch of resumes tells what became of each file (4.3); the addresses of those who were read from it do.',
     '- No invitation is taken back, reset or reminded of: no endpoint does it (4.6). `sync --full` asks once more for',
     '  whom the partner refused.',
-    '- Answers and feedback of interviews do not land: a submission shows its id, status and reference (2.6), and scores',
-    '  (4.6). What else a partner shows of it can be mapped by its name.',
+    '- Answers and feedback of interviews do not land: a submission shows its id, status and reference (2.6), and',
+    '  scores (4.6). What else a partner shows of it can be mapped by its name.',
     '',
   ].join('\n');
 }
