@@ -64,7 +64,7 @@ async function work(task: Task): Promise<void> {
   const { stream: scene, storeUrl, round, hint, enters, lead, hired, killAt, listFile } = task;
   const stream = scene === 'moves' ? 'invitations' : scene;
   const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
-  const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task);
+  const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task, stream);
   const { partner } = connection;
   const deps = pushDeps(store, connection, GIVE_UP_MS);
   const run = async (runId: string): Promise<void> => {
@@ -97,7 +97,7 @@ async function work(task: Task): Promise<void> {
   await partner.close();
 }
 
-function ruleConnection({ stream, url, key, settings, listed = [] }: Task): Connection {
+function ruleConnection({ url, key, settings, listed = [] }: Task, stream: string): Connection {
   const partner = createPartnerClient({
     baseUrl: url,
     apiKey: key,
