@@ -147,7 +147,11 @@ async function campaignOf({ control, partner }: World): Promise<{ campaignId: nu
   await control.act('verifyNumber', { phoneNumber });
   const { campaign } = await partner.campaigns.create({
     body: {
-      ...{ title: 'Reminder', openingMessage: 'Hello', closingMessage: 'Bye', timezone: 'Europe/London', phoneNumber },
+      title: 'Reminder',
+      openingMessage: 'Hello',
+      closingMessage: 'Bye',
+      timezone: 'Europe/London',
+      phoneNumber,
       companySiteId: site.id,
       purposeType: 'ASSESSMENT_REMINDER',
     },
