@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
 import { scratchDir, startCli } from '../cli/cli-process.ts';
 import { changeTenant, joinFleet } from '../harness/fleet.ts';
@@ -25,10 +25,10 @@ sourcing: { rules: [{ on: { campaign: "${campaign}" }, job: "${job}" }], consent
 `;
 }
 
-// Both take a while, so npm run test:recruiting plays them.
 const isWhole = process.env['RECRUITING_SEEDS'] !== undefined;
+beforeEach(({ skip }) => skip(!isWhole, 'it takes a while: npm run test:recruiting plays it'));
 
-test.runIf(isWhole)('the story of one person ends with every judge of one mind', async () => {
+test('the story of one person ends with every judge of one mind', async () => {
   const { cliPath } = await temporalForTests();
   const data = await scratchDir();
   const demo = startCli(['demo', '--story', 'recruiting', '--data', data], { TEMPORAL_CLI_PATH: cliPath });
@@ -39,7 +39,7 @@ test.runIf(isWhole)('the story of one person ends with every judge of one mind',
   expect(demo.out.stdout).not.toMatch(/ NO +$/m);
 });
 
-test.runIf(isWhole)('schedules, webhooks and commands of a fleet have each rule followed once', async () => {
+test('schedules, webhooks and commands of a fleet have each rule followed once', async () => {
   const world = await joinFleet({ jobs: 1, candidates: 10 });
   onTestFinished(world.close);
   const { control, partner, tenant } = world;
