@@ -35,12 +35,22 @@ export function newKey(): KeyObject {
  * A KeyObject, because Node takes five times as long to begin with plain bytes (24.1: 3 us and 30).
  */
 export function seal(key: KeyObject, plain: Uint8Array, about: string): Buffer {
-  const iv = randomBytes(IV_BYTES);
+  const iv = newIv();
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(about));
   const sealed = cipher.update(plain);
   cipher.final();
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
+
+/** Taken from many random bytes at once: asking for 12 takes a third of the time that sealing does. */
+function newIv(): Buffer {
+  if (ivs.length === 0) ivs = randomBytes(IV_BYTES * 256);
+  const iv = ivs.subarray(0, IV_BYTES);
+  ivs = ivs.subarray(IV_BYTES);
+  return iv;
+}
+
+let ivs = Buffer.alloc(0);
 
 /** @throws ConnectorError SEAL_BROKEN where it was changed, is of another key, or stood somewhere else */
 export function unseal(key: KeyObject, sealed: Uint8Array, about: string): Buffer {

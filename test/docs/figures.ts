@@ -70,14 +70,15 @@ function measured(): string {
     .join('\n');
 }
 
-/** Counts are those of the last run; what has a unit swings with the machine. */
+/** Times swing with the machine; everything else is what the last run says. */
 function figure(name: string): string {
   const all = noted().filter((one) => one.figure === name);
   const last = all.at(-1);
   if (last === undefined) throw new Error(`No run of "${name}" is noted in docs/figures.jsonl.`);
   const quiet = all.filter(({ load }) => load < BUSY_LOAD);
   const times = (quiet.length > 0 ? quiet : all).slice(-RUNS);
-  const runs = (last.unit === '' ? [last] : times).map(({ value }) => value);
+  const isTime = ['s', 'min'].includes(last.unit);
+  const runs = (isTime ? times : [last]).map(({ value }) => value);
   const unit = last.unit === '' ? '' : ` ${last.unit}`;
   const [least, most] = [Math.min(...runs), Math.max(...runs)];
   return `${brief(median(runs))}${unit}${least === most ? '' : ` (${brief(least)} to ${brief(most)})`}`;
