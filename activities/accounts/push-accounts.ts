@@ -1,4 +1,4 @@
-import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
 import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
@@ -7,7 +7,7 @@ import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import { shortVersion } from '../../src/mapping/load-mapping.ts';
 import { climbIdentityLadder, judgeCreate, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { recordWrites } from '../../src/store/foreign-writes.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
+import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
   accountOf,
   claimStep,
@@ -24,26 +24,14 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { openHold, readHold, tenantsHeldLike } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { HireRow, HoldRow } from '../../src/store/schema.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Connection } from '../connections.ts';
 import { readEmployee, readFindings } from '../hire/read-employee.ts';
 import { readSources, type Sources } from '../hire/read-sources.ts';
 import { nameEmployee } from '../hire/unique-names.ts';
 import { employeeReference, type HireContext, newValues, sensitiveFields } from '../hire/with-hire.ts';
 import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
-import { noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
-import {
-  type AccountRun,
-  atDestination,
-  dueIn,
-  eachOf,
-  openDestination,
-  refused,
-  stepId,
-  tell,
-  unconfigured,
-  writeOf,
-} from './account-run.ts';
-import { closeAccounts, OF_LEAVER } from './leavers.ts';
+import { assertOurs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Hires that ended longer ago, and have no step yet, are found by a pass with `full` only, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -51,9 +39,21 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 const MOST_HINTS = 500;
 const CALL_MS = 30_000;
 
+/** What a pass works with and what it found out so far. */
+interface AccountRun {
+  context: PushContext;
+  hints: readonly Hint[];
+  verdicts: Map<string, Verdict>;
+  /** How long what was sent without an answer may still arrive, ms. */
+  waits: number[];
+  /** Why a destination could not be worked with. */
+  down: ConnectorError[];
+  beat: () => void;
+}
+
 /**
  * Whoever was hired gets an account in each further destination: a step of the hire, with a plan, an intent and a
- * question of its own, which holds up no other. The HR system's step came before. Who has left it is looked for after.
+ * question of its own, which holds up no other. The HR system's step came before and is not looked at again.
  */
 export async function pushAccounts(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key, runId } = context;
@@ -62,12 +62,7 @@ export async function pushAccounts(context: PushContext, beat: () => void): Prom
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
   const run: AccountRun = { context, hints, verdicts: new Map(), waits: [], down: [], beat };
   for (const row of await stepsToTell(deps.store, key.tenantId, runId)) tell(run, stepName(row), toldOf(row));
-  for (const [at, { connection: name }] of destinations.entries())
-    await eachOf(run, dueHires(run, name), (hire) => {
-      const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
-      return stepInto(run, { at, hire, key: { ...ref, destination: name } });
-    });
-  for (const at of destinations.keys()) await closeAccounts(run, at);
+  for (const at of destinations.keys()) await fill(run, at);
   const [down] = run.down;
   if (down !== undefined) throw down;
   await clearHints(deps.store, key.tenantId, key.stream, hints);
@@ -75,15 +70,75 @@ export async function pushAccounts(context: PushContext, beat: () => void): Prom
   return [...run.verdicts.values()];
 }
 
+function tell({ verdicts }: AccountRun, id: string, verdict: Omit<Verdict, 'id'>): void {
+  verdicts.set(id, { id, ...verdict });
+}
+
 function toldOf({ state, code, reason }: HireStepRow): Omit<Verdict, 'id'> {
   if (state === 'done') return { kind: 'created' };
-  if (state === 'ended') return { kind: 'updated' };
-  return { kind: code === UNCLEAR || code === OF_LEAVER ? 'held' : 'quarantined', reason: reason ?? code ?? '' };
+  return { kind: code === UNCLEAR ? 'held' : 'quarantined', reason: reason ?? code ?? '' };
+}
+
+function unconfigured(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'ACCOUNTS_UNCONFIGURED',
+    action: 'reject',
+    message: `Hires of ${tenantId} get no accounts: its file names no "destinations". Add them, or remove the stream.`,
+  });
+}
+
+/** So many failures of one pass show that it is the destination, and not what is written to it. */
+const MOST_FAILURES = 3;
+
+/** Every hire that has something left to do in one destination. What is wrong with the one stops no other. */
+async function fill(run: AccountRun, at: number): Promise<void> {
+  const { context, beat } = run;
+  const { connection: name } = context.connection.tenant.destinations?.[at] ?? { connection: '' };
+  let failures = 0;
+  for await (const hire of dueHires(run, name)) {
+    await assertOurs(context);
+    const ref = { tenantId: hire.tenant_id, jobCandidateId: hire.job_candidate_id, period: hire.period };
+    try {
+      await stepInto(run, { at, hire, key: { ...ref, destination: name } });
+    } catch (error) {
+      if (!(error instanceof Down)) throw error;
+      run.down.push(error.why);
+      failures += error.why.action === 'retry' ? 1 : MOST_FAILURES;
+      if (failures >= MOST_FAILURES) return;
+    }
+    beat();
+  }
+}
+
+/** A destination that cannot be worked with now. */
+class Down extends Error {
+  readonly why: ConnectorError;
+  constructor(name: string, { code, action, message, retryAfterMs, cause }: ConnectorError) {
+    super(code);
+    this.why = new ConnectorError({
+      code: code.replace(/^HRIS_/, 'ACCOUNTS_'),
+      // Of the HR system this would stop the tenant's hires, which need nothing of it.
+      action: action === 'reauthorize' ? 'reject' : action,
+      message: `Destination "${name}": ${message} Hires go on; their accounts follow once it works.`,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      cause,
+    });
+  }
 }
 
 async function* dueHires({ context, hints }: AccountRun, destination: string): AsyncGenerator<HireRow> {
-  const { deps, full } = context;
-  const due = { ...dueIn(context, hints, destination), endedWithinMs: full ? undefined : ENDED_WITHIN_MS };
+  const { deps, connection, key, full } = context;
+  const { tenant } = connection;
+  const named = hints.map(({ recordId }) => recordId.split('/'));
+  const isWhole = full || hints.some(({ recordId }) => recordId === WHOLE_LIST);
+  const due = {
+    tenantId: key.tenantId,
+    destination,
+    connection: tenant.hris.connection,
+    againAfterMs: isWhole ? 0 : tenant.streams.accounts.wholeWithin,
+    endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
+    hinted: named.flatMap(([id = '', of = destination]) => (of === destination ? [id] : [])),
+  };
   for (let after: HireRow | undefined; ; ) {
     const hires = await hiresDueForStep(deps.store, due, after);
     yield* hires;
@@ -123,17 +178,17 @@ async function stepInto(run: AccountRun, step: Step): Promise<void> {
   const before = await readStep(store, key);
   const { hold_id: holdId = null } = before ?? {};
   const hold = holdId === null ? undefined : await readHold(store, holdId);
-  if (hold?.closed_at === null) return tell(run, stepId(key), { kind: 'held', reason: WAITS });
+  if (hold?.closed_at === null) return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
   const isNext = before?.state === 'waiting' && before.code === UNCLEAR;
   if (isNext && (await tenantsHeldLike(store, UNCLEAR)).has(key.tenantId))
-    return tell(run, stepId(key), { kind: 'held', reason: WAITS });
+    return tell(run, nameOf(key), { kind: 'held', reason: WAITS });
   const reference = employeeReference(context.connection.tenant, hire.candidate_id ?? '');
   if (!(await claimStep(store, key, { reference, runId: context.runId })))
-    return tell(run, stepId(key), { kind: 'skipped', reason: OF_THIS_PERSON });
+    return tell(run, nameOf(key), { kind: 'skipped', reason: OF_THIS_PERSON });
   const answered = hold?.answer ?? undefined;
   const decisions = answered === undefined || hold === undefined ? undecided : decide([givenIn(hold, answered)]);
   try {
-    const account = await openDestination(run, step.at, key);
+    const account = await open(run, step);
     const creation = await latestIntent(store, key, verbOf(key));
     const taken = { ...step, run, account, reference, decisions, hold, creation };
     await (answered === 'dismiss'
@@ -144,6 +199,10 @@ async function stepInto(run: AccountRun, step: Step): Promise<void> {
   }
 }
 
+function nameOf({ jobCandidateId, destination }: StepKey): string {
+  return `${jobCandidateId}/${destination}`;
+}
+
 function verbOf({ destination }: StepKey): string {
   return `create-account:${destination}`;
 }
@@ -151,6 +210,16 @@ function verbOf({ destination }: StepKey): string {
 function givenIn({ answer_arguments: given, details }: HoldRow, answer: string) {
   const [argument] = JSON.parse(given ?? '[]') as string[];
   return { answer, argument, details: JSON.parse(details) as Record<string, unknown> };
+}
+
+async function open({ context }: AccountRun, { at, key }: Step): Promise<Connection> {
+  try {
+    const opened = await context.connection.destinations?.of(at);
+    if (opened !== undefined) return opened;
+  } catch (error) {
+    throw isConnectorError(error) ? new Down(key.destination, error) : error;
+  }
+  throw unconfigured(key.tenantId);
 }
 
 /** A refusal is this step's own; what is not known yet waits; everything else is trouble of the destination. */
@@ -163,7 +232,7 @@ async function settleTrouble(run: AccountRun, key: StepKey, hold: HoldRow | unde
   // Who named an account that is not there is asked anew.
   const holdId = code === 'ACCOUNT_NOT_FOUND' ? null : (hold?.hold_id ?? null);
   await settleStep(store, key, run.context.runId, { state: 'held', code, reason, hold_id: holdId });
-  tell(run, stepId(key), { kind: 'quarantined', reason });
+  tell(run, nameOf(key), { kind: 'quarantined', reason });
 }
 
 type Settling = Omit<SettledStep, 'code' | 'reason' | 'hold_id'> & Partial<SettledStep>;
@@ -171,7 +240,7 @@ type Settling = Omit<SettledStep, 'code' | 'reason' | 'hold_id'> & Partial<Settl
 async function settle({ run, key }: Taken, settled: Settling, kind: Verdict['kind']): Promise<void> {
   const { code = null, reason = null, hold_id = null } = settled;
   await settleStep(run.context.deps.store, key, run.context.runId, { ...settled, code, reason, hold_id });
-  tell(run, stepId(key), { kind, ...(reason !== null && { reason }) });
+  tell(run, nameOf(key), { kind, ...(reason !== null && { reason }) });
 }
 
 /** Finds the person's account or makes it, and sees it. */
@@ -187,7 +256,16 @@ async function give(taken: Taken): Promise<void> {
   const { sources } = read;
   const wrong = sources.problems.map(({ text }) => text).join(' ');
   if (wrong !== '') throw refused('MAPPING_INCOMPLETE', wrong);
-  await atDestination(key, () => inDestination(taken, context, sources));
+  try {
+    await inDestination(taken, context, sources);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action === 'reject' || error.code === 'OUTCOME_UNKNOWN') throw error;
+    throw new Down(key.destination, error);
+  }
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
 }
 
 /** The hire as its activities know it, with the destination in the place of the HR system. */
@@ -307,7 +385,7 @@ async function create(
     sinceRead,
     note: (_pinned, intent) =>
       recordWrites(deps.store, { ...originOf(run.context, mapping.hash), intent }, [
-        writeOf(key, { kind: 'create', changes: newValues(fields), sensitive: sensitiveFields(context) }),
+        writeOf(taken, { kind: 'create', changes: newValues(fields), sensitive: sensitiveFields(context) }),
       ]),
     send: (pinned, guard) => account.hris.employees.create(fields, pinned.reference, guard),
   });
@@ -330,6 +408,13 @@ function existingIn({ destination }: StepKey, { code, message, details }: Connec
   throw refused(code, message);
 }
 
+function writeOf(
+  { key }: Taken,
+  write: Pick<Parameters<typeof recordWrites>[2][number], 'kind' | 'changes' | 'sensitive'>,
+) {
+  return { target: `account:${key.destination}`, recordId: key.jobCandidateId, period: key.period, ...write };
+}
+
 /** The step is done once the account was seen; one of somebody who comes back is made active again. */
 async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
   const { key, run, account: destination } = taken;
@@ -346,7 +431,7 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
     const { rehire } = employees;
     const sensitive = mapping.fields.filter((field) => field.sensitive).map(({ target }) => target);
     const write = {
-      ...writeOf(key, { kind: 'update', changes: newValues(fields), sensitive }),
+      ...writeOf(taken, { kind: 'update', changes: newValues(fields), sensitive }),
       foreignId: account.id,
     };
     const send = () => rehire(account, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });

@@ -20,8 +20,6 @@ import { noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** Where the exchange of fields is told which employees to read again. */
 const FIELDS = 'employees';
-/** Where the accounts of those who left are ended. */
-const ACCOUNTS = 'accounts';
 const PAGE = 100;
 const READ_MS = 60_000;
 
@@ -120,16 +118,6 @@ async function pushPage(context: PushContext, { employees, isNews }: Page): Prom
     const { id } = employee.ref;
     const employment = linked.get(id);
     if (employment !== undefined) verdicts.push({ id, ...(await pushOne(context, employment, employee)) });
-  }
-  if (context.connection.tenant.destinations !== undefined) {
-    const gone = new Set(employees.flatMap(({ ref, former }) => (former === true ? [ref.id] : [])));
-    const told = verdicts.filter(({ id, kind }) => kind === 'updated' && gone.has(id));
-    await addHints(
-      store,
-      tenantId,
-      ACCOUNTS,
-      told.flatMap(({ id }) => linked.get(id)?.hire.job_candidate_id ?? []),
-    );
   }
   const leftOut = verdicts.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
   await addHints(store, tenantId, stream, leftOut);

@@ -40,7 +40,6 @@ export const answers = {
     decides: (_, { details }) => adoptShown(details['onboardingCandidateId']),
   },
   dismiss: { does: 'Closes this question, and does nothing else.' },
-  'end-account': { does: 'The next run ends the account of who has left.' },
   'keep-partner': { does: 'The value of the hiring platform stays; the next run writes it to the HR system.' },
   'keep-hris': { does: 'The value of the HR system stays; the next run writes it to the hiring platform.' },
   apply: { does: 'The next run changes the employees to what the hiring platform holds.' },

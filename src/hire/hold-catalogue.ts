@@ -109,13 +109,6 @@ export const tenantHolds = {
       'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
       'account is wanted. The next run of the stream accounts does it.',
   },
-  ACCOUNT_OF_LEAVER: {
-    scope: 'tenant',
-    answers: ['end-account', 'dismiss'],
-    what: ({ jobCandidateId, destination, account, why }: OfHire & Record<'destination' | 'account' | 'why', string>) =>
-      `Job candidate ${jobCandidateId} has left, and has account ${account} in destination "${destination}": ${why}.`,
-    asks: 'Answer end-account, and the next run of the stream accounts ends it, or dismiss if it stays or is ended.',
-  },
   FIELD_CONFLICTS: conflicts,
   POSITION_CONFLICTS: conflicts,
   AMENDMENTS: {

@@ -342,10 +342,10 @@ export interface HrisAdapter<Options = unknown> {
   webhooks?: WebhookSigning;
   /**
    * What a connection with these options will have, known before it is open, so that a tenant file is refused that asks
-   * for more; `accounts`: it answers a create at once, and finds it again by our reference; `ends`: an employment ends
-   * there. Absent where only the open connection shows it.
+   * for more; `accounts`: it answers a create at once, and finds it again by our reference. Absent where only the open
+   * connection shows it.
    */
-  supports?(options: Options): { files: boolean; amend: boolean; accounts?: boolean; ends?: boolean };
+  supports?(options: Options): { files: boolean; amend: boolean; accounts?: boolean };
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */

@@ -61,7 +61,7 @@ export async function hiresDueForStep(
         eb.and([eb('s.state', '=', 'held'), eb('q.closed_at', '>=', eb.ref('s.updated_at'))]),
         ...(hinted.length === 0
           ? []
-          : [eb.and([eb.or([isNew, eb('s.state', '=', 'held')]), eb('h.job_candidate_id', 'in', hinted)])]),
+          : [eb.and([eb.or([isNew, eb('s.state', '!=', 'done')]), eb('h.job_candidate_id', 'in', hinted)])]),
       ]);
     })
     .orderBy('h.job_candidate_id')
@@ -88,13 +88,7 @@ export function stepsToTell({ kysely }: Store, tenantId: string, runId: string):
     .selectFrom('hire_steps')
     .selectAll()
     .where('tenant_id', '=', tenantId)
-    .where((eb) =>
-      eb.or([
-        eb('state', '=', 'held'),
-        eb.and([eb('state', '=', 'leaving'), eb('code', 'is not', null)]),
-        eb.and([eb('state', 'in', ['done', 'ended']), eb('run_id', '=', runId)]),
-      ]),
-    )
+    .where((eb) => eb.or([eb('state', '=', 'held'), eb.and([eb('state', '=', 'done'), eb('run_id', '=', runId)])]))
     .execute();
 }
 
@@ -117,7 +111,7 @@ export async function claimStep(
     .updateTable('hire_steps')
     .set({ state: 'sending', reference, run_id: runId, updated_at: now })
     .where((eb) => eb.and(stepColumns(key)))
-    .where('state', 'in', ['waiting', 'sending', 'held'])
+    .where('state', '!=', 'done')
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -159,7 +153,6 @@ export async function accountOf(
 
 export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {
   state: HireStepRow['state'];
-  run_id?: string;
   /** As it was where absent. */
   plan?: string;
   account_id?: string;
@@ -179,111 +172,6 @@ export async function settleStep(
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
-}
-
-/** Settles a step that stands as it was read. False where it was moved since. */
-export async function moveStep({ kysely, now }: Store, seen: HireStepRow, settled: SettledStep): Promise<boolean> {
-  const { numUpdatedRows } = await kysely
-    .updateTable('hire_steps')
-    .set({ ...settled, updated_at: now, ...(settled.state === 'ended' && { done_at: now }) })
-    .where((eb) => eb.and(stepColumns({ ...hireOf(seen), destination: seen.destination })))
-    .where('state', '=', seen.state)
-    .where('updated_at', '=', seen.updated_at)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
-}
-
-/**
- * Accounts of a destination whose employee is to be looked at again, in the order of their hires. Of those that wait to
- * be asked about by a hold of the code `asked`, all.
- */
-export async function accountsToLookAt(
-  { kysely, now }: Store,
-  { tenantId, destination, connection, againAfterMs, hinted }: Omit<DueSteps, 'endedWithinMs'>,
-  { backWithinMs, asked }: { backWithinMs: number; asked: string },
-  after: StepKey | undefined,
-): Promise<StepKey[]> {
-  let query = kysely
-    .selectFrom('hire_steps as s')
-    .innerJoin('hires as h', (join) =>
-      join
-        .onRef('h.tenant_id', '=', 's.tenant_id')
-        .onRef('h.job_candidate_id', '=', 's.job_candidate_id')
-        .onRef('h.period', '=', 's.period'),
-    )
-    .leftJoin('holds as q', 'q.hold_id', 's.hold_id')
-    .select(['s.job_candidate_id', 's.period'])
-    .where('s.tenant_id', '=', tenantId)
-    .where('s.destination', '=', destination)
-    .where('s.account_id', 'is not', null)
-    .where('h.connection', '=', connection)
-    .where('h.state', 'in', ['done', 'left'])
-    .where((eb) =>
-      eb.or([
-        eb('s.state', 'in', ['done', 'leaving']),
-        eb.and([eb('s.state', '=', 'ended'), eb('s.done_at', '>', eb(now, '-', backWithinMs))]),
-      ]),
-    )
-    .where((eb) =>
-      eb.or([
-        eb('s.updated_at', '<=', eb(now, '-', againAfterMs)),
-        eb.and([
-          eb('s.state', '=', 'done'),
-          eb('h.state', '=', 'left'),
-          eb('h.updated_at', '>=', eb.ref('s.updated_at')),
-        ]),
-        eb.and([eb('s.state', '=', 'leaving'), eb('s.code', '=', asked), eb('s.hold_id', 'is', null)]),
-        eb.and([eb('s.state', '=', 'leaving'), eb('q.closed_at', '>=', eb.ref('s.updated_at'))]),
-        ...(hinted.length === 0 ? [] : [eb('s.job_candidate_id', 'in', hinted)]),
-      ]),
-    )
-    .orderBy('s.job_candidate_id')
-    .orderBy('s.period')
-    .limit(100);
-  if (after !== undefined)
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('s.job_candidate_id', 's.period'), '>', tuple(after.jobCandidateId, after.period)),
-    );
-  const rows = await query.execute();
-  return rows.map((row) => ({ tenantId, destination, jobCandidateId: row.job_candidate_id, period: row.period }));
-}
-
-/** Whether another hire, of whichever tenant, is given the same account and nobody saw that it is over. */
-export async function isHeldByOther({ kysely }: Store, { destination, ...own }: HireStepRow): Promise<boolean> {
-  const key = hireOf(own);
-  const other = await kysely
-    .selectFrom('hire_steps as o')
-    .innerJoin('hires as h', (join) =>
-      join
-        .onRef('h.tenant_id', '=', 'o.tenant_id')
-        .onRef('h.job_candidate_id', '=', 'o.job_candidate_id')
-        .onRef('h.period', '=', 'o.period'),
-    )
-    .select('o.period')
-    .where('o.destination', '=', destination)
-    .where((eb) => eb.or([eb('o.reference', '=', own.reference), eb('o.account_id', '=', own.account_id)]))
-    .where((eb) =>
-      eb.or([
-        eb('o.state', '=', 'done'),
-        eb.and([eb('o.state', 'in', ['waiting', 'sending', 'held']), eb('h.state', '=', 'done')]),
-      ]),
-    )
-    .where((eb) => eb.not(eb.and(asOther({ ...key, destination }))))
-    .limit(1)
-    .executeTakeFirst();
-  return other !== undefined;
-}
-
-/** How many accounts of a tenant were ended in the last so many ms. */
-export async function countEnded({ kysely, now }: Store, tenantId: string, withinMs: number): Promise<number> {
-  const { count } = await kysely
-    .selectFrom('hire_steps')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'ended')
-    .where('done_at', '>', (eb) => eb(now, '-', withinMs))
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }
 
 /** As commands name a step: its hire, and the destination. */

@@ -124,8 +124,6 @@ export interface Tables {
 /**
  * A finished hire in a further destination. waiting: nothing of it is on its way. sending: it was taken by a run, and a
  * request may be under way. held: a person or the next day must say how it goes on. done: the account was seen.
- * leaving: the employee has left, and the account is to be ended. ended: it was seen to be inactive. kept: a person
- * wants it to stay.
  */
 export interface HireStepTable {
   tenant_id: string;
@@ -135,7 +133,7 @@ export interface HireStepTable {
   destination: string;
   /** Of the person, as the account carries it. */
   reference: string;
-  state: 'waiting' | 'sending' | 'held' | 'done' | 'leaving' | 'ended' | 'kept';
+  state: 'waiting' | 'sending' | 'held' | 'done';
   /** The run that took it last. */
   run_id: string | null;
   /** JSON: what is to be done, by which evidence and mapping; no value. */

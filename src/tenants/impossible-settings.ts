@@ -18,7 +18,6 @@ const ACCOUNTS_AS: Readonly<Record<string, string>> = {
   sql: 'Leave out job, and name a referenceColumn',
   http: 'Add record.reference and find.reference to the definition, and leave out pending',
 };
-const ENDS_AS: Readonly<Record<string, string>> = { bamboohr: 'Set employment', sql: 'Name an endColumn' };
 const FILES_AS: Readonly<Record<string, string>> = {
   bamboohr: 'Set hris.fileCategory',
   sql: 'Name a folder for them: hris.files.folder',
@@ -225,7 +224,7 @@ function cannotGoOn({ hris, destinations, streams }: Tenant): Impossible[] {
     streams.accounts.every === undefined
       ? [{ path: ['destinations'], text: 'nothing fills them. Add "streams: { accounts: { every: 1m } }".' }]
       : [];
-  const each = destinations.flatMap(({ connection, kind, options, leavers }, at): Impossible[] => {
+  const each = destinations.flatMap(({ connection, kind, options }, at): Impossible[] => {
     const before = [hris, ...destinations.slice(0, at)].some((one) => one.connection === connection);
     if (before)
       return [
@@ -234,13 +233,7 @@ function cannotGoOn({ hris, destinations, streams }: Tenant): Impossible[] {
           text: `"${connection}" stands above already. Each has a name of its own, and the HR system is none of them.`,
         },
       ];
-    const supported = supportsOf({ hris: { kind, connection, options } });
-    if (leavers === 'end' && supported?.ends === false) {
-      const own = ENDS_AS[kind] ?? 'Add terminate to its definition';
-      const text = `as it is set, one of kind ${kind} cannot end accounts. ${own}, or leave it at ask.`;
-      return [{ path: ['destinations', at, 'leavers'], text }];
-    }
-    if (supported?.accounts !== false) return [];
+    if (supportsOf({ hris: { kind, connection, options } })?.accounts !== false) return [];
     const own = ACCOUNTS_AS[kind] ?? 'It cannot be one';
     const text =
       `as it is set, one of kind ${kind} does not answer at once, or keeps no reference by which an account is found ` +

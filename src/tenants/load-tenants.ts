@@ -171,11 +171,7 @@ function build(
     partner: withSecrets(partner, file),
     hris: system(hris, own),
     ...(destinations && {
-      destinations: destinations.map((one, at) => ({
-        ...system(one, others[at]),
-        mapping: anchored(one.mapping),
-        leavers: one.leavers,
-      })),
+      destinations: destinations.map((one, at) => ({ ...system(one, others[at]), mapping: anchored(one.mapping) })),
     }),
     ...(landing === undefined ? {} : { landing: { ...landing, url: anchorText(landing.url, file) } }),
     streams: everyStream((name) => withPath(streams[name], anchored)),
@@ -214,7 +210,7 @@ async function checkHris(
   const value = place.reduce<unknown>((of, key) => (of as Record<PropertyKey, unknown> | null)?.[key], source.value);
   if (typeof value !== 'object' || value === null) return { problems: [] };
   const { kind, connection: _connection, ...all } = value as Record<string, unknown>;
-  const { mapping: _mapping, leavers: _leavers, ...beside } = all;
+  const { mapping: _mapping, ...beside } = all;
   if (typeof kind !== 'string') return { problems: [] };
   const given = place[0] === 'hris' ? all : beside;
   const { written, problems: unfound } = placeModule(source, kind, given, place);

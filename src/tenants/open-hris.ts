@@ -108,8 +108,7 @@ function accountOf(hris: Tenant['hris']): MappingSubject {
 
 /** A tenant with one of its destinations in the place of its HR system: opened, mapped and guarded as that is. */
 export function destinationTenant({ landing: _landing, ...tenant }: Tenant, at: number): Tenant {
-  const one = tenant.destinations?.[at] ?? { ...tenant.hris, mapping: '', leavers: 'ask' };
-  const { mapping, leavers: _leavers, ...hris } = one;
+  const { mapping, ...hris } = tenant.destinations?.[at] ?? { ...tenant.hris, mapping: '' };
   // Who the person is was settled before, so that a mere name is no question here.
   const policies = { ...tenant.policies, identity: { sameName: 'create' as const } };
   const streams = everyStream(() => ({ wholeWithin: 0 }));

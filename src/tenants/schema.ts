@@ -348,13 +348,7 @@ const resumes = z
 const destinations = z
   .array(
     // As `hris`: what depends on the kind is checked by the adapter's own schema.
-    z.looseObject({
-      kind: text,
-      connection: identifier,
-      mapping: text,
-      /** What becomes of the account once the employment is over: a person is asked, or it is ended. */
-      leavers: z.enum(['ask', 'end'], 'expected ask or end').default('ask'),
-    }),
+    z.looseObject({ kind: text, connection: identifier, mapping: text }),
     'expected a list such as [{ kind: scim, connection: NAME, url: ..., token: env:NAME, mapping: ./accounts.yaml }]',
   )
   .min(1, 'expected at least one, or no "destinations" at all');
@@ -437,7 +431,7 @@ export interface Tenant extends Omit<TenantFile, 'hris' | 'destinations'> {
 }
 
 /** A further system of a tenant: its own kind and connection, and what of a person goes there. */
-export type Destination = Tenant['hris'] & { mapping: string; leavers: 'ask' | 'end' };
+export type Destination = Tenant['hris'] & { mapping: string };
 
 /**
  * Names of an operation's query parameters, page names included; undefined where no operation is called so or it takes

@@ -117,7 +117,7 @@ describe('the catalogue', () => {
     ['employ', ['skip-onboarding', 'job-as-known', 'start-in-past', 'create-anyway']],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],
-    ['nowhere', ['dismiss', 'end-account', 'keep-partner', 'keep-hris', 'apply', 'link-job', 'create-job']],
+    ['nowhere', ['dismiss', 'keep-partner', 'keep-hris', 'apply', 'link-job', 'create-job']],
   ])('answers that lead to %s', (next, expected) => {
     expect(names.filter((name) => (entryOf(name)?.next ?? 'nowhere') === next)).toEqual(expected);
   });

@@ -125,10 +125,6 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     }),
     ['5012', '"mail"', 'u7', 'link <id>', 'dismiss'],
   ],
-  ACCOUNT_OF_LEAVER: [
-    holdOf('ACCOUNT_OF_LEAVER', { ...hire, destination: 'mail', account: 'u7', why: 'so it is' }),
-    ['5012', '"mail"', 'u7', 'end-account', 'dismiss'],
-  ],
   AMENDMENTS: [holdOf('AMENDMENTS', { stream: 'amendments', count: 2 }), ['2 fields', 'amendments']],
   FIELD_CONFLICTS: [holdOf('FIELD_CONFLICTS', { stream: 'employees', count: 3 }), ['3 fields', 'employees']],
   POSITION_CONFLICTS: [holdOf('POSITION_CONFLICTS', { stream: 'positions', count: 2 }), ['2 fields', 'positions']],

@@ -2,7 +2,7 @@
  * Streams that act by rule, killed: a process of its own runs one stream over a real partner and a real store, and dies
  * by SIGKILL at each point around each call and store write, one after the other. The partner's ledger then says
  * whether each person was invited, and each lead and each file became a candidate, exactly once; the directory's own
- * list says whether each hire got one account, and whether each of somebody who left was ended once.
+ * list says whether each hire got one account.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -33,10 +33,8 @@ import { pushDeps } from '../activities/push-deps.ts';
 import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
-const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts', 'leavers'] as const;
+const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts'] as const;
 type Stream = (typeof STREAMS)[number];
-/** Scenes of a stream that another one is called by. */
-const STREAM_OF = { moves: 'invitations', leavers: 'accounts' } as const;
 
 /** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
 interface Task {
@@ -56,8 +54,6 @@ interface Task {
   listed?: ListedResume[];
   /** Whose hire ended. */
   hired?: { jobCandidateId: string; candidateId: string; jobId: string };
-  /** Who was hired and has left since. */
-  leaves?: { jobCandidateId: string; candidateId: string; jobId: string };
   killAt?: string;
   listFile?: string;
 }
@@ -65,8 +61,8 @@ interface Task {
 const GIVE_UP_MS = 1_000;
 
 async function work(task: Task): Promise<void> {
-  const { stream: scene, storeUrl, round, hint, enters, lead, hired, leaves, killAt, listFile } = task;
-  const stream = scene === 'moves' || scene === 'leavers' ? STREAM_OF[scene] : scene;
+  const { stream: scene, storeUrl, round, hint, enters, lead, hired, killAt, listFile } = task;
+  const stream = scene === 'moves' ? 'invitations' : scene;
   const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
   const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task, stream);
   const { partner } = connection;
@@ -94,19 +90,6 @@ async function work(task: Task): Promise<void> {
   }
   if (hint !== undefined) await addHints(store, 'acme', stream, [hint]);
   if (hired !== undefined) await endAsHired(store, hired);
-  if (leaves !== undefined) {
-    const { employees } = connection.hris;
-    const guard = { signal: AbortSignal.timeout(60_000), beforeSend: () => undefined };
-    const reference = `acme:${leaves.candidateId}`;
-    const name = { givenName: 'Given', familyName: leaves.candidateId };
-    const fields = { ...name, startDate: '2020-01-01', email: `${leaves.candidateId}@example.com` };
-    const made = await employees.create(fields, reference, guard);
-    if (made.kind !== 'created') throw new Error(`${reference} is not made at once`);
-    await endAsHired(store, leaves, made.ref.id);
-    await run(`made-${round}`);
-    await employees.terminate?.(made.ref, '2020-01-31', guard);
-    await addHints(store, 'acme', stream, [leaves.jobCandidateId]);
-  }
   armFailpoints({ killAt, listFile });
   await run(`run-${round}`);
   armFailpoints({});
@@ -159,24 +142,20 @@ function tenantText(partner: string, directory: string): string {
   return `tenant: acme
 partner: { baseUrl: "${partner}", environment: sandbox, apiKey: env:KILLS_PARTNER_KEY, company: "17", webhooks: off,
   allowPrivateAddress: true }
-hris: { kind: sql, connection: hr, url: "sqlite:./hr.sqlite", createTable: true, endColumn: last_day }
-policies: { onboarding: skip, changeLimits: { cancellationsPerHour: 1000 } }
+hris: { kind: sql, connection: hr, url: "sqlite:./hr.sqlite", createTable: true }
+policies: { onboarding: skip }
 writeBack: { customField: cf-1 }
 destinations:
   - { kind: scim, connection: directory, url: "${directory}", token: env:KILLS_DIRECTORY_TOKEN,
-      allowPrivateAddress: true, mapping: ./accounts.yaml, leavers: end }
+      allowPrivateAddress: true, mapping: ./accounts.yaml }
 streams: { accounts: { every: 1m } }
 `;
 }
 
-async function endAsHired(
-  store: Store,
-  { jobCandidateId, candidateId, jobId }: NonNullable<Task['hired']>,
-  employeeId = `e${jobCandidateId}`,
-) {
+async function endAsHired(store: Store, { jobCandidateId, candidateId, jobId }: NonNullable<Task['hired']>) {
   const key = { tenantId: 'acme', jobCandidateId, period: 1 };
   await insertHires(store, [{ ...key, state: 'open' }]);
-  const employee = { connection: 'hr', employee_id: employeeId, employee_number: jobCandidateId };
+  const employee = { connection: 'hr', employee_id: `e${jobCandidateId}`, employee_number: jobCandidateId };
   await updateHire(store, key, { candidate_id: candidateId, job_id: jobId, ...employee });
   await endHire(store, key, 'done');
 }
@@ -242,7 +221,7 @@ type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 interface Scene {
   settings: object;
   /** Who comes under the rule next. */
-  next(index: number): Pick<Task, 'hint' | 'enters' | 'lead' | 'listed' | 'hired' | 'leaves'>;
+  next(index: number): Pick<Task, 'hint' | 'enters' | 'lead' | 'listed' | 'hired'>;
   /** By person, how often the oracle has what the rule is for: the partner's ledger, or the directory's own list. */
   times(): Promise<Map<string, number>>;
   close?(): Promise<void>;
@@ -356,41 +335,7 @@ async function resumeScene({ partner, control }: Sandbox): Promise<Scene> {
   };
 }
 
-async function accountScene(sandbox: Sandbox, dir: string): Promise<Scene> {
-  const { directory, people } = await hiredBesideDirectory(sandbox);
-  return {
-    settings: { file: join(dir, 'acme.yaml'), directory: directory.url },
-    next: (index) => ({ hired: people[index] as NonNullable<Task['hired']> }),
-    times: async () => countBy([...directory.users.values()].map((user) => String(user['externalId']))),
-    close: () => directory.close(),
-  };
-}
-
-/** Each has an account, and leaves; what is written of an account that is not active any more is its end. */
-async function leaverScene(sandbox: Sandbox, dir: string): Promise<Scene> {
-  const { directory, people: hired } = await hiredBesideDirectory(sandbox);
-  const people = [...new Map(hired.map((one) => [one.candidateId, one])).values()];
-  const ended: string[] = [];
-  let begun = 0;
-  const set = directory.users.set.bind(directory.users);
-  directory.users.set = (id, user) => {
-    if (user['active'] === false) ended.push(id);
-    return set(id, user);
-  };
-  return {
-    settings: { file: join(dir, 'acme.yaml'), directory: directory.url },
-    next(index) {
-      // The last one is asked for twice, and leaves once.
-      if (index < begun) return {};
-      begun = index + 1;
-      return { leaves: people[index] as NonNullable<Task['leaves']> };
-    },
-    times: async () => countBy(ended),
-    close: () => directory.close(),
-  };
-}
-
-async function hiredBesideDirectory({ control, partner }: Sandbox) {
+async function accountScene({ control, partner }: Sandbox, dir: string): Promise<Scene> {
   const directory = await startScimServer();
   const query = { stageType: 'APPLIED' } as const;
   const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query });
@@ -401,7 +346,12 @@ async function hiredBesideDirectory({ control, partner }: Sandbox) {
   }));
   const jobCandidateIds = people.map(({ jobCandidateId }) => Number(jobCandidateId));
   await control.act('move', { jobCandidateIds, stageType: 'HIRED' });
-  return { directory, people };
+  return {
+    settings: { file: join(dir, 'acme.yaml'), directory: directory.url },
+    next: (index) => ({ hired: people[index] as NonNullable<Task['hired']> }),
+    times: async () => countBy([...directory.users.values()].map((user) => String(user['externalId']))),
+    close: () => directory.close(),
+  };
 }
 
 const SCENES = {
@@ -410,7 +360,6 @@ const SCENES = {
   sourcing: sourcingScene,
   resumes: resumeScene,
   accounts: accountScene,
-  leavers: leaverScene,
 };
 
 function countBy(names: readonly string[]): Map<string, number> {

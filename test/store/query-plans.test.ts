@@ -17,18 +17,7 @@ import {
 import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hints.ts';
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
-import {
-  accountOf,
-  accountsToLookAt,
-  claimStep,
-  countEnded,
-  hiresDueForStep,
-  isHeldByOther,
-  moveStep,
-  readStep,
-  settleStep,
-  stepsToTell,
-} from '../../src/store/hire-steps.ts';
+import { accountOf, claimStep, hiresDueForStep, settleStep, stepsToTell } from '../../src/store/hire-steps.ts';
 import {
   countBegun,
   countHires,
@@ -203,12 +192,6 @@ async function askForSteps(store: Store, due: Parameters<typeof hiresDueForDocum
   await settleStep(store, step, 'run', made);
   await stepsToTell(store, 'acme', 'run');
   await accountOf(store, step, '17:88');
-  await accountsToLookAt(store, of, { backWithinMs: 1_000, asked: 'TEST' }, undefined);
-  const row = await readStep(store, step);
-  if (row === undefined) throw new Error('there is no step');
-  await isHeldByOther(store, row);
-  await countEnded(store, 'acme', 1_000);
-  await moveStep(store, row, { ...made, state: 'ended' });
 }
 
 describe.each(kinds)('query plans on %s', (kind) => {

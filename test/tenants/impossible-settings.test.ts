@@ -85,16 +85,6 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', `${FILLED}destinations: [${DIRECTORY.replace('scim,', 'skim,')}]\n`, /"skim" is not a kind of HRIS/],
   [
     'sql',
-    `${FILLED}destinations: [{ kind: sql, connection: b, url: "sqlite:b", leavers: end, mapping: ./users-sql.yaml }]\n`,
-    /cannot end accounts\. Name an endColumn, or leave it at ask/,
-  ],
-  [
-    'sql',
-    `${FILLED}destinations: [${DIRECTORY.replace(', mapping', ', leavers: keep, mapping')}]\n`,
-    /expected ask or end/,
-  ],
-  [
-    'sql',
     `${FILLED}destinations: [{ kind: sql, connection: two, url: "sqlite:two", job: {}, mapping: ./users-sql.yaml }]\n`,
     /does not answer at once.* Leave out job.*These kinds can: scim/,
   ],

@@ -31,11 +31,10 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   webhooks: bamboohrWebhooks,
   employeeFields: bamboohrFields,
-  supports: ({ fileCategory, referenceField, employment }) => ({
+  supports: ({ fileCategory, referenceField }) => ({
     files: fileCategory !== undefined,
     amend: true,
     accounts: referenceField !== undefined,
-    ends: employment !== undefined,
   }),
   employeeUrl: ({ employeeUrl }) => employeeUrl,
   listNames: () => 'any',

@@ -121,7 +121,6 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
       files: definition.filing !== undefined,
       amend: true,
       accounts: definition.record.reference !== undefined && definition.asking === undefined,
-      ends: definition.terminating !== undefined,
     }),
     ...(positions && { requisitionFields: () => positions }),
     listNames: () => [...definition.lists.keys()],

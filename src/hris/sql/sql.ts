@@ -75,11 +75,10 @@ export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
   employeeFields: (options) => fieldDefs(options).map(lookedUp),
-  supports: ({ files, job, referenceColumn, endColumn }) => ({
+  supports: ({ files, job, referenceColumn }) => ({
     files: files !== undefined,
     amend: true,
     accounts: job === undefined && referenceColumn !== undefined,
-    ends: endColumn !== undefined,
   }),
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   employeeUrl: ({ employeeUrl }) => employeeUrl,

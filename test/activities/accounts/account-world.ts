@@ -5,7 +5,7 @@ import { startHttpProxy } from '../../../src/hris-kit/http-proxy.ts';
 import { addHints } from '../../../src/store/hints.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
-import { SCIM_TOKEN, type ScimUser, startScimServer } from '../../hris/scim-server.ts';
+import { SCIM_TOKEN, startScimServer } from '../../hris/scim-server.ts';
 import { employPerson } from '../hire/employed-person.ts';
 import { failpoints, Killed } from '../killable.ts';
 
@@ -24,11 +24,9 @@ const OWN = /hire_steps|intents|unique_names|foreign_writes|streams|holds/;
 export async function accountWorld({
   rules = RULES,
   database,
-  leavers = 'ask',
 }: {
   rules?: string;
   database?: 'sqlite' | 'postgres';
-  leavers?: 'ask' | 'end';
 } = {}) {
   const directory = await startScimServer();
   onTestFinished(() => directory.close());
@@ -39,7 +37,7 @@ export async function accountWorld({
   const plugins = [writeFailpoints((name) => (OWN.test(name) ? points.pass(name) : undefined))];
   const settings = `destinations:
   - { kind: scim, connection: directory, url: "${proxy.url}/scim/v2", token: env:TEST_DIRECTORY_TOKEN,
-      allowPrivateAddress: true, mapping: ./accounts.yaml, leavers: ${leavers} }
+      allowPrivateAddress: true, mapping: ./accounts.yaml }
 streams: { accounts: { every: 1m } }
 `;
   const world = await employPerson({ ...(database && { database }), store: { plugins } });
@@ -57,15 +55,14 @@ streams: { accounts: { every: 1m } }
     points,
     record: `${id}/directory`,
     once,
-    /** As a worker would: again after each kill and failure, and when an open question's time has come. */
+    /** As a worker would: again after each kill, and when an open question's time has come. */
     async run(runId: string, { full = false, meanwhile }: { full?: boolean; meanwhile?: Promise<unknown> } = {}) {
       for (let tries = 0; tries < 6; tries += 1)
         try {
           return await once(runId, full);
         } catch (error) {
           const isUnknown = isConnectorError(error, 'OUTCOME_UNKNOWN');
-          const isAgain = isConnectorError(error) && error.action === 'retry';
-          if (!(error instanceof Killed) && !isUnknown && !isAgain) throw error;
+          if (!(error instanceof Killed) && !isUnknown) throw error;
           await meanwhile;
           if (isUnknown) await letPass(error.retryAfterMs ?? 0);
         }
@@ -76,20 +73,6 @@ streams: { accounts: { every: 1m } }
     steps: () => store.kysely.selectFrom('hire_steps').selectAll().orderBy('job_candidate_id').execute(),
     /** The directory's own list. */
     users: () => [...directory.users.values()],
-    /** The account, as its directory has it. */
-    user: () => [...directory.users.values()][0] as ScimUser,
-    /** Time to look again at what was done before. */
-    async aDayLater() {
-      const day = 86_400_001;
-      await store.kysely
-        .updateTable('hire_steps')
-        .set((eb) => ({ updated_at: eb('updated_at', '-', day), done_at: eb('done_at', '-', day) }))
-        .execute();
-      await store.kysely
-        .updateTable('intents')
-        .set((eb) => ({ decided_at: eb('decided_at', '-', day) }))
-        .execute();
-    },
     /** As if the step had never been taken, for another way through it. */
     async forgetStep() {
       directory.users.clear();
