@@ -49,9 +49,9 @@ function checkTransfers(world: World, { employees, hires }: Facts): string[] {
 const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 'same-employee', 'transfer']);
 
 /**
- * Made after the backup that was restored, or before the store was lost, and nothing tells of them: without onboarding
- * no enrolment carries our reference; an HR system that keeps no reference shows nobody as ours, and nobody looks in
- * one that was given up.
+ * Made after the backup that was restored, or before the store was lost, and nothing tells of them: without onboarding,
+ * or with an enrolment that somebody made by hand, none carries our reference; an HR system that keeps no reference
+ * shows nobody as ours, and nobody looks in one that was given up.
  */
 function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: readonly Employee[]): boolean {
   const { storeLostAt, storeSavedAt, storeRestoredAt, scenario } = world;
@@ -60,7 +60,12 @@ function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: re
   if (!made.every(isUnknown)) return false;
   const rows = world.store.all('select 1 from hires where job_candidate_id = ?', jobCandidateId);
   const isGivenUp = made.every((one) => !customer.hris.employees.includes(one));
-  return scenario.profile === 'careless' || isGivenUp || (scenario.skipOnboarding && rows.length === 0);
+  const enrolment = world.state.one(
+    'select 1 from onboarding_candidates where company_id = ? and external_ref like ?',
+    customer.companyId,
+    `hirebridge:${jobCandidateId}:%`,
+  );
+  return scenario.profile === 'careless' || isGivenUp || (enrolment === undefined && rows.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
