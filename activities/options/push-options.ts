@@ -50,10 +50,9 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
   const { deps, connection, key } = context;
   const run: Run = { ...context, beat };
   const sets = connection.tenant.options ?? [];
-  const before = heldCodes(await readStreamState(deps.store, key));
-  const unset = before.filter((lift) => isOfPart(lift) && !sets.some((set) => isOf(lift, set)));
-  await forgetHeld(deps.store, key, unset);
   const state = await readStreamState(deps.store, key);
+  const unset = heldCodes(state).filter((lift) => isOfPart(lift) && !sets.some((set) => isOf(lift, set)));
+  if (unset.length > 0) await forgetHeld(deps.store, key, unset);
   const allowed = allowedCodes(state);
   const waiting = sets.filter((set) => heldCodes(state).some((lift) => isOf(lift, set)));
   const refused = new Map<OptionSet, ConnectorError>();

@@ -31,6 +31,7 @@ import { writeFailpoints } from '../../src/store/write-failpoints.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { pushDeps } from '../activities/push-deps.ts';
 import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
+import { finishStep } from '../sandbox/open-flow.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
 const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts'] as const;
@@ -253,9 +254,7 @@ async function moveScene({ control, partner }: Sandbox): Promise<Scene> {
   const ids = items.slice(0, 80).map(({ jobCandidateDetails }) => Number(jobCandidateDetails.id));
   for (const jobCandidateId of ids) {
     const { data } = await partner.assessmentFlows.assign({ params: { id: flow }, body: { jobCandidateId } });
-    const flowCandidateId = Number(data.flowCandidateId);
-    const { submission } = await control.act('finishFlowStep', { flowCandidateId, scored: false });
-    await control.act('scoreInterview', { ...idOf(submission), score: 80 });
+    await finishStep(control, Number(data.flowCandidateId), 80);
   }
   const [job] = (await partner.readAll(contract.jobs.list, {})).items;
   const pipelines = await partner.readAll(contract.pipelines.list, {});
@@ -271,10 +270,6 @@ async function moveScene({ control, partner }: Sandbox): Promise<Scene> {
       return countBy(own.map(({ subject }) => String(subject)).filter((id) => ids.includes(Number(id))));
     },
   };
-}
-
-function idOf(submission: unknown): { submissionId: string } {
-  return { submissionId: (submission as { submissionId: string }).submissionId };
 }
 
 async function sourcingScene({ control, partner }: Sandbox): Promise<Scene> {
@@ -376,7 +371,7 @@ async function main(only: string): Promise<void> {
       for (const kind of ['sqlite', 'postgres']) {
         if (!`${stream} ${kind}`.includes(only)) continue;
         const url = kind === 'sqlite' ? `sqlite:${join(dir, `${stream}.db`)}` : await newDatabase(postgres.url);
-        rows.push(await killAtEach(stream, kind, url, await mkdtemp(join(dir, 'run-'))));
+        rows.push(await killAtEach(stream, kind, url, dir));
       }
   } finally {
     await postgres.stop();

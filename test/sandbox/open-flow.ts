@@ -1,4 +1,5 @@
 import { contract } from '../../src/partner/contract/index.ts';
+import type { ControlClient } from '../../src/sandbox/control/client.ts';
 import { openPartner } from './open-partner.ts';
 import type { Json } from './open-sandbox.ts';
 
@@ -31,4 +32,11 @@ export async function openWithFlow(options: Parameters<typeof openPartner>[0] = 
       await sandbox.later();
     },
   };
+}
+
+/** A step is taken first and scored afterwards, as the platform does it. */
+export async function finishStep(control: ControlClient, flowCandidateId: number, score: number): Promise<void> {
+  const { submission } = await control.act('finishFlowStep', { flowCandidateId, scored: false });
+  const { submissionId } = submission as { submissionId: string };
+  await control.act('scoreInterview', { submissionId, score });
 }

@@ -5,6 +5,7 @@ import { scratchDir, startCli } from '../cli/cli-process.ts';
 import { changeTenant, joinFleet } from '../harness/fleet.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { until } from '../harness/world.ts';
+import { finishStep } from '../sandbox/open-flow.ts';
 
 const PDF = 'https://files.example.com/one.pdf';
 
@@ -72,11 +73,7 @@ test('schedules, webhooks and commands of a fleet have each rule followed once',
     return new Map(items.map((one) => [Number(one['jobCandidateId']), Number(one.flowCandidateId)]));
   };
   await until('they are in the flow', async () => (await entries()).size === assigned.length);
-  for (const flowCandidateId of (await entries()).values()) {
-    const { submission } = await control.act('finishFlowStep', { flowCandidateId, scored: false });
-    const { submissionId } = submission as { submissionId: string };
-    await control.act('scoreInterview', { submissionId, score: 90 });
-  }
+  for (const flowCandidateId of (await entries()).values()) await finishStep(control, flowCandidateId, 90);
   await partner.campaigns.addLeads({
     params: { campaignId },
     body: {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
+import { finishStep } from '../../sandbox/open-flow.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { invitationWorld, type WorldOptions } from './invitation-world.ts';
 
@@ -25,14 +26,7 @@ async function moveWorld({ people = 3, ...options }: WorldOptions & { people?: n
     ...world,
     ids,
     async finish(some: readonly string[], score = 80): Promise<void> {
-      for (const id of some) {
-        const flowCandidateId = entries.get(id) ?? 0;
-        const { submission } = await control.act('finishFlowStep', { flowCandidateId, scored: false });
-        await control.act('scoreInterview', {
-          submissionId: (submission as { submissionId: string }).submissionId,
-          score,
-        });
-      }
+      for (const id of some) await finishStep(control, entries.get(id) ?? 0, score);
     },
     /** By application, the types of stages that it was moved to whoever asked, by the partner's ledger. */
     async moves(): Promise<Record<string, unknown[]>> {
