@@ -7,7 +7,7 @@ import { liveEnrolment, mayBeTerminatedByUs, planCancel } from '../../src/plan/p
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { readHireRow, whileOpen } from '../../src/store/hires.ts';
-import { closeHoldsOf, closeUnanswered } from '../../src/store/holds.ts';
+import { closeUnanswered } from '../../src/store/holds.ts';
 import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
@@ -48,11 +48,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       if (mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
       if ('verdict' in plan) return plan;
       const made = await heldForEmployee(hire, plan.ends === 'cancelled');
-      if (made !== undefined) {
-        // Nobody would take the answer to what was asked while they stayed.
-        await closeHoldsOf(store, ref, { except: made.hold.code });
-        return made;
-      }
+      if (made !== undefined) return made;
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
       await tellWhyHeld(hire, 'over');
@@ -100,7 +96,6 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
     await releasePeople(open, ref);
-    await closeHoldsOf(open, ref);
     await endHire(open, ref, ends);
   });
 }

@@ -6,10 +6,8 @@ import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
-import { answerHold, closeHoldsOf, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { inTransaction } from '../../src/store/persons.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
@@ -94,15 +92,8 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     const { presence } = await seePerson(store, connection, ref.jobCandidateId);
     if (presence.verdict === 'in') return { verdict: 'back' };
     await tellWhyHeld(hire, 'over');
-    await endAsLeft(store, ref);
+    await endHire(store, ref, 'left', ['done']);
     return judged;
-  });
-}
-
-/** With its questions: nobody would hear the answers of a hire that is over. */
-async function endAsLeft(store: Store, ref: HireRef): Promise<void> {
-  await inTransaction(store, async (open) => {
-    if (await endHire(open, ref, 'left', ['done'])) await closeHoldsOf(open, ref);
   });
 }
 
@@ -127,7 +118,7 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
       await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
     }
-    await endAsLeft(store, ref);
+    await endHire(store, ref, 'left', ['done']);
     return { verdict: 'over' } as const;
   });
 }

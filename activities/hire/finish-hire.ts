@@ -22,8 +22,8 @@ import {
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
-import { closeHoldsOf, holdsOfHire } from '../../src/store/holds.ts';
-import { changePerson, inTransaction } from '../../src/store/persons.ts';
+import { holdsOfHire } from '../../src/store/holds.ts';
+import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -109,9 +109,7 @@ async function verifyAndEnd(hire: HireContext): Finished {
   const verified = await verify(hire);
   if (verified.verdict !== 'verified') return verified;
   await tellWhyHeld(hire, 'over');
-  await inTransaction(deps.store, async (store) => {
-    if (await endHire(store, ref, 'done')) await closeHoldsOf(store, ref);
-  });
+  await endHire(deps.store, ref, 'done');
   deps.log.info(ref, 'hire done');
   await hintAfterHire(hire);
   return verified;

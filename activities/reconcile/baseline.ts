@@ -179,7 +179,8 @@ export async function reopen(
   if (candidateId !== null) ids.push({ kind: 'candidate', id: candidateId });
   if ((await erasedAmong(store, tenantId, ids)).size > 0) return;
   const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
-  if ((await latestHire(store, tenantId, jobCandidateId)) === undefined) await insertHires(store, [hire]);
+  const known = await latestHire(store, tenantId, jobCandidateId);
+  if (known === undefined || (known.state !== 'open' && known.period < hire.period)) await insertHires(store, [hire]);
   if (trace !== undefined)
     await updateHire(
       store,

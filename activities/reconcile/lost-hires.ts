@@ -42,7 +42,7 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
     const known = await latestHires(store, tenantId, some);
     const traces = await readTraces<OwnTrace>(store, tenantId, some);
     const ofSiblings = await hiredBySiblings(run, some);
-    const unknown = some.filter((id) => isUnknown(known.get(id), traces.has(id)) && !ofSiblings.has(id));
+    const unknown = some.filter((id) => isUnknown(known.get(id), traces.get(id)) && !ofSiblings.has(id));
     if (unknown.length === 0) continue;
     const fetched = await fetchJobCandidates(connection, unknown, 'bulk');
     for (const [index, jobCandidateId] of unknown.entries()) {
@@ -78,8 +78,10 @@ async function askAboutUnshown({ deps, tenantId, plan: { unshown = [] } }: Run):
   return true;
 }
 
-/** The store does not know the hire, or not its enrolment. */
-function isUnknown(hire: HireRow | undefined, isTraced: boolean): boolean {
+/** The store does not know the hire, or only an earlier one of the same application, or not its enrolment. */
+function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {
   if (hire === undefined) return true;
-  return isTraced && hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
+  if (trace === undefined) return false;
+  if (hire.state !== 'open' && hire.period < trace.period) return true;
+  return hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
 }

@@ -67,7 +67,10 @@ export interface Facts {
   hire?: HireFacts | undefined;
   /** The person's owner is on its way to an employee and has none. */
   ownerWaits?: boolean;
-  /** Who hires the person into another HR system of the company: the hire of another tenant, or this tenant itself. */
+  /**
+   * Who hires the person into another HR system of the company: the hire of another tenant, or this tenant itself. Of
+   * somebody whom the event's hire owns already: who has made them an employee there, and nobody was asked.
+   */
   elsewhere?: HireRef | 'ours' | undefined;
   /** Another tenant recorded this application before the hire's tenant went live, whose baseline did not see it. */
   isRecordedEarlier?: boolean;
@@ -164,9 +167,9 @@ function hold(
   const { subject } = people;
   if (row?.isOpen !== true || !row.isServed) return refused({ reason: 'over' });
   const { owner, isAbandoned, employees, companies } = subject;
-  const isStranger = owner === undefined && employees.length === 0;
-  const isAsked = isStranger && company !== undefined && decided.hereToo !== true;
-  if (isAsked && typeof elsewhere === 'object') return refused({ reason: 'elsewhere', other: elsewhere });
+  const isAsked = employees.length === 0 && company !== undefined && decided.hereToo !== true;
+  if (isAsked && (owner === undefined || !isUnderWay) && typeof elsewhere === 'object')
+    return refused({ reason: 'elsewhere', other: elsewhere });
   const before = employees.find((one) => !isSameHire(one.hire, hire));
   const known = knownAs(subject);
   const isOurs = known !== undefined && isSameApplication(known, hire) && !isRecordedEarlier;
@@ -188,7 +191,7 @@ function hold(
       isAbandoned: false,
       // What the abandoned create came to is still not known.
       recorded: subject.recorded ?? (isAbandoned && !isOwner(subject, hire) ? known : undefined),
-      companies: isAsked && elsewhere === undefined ? ofCompany(subject, company) : companies,
+      companies: owner === undefined && isAsked && elsewhere === undefined ? ofCompany(subject, company) : companies,
     },
     others: people.others,
   });

@@ -4,6 +4,7 @@ import { type EndState, type HireRef, type HireState, isSameHire } from '../hire
 import { addHints } from './hints.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind, hiresWith } from './hires.ts';
+import { closeHoldsOf } from './holds.ts';
 import type { Store } from './open-store.ts';
 import { leaveEmployee } from './people.ts';
 import { inTransaction } from './persons.ts';
@@ -11,7 +12,8 @@ import type { HireRow } from './schema.ts';
 
 /**
  * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
- * over and whose person leaves goes back to the hire that has them still. Says whether it ended now.
+ * over and whose person leaves goes back to the hire that has them still. Its questions end with it: nobody would hear
+ * their answers. Says whether it ended now.
  */
 export async function endHire(
   store: Store,
@@ -27,6 +29,7 @@ export async function endHire(
       .where('state', 'in', from)
       .returningAll()
       .executeTakeFirst();
+    if (ended !== undefined) await closeHoldsOf(open, key);
     if (state === 'left' && ended !== undefined) {
       await leaveEmployee(open, ended);
       // A reconcile that listed them back before took the hire for one that goes on: their job is listed again.

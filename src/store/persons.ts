@@ -13,6 +13,7 @@ import {
 } from '../person/change-person.ts';
 import { type Candidate, type Person, type Recorded, unknownPerson } from '../person/person.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
+import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save, valueOf } from './person-rows.ts';
@@ -251,9 +252,9 @@ async function readRivals(
   if (owner !== undefined && !isSameHire(owner, hire)) return { ownerWaits: await waits(store, owner) };
   const earlier = { isRecordedEarlier: await isRecordedEarlier(store, recorded, hire) };
   const [candidate] = candidates;
-  if (company === undefined || candidate === undefined || owner !== undefined || employees.length > 0) return earlier;
-  const elsewhere = await findElsewhere(store, { company, candidate, connection, tenantId: hire.tenantId });
-  return { ...earlier, elsewhere };
+  if (company === undefined || candidate === undefined || employees.length > 0) return earlier;
+  const asked = { company, candidate, connection, tenantId: hire.tenantId, isOwned: owner !== undefined };
+  return { ...earlier, elsewhere: await findElsewhere(store, asked) };
 }
 
 /** Whether another tenant knew the application when the hire's tenant went live without seeing it: they were away. */
@@ -291,12 +292,18 @@ interface Asked {
   candidate: Candidate;
   connection: string;
   tenantId: string;
+  /** The hire that asks owns the person here. */
+  isOwned: boolean;
 }
 
-/** The hire of another tenant of the company that owns the person, or has their employee, in another HR system. */
+/**
+ * The hire of another tenant of the company that owns the person, or has their employee, in another HR system. Where
+ * the person is owned here already, an employee of a hire that nobody answered here-too: a restored store had forgotten
+ * them when this hire asked.
+ */
 async function findElsewhere(
   store: Store,
-  { company, candidate, connection, tenantId }: Asked,
+  { company, candidate, connection, tenantId, isOwned }: Asked,
 ): Promise<Facts['elsewhere']> {
   const { kysely } = store;
   const rows = await kysely
@@ -308,6 +315,7 @@ async function findElsewhere(
   if (rows.length === 0) return undefined;
   const ids = rows.map((row) => row.person_id);
   const people = (await load(store, ids, [])).filter((one) => one.connection !== connection);
+  if (isOwned) return findUnasked(store, tenantId, people);
   const first = people.find(({ companies }) => companies.some(({ scope }) => scope === company))?.owner;
   if (first !== undefined) return first.tenantId === tenantId ? 'ours' : first;
   const hires = people.flatMap(({ owner, employees }) => [
@@ -318,4 +326,13 @@ async function findElsewhere(
   // Imported, or made before there were claims on the company.
   const siblings = await siblingsOf(store, tenantId);
   return hires.find((one) => siblings.includes(one.tenantId));
+}
+
+async function findUnasked(store: Store, tenantId: string, people: readonly Person[]): Promise<HireRef | undefined> {
+  const hires = people.flatMap(({ employees }) => employees.map(({ hire }) => hire));
+  if (hires.length === 0) return undefined;
+  const siblings = await siblingsOf(store, tenantId);
+  for (const hire of hires.filter((one) => siblings.includes(one.tenantId)))
+    if (!(await answersOf(store, hire)).some(({ answer }) => answer === 'here-too')) return hire;
+  return undefined;
 }

@@ -195,8 +195,8 @@ describe('the owner’s tenant is removed', () => {
 
 describe('in all HR systems of a company', () => {
   const HERE = { scope: '* production here', candidate: ada };
-  const asks = (known: Partial<Person>, decided: HoldDecisions, elsewhere?: HireRef | 'ours') => {
-    const event = { kind: 'hold', hire: own, decided, isUnderWay: false, company: '* production here' } as const;
+  const asks = (known: Partial<Person>, decided: HoldDecisions, elsewhere?: HireRef | 'ours', isUnderWay = false) => {
+    const event = { kind: 'hold', hire: own, decided, isUnderWay, company: '* production here' } as const;
     return change(person(known), event, { elsewhere });
   };
 
@@ -217,7 +217,14 @@ describe('in all HR systems of a company', () => {
       'ours',
       { people: { subject: { owner: own, companies: [] } } },
     ],
-    ['they are known here already', { owner: own }, {}, neighbour, TAKEN],
+    [
+      'they are hired here, and became an employee elsewhere unasked',
+      { owner: own },
+      {},
+      neighbour,
+      refusedAs('elsewhere', neighbour),
+    ],
+    ['and somebody wants both', { owner: own }, { hereToo: true }, neighbour, TAKEN],
     [
       'they are an employee here already',
       { employees: [employed('7', second)] },
@@ -234,6 +241,10 @@ describe('in all HR systems of a company', () => {
     ],
   ])('%s', (_what, known, decided, elsewhere, expected) => {
     expect(asks(known, decided, elsewhere)).toMatchObject(expected);
+  });
+
+  test('of a create that has left nobody is asked where else they are', () => {
+    expect(asks({ owner: own }, {}, neighbour, true)).toMatchObject(TAKEN);
   });
 
   test('a hire that ends gives that up with the person', () => {

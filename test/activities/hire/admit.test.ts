@@ -2,14 +2,18 @@ import { expect, test } from 'vitest';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { employ, readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { personOf } from '../../../activities/hire/with-hire.ts';
+import { employeeIn } from '../../../src/hire/employee.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
 import { employedRows } from '../../../src/store/people.ts';
+import { changePerson } from '../../../src/store/persons.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
 import { startRequested } from '../../../src/worker/chores.ts';
 import { listApplicants } from '../../harness/world-people.ts';
+import { kinds } from '../../store/stores.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 const OBSERVE = 'mode: observe\n';
@@ -169,3 +173,37 @@ test('a person hired by another tenant of the company is asked about before a se
   const links = await known.select('connection').orderBy('connection').execute();
   expect(links.map(({ connection }) => connection)).toEqual(['acme-hr', 'beta-hr']);
 });
+
+test.each(kinds)(
+  'an employee elsewhere whom a restored store had forgotten is asked about, in %s',
+  async (database) => {
+    const { apply, hire, reconcile, store, deps, sandbox } = await fleetAtSandbox({ database });
+    for (const tenant of ['acme', 'beta']) {
+      await apply(tenant);
+      await reconcile(tenant);
+    }
+    const applicants = await listApplicants(sandbox.partner);
+    const id = await hire();
+    const refOf = (tenantId: string) => ({ tenantId, jobCandidateId: id, period: 1 });
+    await insertHires(store, [
+      { ...refOf('acme'), state: 'open' },
+      { ...refOf('beta'), state: 'open' },
+    ]);
+    const candidateId = String(applicants.find(({ jobCandidateId }) => String(jobCandidateId) === id)?.candidateId);
+    const [acme, beta] = await Promise.all(
+      ['acme', 'beta'].map(async (name) => (await deps.connections.of(name)).tenant),
+    );
+    if (acme === undefined || beta === undefined) throw new Error('no tenants');
+    const event = { decided: {}, isUnderWay: false, company: undefined } as const;
+    // The backup is older than acme's hire, so that beta's is the first of the company.
+    await changePerson(store, personOf(beta, candidateId), { kind: 'hold', hire: refOf('beta'), ...event });
+    // Then acme's begins anew, and finds its employee by our reference.
+    const whose = personOf(acme, candidateId);
+    const is = { employee: employeeIn('acme-hr', '7'), number: null };
+    const found = { kind: 'link', hire: refOf('acme'), is, how: 'linked', shownAfterMs: 0 } as const;
+    await changePerson(store, whose, { ...found, candidate: whose.candidate });
+    expect(await employ(deps, refOf('beta'))).toMatchObject({
+      hold: { code: 'PERSON_HIRED_ELSEWHERE', details: { other: refOf('acme') } },
+    });
+  },
+);

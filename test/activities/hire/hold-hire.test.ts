@@ -28,6 +28,23 @@ test('a worker that stood still opens no hold of a hire that is over: nobody wou
   expect(await listHolds(store, {})).toEqual([]);
 });
 
+test('a hire asks one thing at a time, and nothing once a person’s answer has ended it', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const asked = { jobCandidateId: '5012', employeeId: '7' };
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  await endHire(store, REF, 'done');
+  const before = await openHold(deps, { ...REF, hold: holdOf('LEFT_AFTER_EMPLOYEE', asked) });
+  const { holdId } = await openHold(deps, { ...REF, hold: holdOf('EMPLOYEE_GONE', asked) });
+  expect(await listHolds(store, {})).toMatchObject([{ hold_id: holdId }]);
+  // As a backup shows it: both of them are open.
+  await store.kysely.updateTable('holds').set({ closed_at: null }).where('hold_id', '=', before.holdId).execute();
+  await answerHold(store, holdId, { answer: 'left', arguments: [], by: 'ada' });
+  expect(await takeAnswer(deps, { ...REF, holdId })).toMatchObject({ ends: 'left' });
+  expect(await listHolds(store, {})).toEqual([]);
+});
+
 test('a retry that finds the cause still there goes on with the same hold, its id and its answers', async () => {
   const store = await openStore('sqlite::memory:');
   onTestFinished(() => store.close());

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { latestHire } from '../../../src/store/hires.ts';
+import { endHire } from '../../../src/store/hire-states.ts';
+import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
@@ -23,14 +24,14 @@ async function lost(database: (typeof kinds)[number] = 'sqlite') {
     ...tenant,
     applicants,
     /** As the tenant's own worker enrolled them after the backup. */
-    enrol: (jobCandidateId: number) =>
+    enrol: (jobCandidateId: number, period = 1) =>
       partner.onboarding.enrol({
         params: { flowId: flow?.flowId ?? '' },
         body: {
           firstName: 'Ada',
           lastName: 'Byron',
           email: `${jobCandidateId}@example.org`,
-          externalRef: `hirebridge:${jobCandidateId}:1`,
+          externalRef: `hirebridge:${jobCandidateId}:${period}`,
         },
       }),
     remove: (jobCandidateId: number) => control.act('deleteJobCandidate', { jobCandidateIds: [jobCandidateId] }),
@@ -63,6 +64,23 @@ test.each(kinds)(
     });
   },
 );
+
+test('who was hired again after the backup, and left, is followed although their first hire is known', async () => {
+  const { store, reconcile, started, applicants, enrol, restore } = await restored();
+  const id = applicants[0] ?? 0;
+  const first = { tenantId: 'acme', jobCandidateId: String(id), period: 1 };
+  await insertHires(store, [{ ...first, state: 'open' }]);
+  await endHire(store, first, 'left');
+  await enrol(id, 2);
+  await restore();
+  await reconcile();
+  expect(new Set(started)).toEqual(new Set([String(id)]));
+  expect(await latestHire(store, 'acme', String(id))).toMatchObject({
+    state: 'open',
+    period: 2,
+    onboarding_reference: `hirebridge:${id}:2`,
+  });
+});
 
 test('a workflow whose hire the restored store does not know is told to begin anew', async () => {
   const { reconcile, started, followed, applicants, restore } = await restored();

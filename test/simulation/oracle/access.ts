@@ -79,8 +79,8 @@ function checkCanaries(world: World): string[] {
     : [];
 }
 
-/** True for an answer that must not simply be asked for again: I9. */
+/** True for an answer that must not simply be asked for again: I9. One that was cut off does not say why. */
 function isFinalRefusal(error: unknown): boolean {
-  if (!(error instanceof ConnectorError) || error.status === undefined) return false;
+  if (!(error instanceof ConnectorError) || error.status === undefined || error.code === 'NO_ANSWER') return false;
   return error.status >= 400 && error.status < 500 && ![408, 409, 425, 429].includes(error.status);
 }

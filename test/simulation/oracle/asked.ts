@@ -1,4 +1,4 @@
-import type { Employee } from '../hris-double.ts';
+import { type Employee, UNSEEN_MS } from '../hris-double.ts';
 import { has } from '../scenario.ts';
 import type { World } from '../world.ts';
 import type { Facts, HireFact } from './facts.ts';
@@ -51,7 +51,7 @@ const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 
 /**
  * Made after the backup that was restored, or before the store was lost, and nothing tells of them: without onboarding,
  * or with an enrolment that somebody made by hand, none carries our reference; an HR system that keeps no reference
- * shows nobody as ours, and nobody looks in one that was given up.
+ * shows nobody as ours, one whose reads lag does not show them yet, and nobody looks in one that was given up.
  */
 function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: readonly Employee[]): boolean {
   const { storeLostAt, storeSavedAt, storeRestoredAt, scenario } = world;
@@ -59,13 +59,22 @@ function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: re
     createdAt <= storeLostAt || (storeSavedAt < createdAt && createdAt <= storeRestoredAt);
   if (!made.every(isUnknown)) return false;
   const rows = world.store.all('select 1 from hires where job_candidate_id = ?', jobCandidateId);
+  const ends = world.store.all<{ ended_at: number | null }>(
+    'select ended_at from hires where tenant_id = ? and job_candidate_id = ?',
+    customer.tenant.tenant,
+    jobCandidateId,
+  );
+  // Their hire was over before the HR system showed them, whose first reads after a restore must wait for that.
+  const isUnseen = ends.some(({ ended_at: at }) =>
+    made.every(({ createdAt }) => at !== null && at <= createdAt + UNSEEN_MS[scenario.profile]),
+  );
   const isGivenUp = made.every((one) => !customer.hris.employees.includes(one));
   const enrolment = world.state.one(
     'select 1 from onboarding_candidates where company_id = ? and external_ref like ?',
     customer.companyId,
     `hirebridge:${jobCandidateId}:%`,
   );
-  return scenario.profile === 'careless' || isGivenUp || (enrolment === undefined && rows.length === 0);
+  return scenario.profile === 'careless' || isGivenUp || isUnseen || (enrolment === undefined && rows.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
