@@ -21,7 +21,7 @@ import {
 } from '../../src/plan/plan-write-back.ts';
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { employeeOf } from '../../src/store/hires.ts';
+import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
@@ -72,7 +72,8 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const { store, connection, ref, row, decisions } = hire;
   const { hris, tenant } = connection;
   const { jobCandidateId } = ref;
-  const employee = employeeIn(tenant.hris.connection, row.employee_id ?? '');
+  if (row.employee_id === null) throw hireBehind(ref);
+  const employee = employeeIn(tenant.hris.connection, row.employee_id);
   const whose = personOf(tenant, row.candidate_id ?? '');
   const isElsewhere = formerHris(hire) !== undefined;
   const shown = isElsewhere ? undefined : await readEmployee(hris, employee);

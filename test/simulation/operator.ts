@@ -137,6 +137,9 @@ const byCode: Record<string, Wish> = {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
   },
+  // Told that the one whom they named is another hire's, nobody names them again.
+  EMPLOYEE_GONE: (world, customer, hold) =>
+    'other' in JSON.parse(hold.details) ? ['keep', []] : linkOrCreate(world, customer, hold),
   EMPLOYEE_OF_ANOTHER(world, customer, hold) {
     const choice = linkOrCreate(world, customer, hold);
     const { employeeIds } = JSON.parse(hold.details) as { employeeIds: string[] };

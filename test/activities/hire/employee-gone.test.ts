@@ -62,6 +62,12 @@ test('a number that the HR system gives after the create is what the partner is 
   expect(await shown(id)).toMatchObject({ employeeId: number });
 });
 
+test('a restored store that does not know the employee of a hire begins it anew, and asks about nobody', async () => {
+  const { finishOnce, fleet } = await employed();
+  await fleet.store.kysely.updateTable('hires').set({ step: 'onboard', employee_id: null }).execute();
+  await expect(finishOnce()).rejects.toMatchObject({ code: 'HIRE_BEHIND' });
+});
+
 /** As in a restored store: the hire is enrolled, and what came after that is not known. */
 async function restored() {
   const world = await employed();

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/person/change-person.ts',
-      find: "if (isAsked && typeof elsewhere === 'object') return",
-      replace: 'if (isAsked && elsewhere === null) return',
+      find: "isAsked && (owner === undefined || !isUnderWay) && typeof elsewhere === 'object'",
+      replace: 'isAsked && elsewhere === null',
     },
   ],
   caughtBy: tests(/FAIL .*is asked about before a second HR system has them/, 'test/activities/hire/admit.test.ts'),

@@ -49,11 +49,12 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
 }
 
 /**
- * The backup did not know the first employee, and nobody looks into the HR system of another tenant: that one's hire
- * asks as soon as it goes on. backup.md says so.
+ * The backup, or a store that was built anew, did not know the first employee, and nobody looks into the HR system of
+ * another tenant: that one's hire asks as soon as it goes on. backup.md says so.
  */
-function isAskedTooLate({ storeSavedAt, storeRestoredAt, store }: World, human: string, made: readonly Employee[]) {
-  const isLost = made.some(({ createdAt }) => storeSavedAt < createdAt && createdAt <= storeRestoredAt);
+function isAskedTooLate(world: World, human: string, made: readonly Employee[]): boolean {
+  const { storeLostAt, storeSavedAt, storeRestoredAt, store } = world;
+  const isLost = made.some(({ createdAt: at }) => at <= storeLostAt || (storeSavedAt < at && at <= storeRestoredAt));
   const asked = store.all(
     `select 1 from holds join hires using (tenant_id, job_candidate_id, period)
      where holds.code = 'PERSON_HIRED_ELSEWHERE' and hires.candidate_id = ?`,
