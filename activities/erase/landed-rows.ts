@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, nameOf } from '../../src/store/person-marks.ts';
 import { landedNames, type PullName } from '../../src/streams/streams.ts';
-import { peopleNamedIn } from '../../src/streams/without-erased.ts';
+import { FIELDS_OF_PEOPLE, peopleNamedIn } from '../../src/streams/without-erased.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
 import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -176,9 +176,10 @@ async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Co
   const found: string[] = [];
   if (landing === undefined) return found;
   const own = new Set(idsOf(of).map(nameOf));
+  const naming = { fields: FIELDS_OF_PEOPLE, values: [...of.candidates, ...of.jobCandidates] };
   for (let after: string | undefined; ; ) {
     const options = ofTenant(of.tenantId);
-    const ids = await landing.ids(stream, { ...options, after, most: PAGE, withGone: true });
+    const ids = await landing.ids(stream, { ...options, after, most: PAGE, withGone: true, naming });
     if (ids.length === 0) return found;
     const rows = await landing.read(stream, ids, options);
     for (const { id, fields } of rows) if (peopleNamedIn(fields).some((one) => own.has(nameOf(one)))) found.push(id);

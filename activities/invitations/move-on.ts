@@ -2,7 +2,7 @@ import { isConnectorError } from '../../src/errors.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { Pipeline } from '../../src/partner/contract/pipelines.ts';
-import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { forgetWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { type Invitee, readInvitationsOf } from '../../src/store/invitations.ts';
 import type { StageMoveRow } from '../../src/store/push-tables.ts';
 import { readMovesOf, readSentMoves, sendMove, settleMove } from '../../src/store/stage-moves.ts';
@@ -142,7 +142,7 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
     },
     { before, budgetMs: limits.giveUpMs },
   );
-  if (row === undefined) return settleWrites(store, writeId, 'absent');
+  if (row === undefined) return forgetWrites(store, writeId);
   try {
     const { signal, beforeSend } = guardFor('move', limits.giveUpMs, clock, sinceRead);
     const input = { params: { jobCandidateId: Number(jobCandidateId) }, body: { stageId: Number(to.stageId) } };

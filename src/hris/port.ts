@@ -246,11 +246,11 @@ export interface Landing {
   read(stream: string, ids: readonly string[], options: TenantRows): Promise<StoredRow[]>;
   /** Hashes of the rows under these ids: empty for one marked as gone; one that is not there is left out. */
   hashes(stream: string, ids: readonly string[], options: TenantRows): Promise<Map<string, string>>;
-  /** Ids of a tenant's next `most` rows behind `after`, in the table's order; marked as gone ones only `withGone`. */
-  ids(
-    stream: string,
-    options: TenantRows & { after?: string | undefined; most: number; withGone?: boolean },
-  ): Promise<string[]>;
+  /**
+   * Ids of a tenant's next `most` rows behind `after`, in the table's order; marked as gone ones only `withGone`. Where
+   * `naming` is given, those alone that hold one of these values in one of these fields, or more of them.
+   */
+  ids(stream: string, options: IdsOptions): Promise<string[]>;
   /** Whether its table can hold the mark of a row that is gone. Absent where none can. */
   marks?(stream: string, options: Pick<TenantRows, 'signal'>): Promise<boolean>;
   /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */
@@ -258,6 +258,13 @@ export interface Landing {
 }
 
 type TenantRows = Pick<LandOptions, 'tenant' | 'signal'>;
+
+export interface IdsOptions extends TenantRows {
+  after?: string | undefined;
+  most: number;
+  withGone?: boolean;
+  naming?: { fields: readonly string[]; values: readonly string[] };
+}
 
 export interface RemoveOptions extends TenantRows {
   /** The row stays, with the time in its column `gone_at`. */

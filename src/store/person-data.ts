@@ -31,7 +31,6 @@ interface PersonPlace {
 }
 
 const none = sql<boolean>`1 = 0`;
-
 function isIn(column: string, ids: readonly string[]): RawBuilder<boolean> {
   return ids.length === 0 ? none : sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
 }
@@ -43,17 +42,13 @@ function either(...some: RawBuilder<boolean>[]): RawBuilder<boolean> {
 /** A text in which one of these ids stands so. */
 function fits(column: string, ids: readonly string[], pattern: (id: string) => string): RawBuilder<boolean> {
   if (ids.length === 0) return none;
-  return either(...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${pattern(escaped(id))} escape '!'`));
+  return either(
+    ...ids.map((id) => sql<boolean>`${sql.ref(column)} like ${pattern(id.replaceAll(/[!%_]/g, '!$&'))} escape '!'`),
+  );
 }
 
 /** JSON that names one of these ids as a text. */
-function names(column: string, ids: readonly string[]): RawBuilder<boolean> {
-  return fits(column, ids, (id) => `%"${id}"%`);
-}
-
-function escaped(id: string): string {
-  return id.replaceAll(/[!%_]/g, '!$&');
-}
+const names = (column: string, ids: readonly string[]) => fits(column, ids, (id) => `%"${id}"%`);
 
 const ofTenant = ({ tenantId }: Subject): RawBuilder<boolean> => sql<boolean>`tenant_id = ${tenantId}`;
 const ofCandidates = (of: Subject): RawBuilder<boolean> => within(of, isIn('candidate_id', of.candidates));
@@ -92,11 +87,12 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
 };
 
 function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)): RawBuilder<boolean> {
-  const each = streams.map((stream) => {
-    const ids = STREAM_IDS[stream]?.(of) ?? [];
+  const byIds = Map.groupBy(streams, (stream) => JSON.stringify(STREAM_IDS[stream]?.(of) ?? []));
+  const each = [...byIds].map(([json, some]) => {
+    const ids = JSON.parse(json) as string[];
     // A record may be a part of one: `5012/resume`.
     const parts = fits(column, ids, (id) => `${id}/%`);
-    return sql<boolean>`(stream = ${stream} and ${either(isIn(column, ids), parts)})`;
+    return sql<boolean>`(stream in (${sql.join(some)}) and ${either(isIn(column, ids), parts)})`;
   });
   return within(of, either(...each));
 }
@@ -106,16 +102,14 @@ const PAIRED = ['employees', 'amendments'];
 const BY_HIRE = ['intents', 'plans', 'hire_documents', 'document_looks', 'hire_steps', 'unique_names'] as const;
 const BY_APPLICATION = ['invitations', 'stage_moves', 'seen_people', 'sourced_leads', 'consents'] as const;
 
-function ofHire(of: Subject): RawBuilder<boolean> {
-  return within(of, isIn('job_candidate_id', of.jobCandidates));
-}
+const ofHire = (of: Subject) => within(of, isIn('job_candidate_id', of.jobCandidates));
 
 function ofApplication(of: Subject): RawBuilder<boolean> {
   return within(of, either(isIn('job_candidate_id', of.jobCandidates), isIn('candidate_id', of.candidates)));
 }
 
 function written(of: Subject): RawBuilder<boolean> {
-  const ofTargets = (targets: readonly string[], ids: readonly string[]): RawBuilder<boolean> =>
+  const ofTargets = (targets: readonly string[], ids: readonly string[]) =>
     sql<boolean>`(target in (${sql.join(targets)}) and ${isIn('record_id', ids)})`;
   return within(
     of,
@@ -125,12 +119,19 @@ function written(of: Subject): RawBuilder<boolean> {
       ofTargets(['lead'], of.leads ?? []),
       sql<boolean>`(target = 'resume' and record_id in (select resume_id from resumes where ${ofCandidates(of)}))`,
       ...LANDED.map((stream) => ofTargets([stream], STREAM_IDS[stream]?.(of) ?? [])),
-      ofTargets(
-        PAIRED.flatMap((stream) => [`${stream}:hris`, `${stream}:partner`]),
-        [...of.jobCandidates, ...of.candidates],
-      ),
+      exchanged(of),
     ),
   );
+}
+
+/** By their application, or by the candidate where a file linked them: it may have somebody else's number. */
+function exchanged(of: Subject): RawBuilder<boolean> {
+  const others = sql`select value from person_keys where ${ofTenant(of)} and kind = 'employee'`;
+  const isTheirs = (ids: readonly string[]) => sql<boolean>`(foreign_id is null or ${isIn('foreign_id', ids)})`;
+  const isTo = (side: string) => sql<boolean>`target in (${sql.join(PAIRED.map((stream) => `${stream}:${side}`))})`;
+  return sql<boolean>`(${isIn('record_id', [...of.jobCandidates, ...of.candidates])} and (
+    (${isTo('partner')} and ${isTheirs(of.candidates)})
+    or (${isTo('hris')} and (${isTheirs(employeeIds(of))} or foreign_id not in (${others})))))`;
 }
 
 const PLACES: readonly PersonPlace[] = [
@@ -202,9 +203,7 @@ const PLACES: readonly PersonPlace[] = [
   {
     table: 'saved_plan_records',
     where: (of) => sql<boolean>`plan_hash in (select plan_hash from saved_plans where ${plansOf(of)})
-      or plan_hash in (
-        select plan_hash from saved_plans where ${ofTenant(of)} and subject in (${sql.join([...LANDED, ...PAIRED])}))
-      and ${isIn('record_id', allIds(of))}`,
+      or ${either(...LANDED.map((stream) => plannedFor(of, stream)))}`,
   },
   { table: 'saved_plans', where: plansOf },
   {
@@ -212,8 +211,9 @@ const PLACES: readonly PersonPlace[] = [
     where: (of) =>
       within(of, sql<boolean>`act in (${sql.join(NAMING_ACTS)}) and ${fits('details', allIds(of), (id) => `%${id}%`)}`),
     key: ['at', 'by', 'tenant_id', 'act', 'details'],
-    keep: ({ details }, of) => {
-      const left = withoutWords(String(details), allIds(of));
+    keep: ({ act, details }, of) => {
+      const isOfHires = ['hire-started', 'went-live', 'plan-applied'].includes(String(act));
+      const left = withoutWords(String(details), isOfHires ? of.jobCandidates : allIds(of));
       return left === details ? undefined : { details: left, salt: null };
     },
   },
@@ -253,9 +253,17 @@ function pairs(of: Subject): RawBuilder<boolean> {
   return within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${isIn('pair_id', employeeIds(of))}`);
 }
 
+/** A record of a stream in a plan for it. */
+function plannedFor(of: Subject, stream: string): RawBuilder<boolean> {
+  const ids = STREAM_IDS[stream]?.(of) ?? [];
+  if (ids.length === 0) return none;
+  return sql<boolean>`(${isIn('record_id', ids)} and plan_hash in (
+    select plan_hash from saved_plans where ${ofTenant(of)} and subject = ${stream}))`;
+}
+
 function plansOf(of: Subject): RawBuilder<boolean> {
-  const hires = fits('subject', of.jobCandidates, (id) => `hire ${id}/%`);
-  return within(of, hires);
+  const ofHires = fits('subject', of.jobCandidates, (id) => `hire ${id}/%`);
+  return within(of, ofHires);
 }
 
 /**
@@ -282,15 +290,19 @@ function keysOf(of: Subject): RawBuilder<boolean> {
     (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
 }
 
-function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | undefined {
-  const own: Record<string, readonly string[]> = {
+/** By what ids are called in deliveries and holds: somebody else's may be the same number. */
+function idsByName(of: Subject): Record<string, readonly string[]> {
+  return {
     candidateId: of.candidates,
     jobCandidateId: of.jobCandidates,
     onboardingCandidateId: of.enrolments,
     employeeId: employeeIds(of),
   };
-  const isTheirs = Object.entries(own).some(([kind, some]) => ids[kind]?.some((id) => some.includes(id)));
-  if (!isTheirs) return undefined;
+}
+
+function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | undefined {
+  const own = idsByName(of);
+  if (!Object.entries(own).some(([kind, some]) => ids[kind]?.some((id) => some.includes(id)))) return undefined;
   const left = Object.fromEntries(
     Object.entries(ids).map(([kind, some]) => [kind, some.filter((id) => !own[kind]?.includes(id))]),
   );
@@ -299,40 +311,29 @@ function keepOthers(ids: Record<string, string[]>, of: Subject): Row | 'gone' | 
   return { ids: JSON.stringify(left), body: '', last_error: null };
 }
 
-/** Names of the details of holds whose values are ids of people. */
-const PEOPLE_DETAILS = /^(jobCandidate|candidate|employee|onboardingCandidate)Ids?$/;
-
 function keepHold(row: Row, of: Subject): Row | 'gone' | undefined {
   if (of.jobCandidates.includes(String(row['job_candidate_id']))) return 'gone';
-  const ids = new Set(allIds(of));
+  const own = idsByName(of);
+  const found = new Set<string>();
   const details = JSON.parse(String(row['details'])) as Record<string, unknown>;
-  const named = Object.entries(details).filter(([name]) => PEOPLE_DETAILS.test(name));
-  const found = named.flatMap(([, value]) => [value].flat().map(String)).filter((id) => ids.has(id));
-  if (found.length === 0) return undefined;
-  const gone = new Set(found);
-  const changed = Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [
-      name,
-      !PEOPLE_DETAILS.test(name)
-        ? value
-        : Array.isArray(value)
-          ? value.filter((id) => !gone.has(String(id)))
-          : gone.has(String(value))
-            ? ERASED
-            : value,
-    ]),
-  );
+  const changed = Object.entries(details).map(([name, value]) => {
+    const isTheirs = (id: unknown): boolean => own[name.replace(/s$/, '')]?.includes(String(id)) === true;
+    const theirs = [value].flat().filter(isTheirs);
+    for (const id of theirs) found.add(String(id));
+    if (theirs.length === 0) return [name, value];
+    return [name, Array.isArray(value) ? value.filter((id) => !isTheirs(id)) : ERASED];
+  });
+  if (found.size === 0) return undefined;
   const given = row['answer_arguments'];
   return {
-    details: JSON.stringify(changed),
-    message: withoutWords(String(row['message']), found),
-    ...(typeof given === 'string' ? { answer_arguments: JSON.stringify(without(JSON.parse(given), gone)) } : {}),
-    history: JSON.stringify(without(JSON.parse(String(row['history'])), gone)),
+    details: JSON.stringify(Object.fromEntries(changed)),
+    message: withoutWords(String(row['message']), [...found]),
+    ...(typeof given === 'string' ? { answer_arguments: JSON.stringify(without(JSON.parse(given), found)) } : {}),
+    history: JSON.stringify(without(JSON.parse(String(row['history'])), found)),
   };
 }
 
 const ERASED = 'erased';
-
 function withoutWords(text: string, ids: readonly string[]): string {
   return ids.reduce((left, id) => {
     const word = id.replaceAll(/[^\w-]/g, String.raw`\$&`);
@@ -494,6 +495,6 @@ function pairOf(connection: unknown, id: unknown): PersonIds['employees'] {
 }
 
 function unique(ids: readonly string[], some: readonly Row[], others: readonly Row[], column: string): string[] {
-  const more = [...some, ...others].map((row) => row[column]).filter((id) => typeof id === 'string' && id !== '');
-  return [...new Set([...ids, ...more.map(String)])];
+  const more = [...some, ...others].map((row) => row[column]).filter((id) => typeof id === 'string');
+  return [...new Set([...ids, ...more])].filter((id) => id !== '');
 }

@@ -1,4 +1,5 @@
 import { batchesOf } from './batches.ts';
+import { withoutErased } from './invitations.ts';
 import type { Store } from './open-store.ts';
 import type { StageMoveRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
@@ -25,29 +26,39 @@ export async function readSentMoves(store: Store, tenantId: string): Promise<{ r
 
 type MoveKey = Pick<StageMoveRow, 'tenant_id' | 'flow' | 'job_candidate_id'>;
 
-/** Commits that somebody is about to be moved; undefined where somebody else took it up since `before` was read. */
+/**
+ * Commits that somebody is about to be moved; undefined where somebody else took it up since `before` was read, or they
+ * were erased meanwhile.
+ */
 export async function sendMove(
   store: Store,
   move: MoveKey & Pick<StageMoveRow, 'candidate_id' | 'stage_id' | 'write_id'>,
   { before, budgetMs }: { before: StageMoveRow | undefined; budgetMs: number },
 ): Promise<StageMoveRow | undefined> {
-  const sentAt = await readClock(store);
-  const sent = { state: 'sent' as const, code: null, sent_at: sentAt, give_up_at: sentAt + budgetMs, decided_at: null };
-  if (before === undefined)
-    return store.kysely
-      .insertInto('stage_moves')
-      .values({ ...move, ...sent, attempt: 1 })
-      .onConflict((c) => c.doNothing())
+  const { tenant_id: tenantId, flow, candidate_id: candidateId, job_candidate_id: jobCandidateId } = move;
+  return store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const who = { assessmentId: flow, candidateId, jobCandidateId };
+    if ((await withoutErased(trx, tenantId, [who])).length === 0) return undefined;
+    const sentAt = await readClock(trx);
+    const sent = { state: 'sent' as const, code: null, sent_at: sentAt, give_up_at: sentAt + budgetMs };
+    const row = { ...move, ...sent, decided_at: null };
+    if (before === undefined)
+      return kysely
+        .insertInto('stage_moves')
+        .values({ ...row, attempt: 1 })
+        .onConflict((c) => c.doNothing())
+        .returningAll()
+        .executeTakeFirst();
+    return kysely
+      .updateTable('stage_moves')
+      .set({ ...row, attempt: before.attempt + 1 })
+      .where((eb) => eb.and(keyOf(before)))
+      .where('state', '=', before.state)
+      .where('attempt', '=', before.attempt)
       .returningAll()
       .executeTakeFirst();
-  return store.kysely
-    .updateTable('stage_moves')
-    .set({ ...move, ...sent, attempt: before.attempt + 1 })
-    .where((eb) => eb.and(keyOf(before)))
-    .where('state', '=', before.state)
-    .where('attempt', '=', before.attempt)
-    .returningAll()
-    .executeTakeFirst();
+  });
 }
 
 /** What is known now of a move that was sent; one that was sent anew stays as it is. */

@@ -11,6 +11,9 @@ const KINDS: Readonly<Record<string, IdKind>> = {
   consents: 'job-candidate',
 };
 
+/** Fields by which a record may name people. */
+export const FIELDS_OF_PEOPLE = ['candidateId', 'jobCandidateId', 'entityId'] as const;
+
 /** People whom a record names beside its own id. */
 export function peopleNamedIn({
   candidateId,

@@ -184,6 +184,7 @@ async function seedRecords(store: Store, person: SeededPerson): Promise<void> {
     batch_id: canary('b3'),
     target: 'employees:hris',
     record_id: candidate,
+    foreign_id: employee,
     changes,
   });
   await insert('purged_writes', {

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
-import type { RemoveOptions } from '../port.ts';
-import type { SqlDatabase } from './database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { IdsOptions, RemoveOptions } from '../port.ts';
+import { asText, type SqlDatabase } from './database.ts';
 import { describeTable } from './describe.ts';
 import { GONE_AT, landingKeys as key, type LandingTable } from './landing-options.ts';
 
@@ -14,21 +14,30 @@ export async function hasMarks(database: SqlDatabase, { table }: LandingTable): 
 
 /** Ids of a tenant's rows; one marked as gone has no hash. */
 export async function readIds(
-  { kysely }: SqlDatabase,
-  { table }: LandingTable,
-  {
-    tenant,
-    after,
-    most,
-    withGone = false,
-  }: { tenant: string; after?: string | undefined; most: number; withGone?: boolean },
+  { kysely, dialect }: Pick<SqlDatabase, 'kysely' | 'dialect'>,
+  { table, columns }: LandingTable,
+  { tenant, after, most, withGone = false, naming }: Omit<IdsOptions, 'signal'>,
 ): Promise<string[]> {
   const isBehind = after === undefined ? sql`` : sql`and ${sql.ref(key.id)} > ${after}`;
   const isThere = withGone ? sql`` : sql`and ${sql.ref(key.hash)} <> ''`;
   const { rows } = await sql<{ id: string }>`select ${sql.ref(key.id)} as id from ${sql.table(table)}
-    where ${sql.ref(key.tenant)} = ${tenant} ${isThere} ${isBehind}
+    where ${sql.ref(key.tenant)} = ${tenant} ${isThere} ${isBehind} ${doesName(dialect, columns, naming)}
     order by ${sql.ref(key.id)} limit ${sql.lit(most)}`.execute(kysely);
   return rows.map(({ id }) => id);
+}
+
+/** A column that is no text may show a value in another form: then every row may be one of those. */
+function doesName(
+  dialect: SqlDatabase['dialect'],
+  columns: LandingTable['columns'],
+  naming: IdsOptions['naming'],
+): RawBuilder<unknown> {
+  if (naming === undefined) return sql``;
+  const named = naming.fields.flatMap((field) => columns[field] ?? []);
+  if (named.some(({ type }) => type !== 'text')) return sql``;
+  if (named.length === 0 || naming.values.length === 0) return sql`and 1 = 0`;
+  const holds = named.map(({ column }) => sql`${asText({ dialect }, column)} in (${sql.join(naming.values)})`);
+  return sql`and (${sql.join(holds, sql` or `)})`;
 }
 
 /** They are back: their mark goes. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
 import { finishStep } from '../../sandbox/open-flow.ts';
@@ -104,6 +105,25 @@ test('who was moved on by a recruiter while the list of the flow was read is not
   await run('one');
   expect(await moves()).toEqual({ [one]: ['HIRED'] });
   expect(await requests()).toBe(0);
+});
+
+test('who is erased once the flow was read is moved nowhere, and no row of theirs is made', async () => {
+  const { run, ids, finish, moves, moved, partnerSays, store } = await moveWorld();
+  const [one = '', other = ''] = ids;
+  await finish([one, other]);
+  partnerSays.change = async (operation) => {
+    if (operation !== 'pipelines.list') return;
+    const who = { tenantId: 'acme', mark: 'erased', by: 'ada', about: 'request' } as const;
+    await markPerson(store, who, [{ kind: 'job-candidate', id: one }]);
+  };
+  await run('one');
+  expect(await moves()).toEqual(moved([other]));
+  for (const table of ['stage_moves', 'foreign_writes'] as const) {
+    const rows = await store.kysely.selectFrom(table).selectAll().execute();
+    expect(JSON.stringify(rows.filter((row) => !('target' in row) || row.target === 'stage'))).not.toContain(
+      `"${one}"`,
+    );
+  }
 });
 
 test.each([

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Connection } from '../../activities/connections.ts';
+import { carryOutErasure } from '../../activities/erase/carry-out.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { sqlOptions } from '../../src/hris/sql/options.ts';
+import { openLandingTables } from '../../src/hris/sql/sql.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { openDatabase } from '../../src/sql/open-database.ts';
+import { askErasure, type ErasureReceipt } from '../../src/store/erasures.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { completeIds } from '../../src/store/person-data.ts';
+import { landings } from '../../src/streams/streams.ts';
+import type { SeededPerson } from '../store/seeded-person.ts';
+import { LANDED, type Model, type Reach, seedModel } from './crowd.ts';
+
+export interface Ground {
+  store: Store;
+  hr: Reach;
+  model: Model;
+  /** Erases somebody as a worker does, without Temporal: nobody is being hired. */
+  erase(person: Pick<SeededPerson, 'tenant' | 'candidate'>): Promise<ErasureReceipt>;
+  close(): Promise<void>;
+}
+
+/** A store and an HR database with landing tables, in which one person stands everywhere: the model of a crowd. */
+export async function openGround(store: Store, hrisUrl: string): Promise<Ground> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'hirebridge-erasure-'));
+  await ensureHrisSchema(hrisUrl, {}, landings);
+  const options = sqlOptions(landings).parse({ url: hrisUrl });
+  const { landing, close } = openLandingTables(options);
+  const hr = openDatabase<never>(hrisUrl);
+  const model = await seedModel(store, hr, landing);
+  const connection = {
+    tenant: { tenant: '', hris: { connection: 'hr' }, streams: {} },
+    landings: Object.fromEntries(Object.keys(LANDED).map((name) => [name, {}])),
+    hris: { landing },
+  } as unknown as Connection;
+  const deps = {
+    store,
+    dataDir,
+    log: createRootLogger(undefined, 'silent'),
+    limits: { giveUpMs: 2_000, partnerLagMs: 1, pausedMs: 1 },
+    connect: async () => connection,
+    forgetHire: async () => undefined,
+    forgetTenant: async () => 0,
+  };
+  return {
+    store,
+    hr,
+    model,
+    async erase({ tenant, candidate }) {
+      const known = { candidates: [candidate], jobCandidates: [], enrolments: [], employees: [] };
+      const subject = await completeIds(store, tenant, known);
+      const asked = await askErasure(store, { subject, by: 'ann', reason: 'asked for', employee: 'keep' });
+      const receipt = await carryOutErasure(deps, asked.erasure_id);
+      if (receipt === undefined) throw new Error('another process erases somebody of this tenant');
+      return receipt;
+    },
+    async close() {
+      await Promise.all([close(), hr.close()]);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
