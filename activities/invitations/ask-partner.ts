@@ -7,6 +7,7 @@ import type { SendGuard } from '../hire/write-once.ts';
 // (section 4.7), to which people are assigned one by one; a list shows who is in a flow.
 
 const FLOW = 'flow:';
+const REFERENCE = 'hirebridge-invite:';
 
 /** What stands for a rule's flow where an assessment's id stands for an assessment. */
 export function targetOf({ assessment = '', flow }: { assessment?: string | undefined; flow?: number | undefined }) {
@@ -46,7 +47,13 @@ export async function readFlows(partner: PartnerClient, targets: readonly string
 
 /** The same for a person whatever application the rule meets, so that a person is recognised by it. */
 export function referenceOf({ candidate_id: candidateId }: Pick<InvitationRow, 'candidate_id'>): string {
-  return `hirebridge-invite:${candidateId}`;
+  return `${REFERENCE}${candidateId}`;
+}
+
+/** The person whom a reference names; undefined where it is none of ours. */
+export function candidateOfReference(reference: unknown): string | undefined {
+  const isOurs = typeof reference === 'string' && reference.startsWith(REFERENCE);
+  return isOurs ? reference.slice(REFERENCE.length) : undefined;
 }
 
 /** One request, and what its rows are after it: of an assessment, the outcomes of a batch follow. */

@@ -12,6 +12,7 @@ import { pushInvitations } from '../invitations/push-invitations.ts';
 import { pushOptions } from '../options/push-options.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
 import { pushRescoring } from '../rescoring/push-rescoring.ts';
+import { pushResults } from '../results/push-results.ts';
 import { pushResumes } from '../resumes/push-resumes.ts';
 import { pushSourcing } from '../sourcing/push-sourcing.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
@@ -26,6 +27,7 @@ const pushers: Record<PushName, (context: PushContext, beat: () => void) => Prom
   options: pushOptions,
   requisitions: pushRequisitions,
   rescoring: pushRescoring,
+  results: pushResults,
   resumes: pushResumes,
   sourcing: pushSourcing,
 };

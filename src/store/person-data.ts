@@ -80,10 +80,10 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   employment: employeeIds,
   leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
+  results: (of) => [...of.jobCandidates, ...['interviews', 'screenings'].flatMap((one) => of.records?.[one] ?? [])],
   resumes: () => [], // Of whom a file is, nobody knows while it is told of.
   calendar: ({ records }) => records?.['bookings'] ?? [],
-  // No stream: what options change of candidates, hired or not.
-  'candidate-value': (of) => of.candidates,
+  'candidate-value': (of) => of.candidates, // No stream: what options change of candidates, hired or not.
 };
 
 function ofStream(of: Subject, column: string, streams = Object.keys(STREAM_IDS)): RawBuilder<boolean> {

@@ -248,6 +248,9 @@ export const resumes: PushStream = { kind: 'push', workflow: 'pushStream', follo
 /** Candidates of a job are scored again where a person asks for it. */
 export const rescoring: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
+/** What interviews and flows came to goes into custom fields of the candidate. */
+export const results: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
+
 /** Options of the partner's select fields are those of the HRIS' own lists. */
 export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 

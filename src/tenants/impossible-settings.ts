@@ -139,6 +139,10 @@ const BY_RULE = {
     'no rule says who is invited to what.',
     '"invitations: { rules: [{ on: { stage: ASSESSMENT }, assessment: ID }] }"',
   ],
+  results: [
+    'no rule says which results go into which custom fields.',
+    '"results: [{ assessment: ID, take: score, customField: ID }]"',
+  ],
   sourcing: [
     'no rule says which leads become candidates.',
     '"sourcing: { rules: [{ on: { campaign: ID }, job: ID }], consent: { customField: ID } }"',

@@ -334,6 +334,37 @@ const sourcing = z.strictObject({
   atOnce: z.int().min(1).default(20),
 });
 
+/** What of an interview, or of somebody on a flow, may be taken: what the lists show beside who it is (section 2.6). */
+const TAKEN = {
+  assessment: ['score', 'bucket', 'bucketStatus', 'cefrLevel', 'interviewStatus'],
+  flow: ['status', 'currentStep'],
+} as const;
+
+/** Which results go into which custom fields of the candidate. */
+const results = z
+  .array(
+    z
+      .strictObject({
+        /** Id of the assessment. */
+        assessment: text.optional(),
+        /** Id of the assessment flow. */
+        flow: z.int().positive().optional(),
+        take: z.enum([...TAKEN.assessment, ...TAKEN.flow]),
+        /** Id of a candidate custom field. */
+        customField: text,
+      })
+      .refine(
+        ({ assessment, flow }) => (assessment === undefined) !== (flow === undefined),
+        'expected either "assessment" or "flow" in a rule',
+      )
+      .refine(({ flow, take }) => TAKEN[flow === undefined ? 'assessment' : 'flow'].some((one) => one === take), {
+        path: ['take'],
+        error: `expected ${TAKEN.assessment.join(', ')} of an assessment, ${TAKEN.flow.join(' or ')} of a flow`,
+      }),
+    'expected a list such as [{ assessment: ID, take: score, customField: ID }]',
+  )
+  .min(1, 'expected at least one, or no "results" at all');
+
 /** How files that the customer lists become candidates. */
 const resumes = z
   .strictObject({
@@ -384,6 +415,7 @@ export const tenantFile = z
     requisitions: requisitions.optional(),
     invitations: invitations.optional(),
     sourcing: sourcing.optional(),
+    results: results.optional(),
     resumes,
     options: options.optional(),
     documents: documents.optional(),

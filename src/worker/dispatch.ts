@@ -28,7 +28,10 @@ export interface Dispatch {
 const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
 
 /** The specification shows a submission and no assessment (section 6); the part is known where both are named. */
-const interviewed: Dispatch = { streams: { interviews: 'assessmentId' }, records: { interviews: 'submissionId' } };
+const interviewed: Dispatch = {
+  streams: { interviews: 'assessmentId', results: 'assessmentId' },
+  records: { interviews: 'submissionId', results: 'submissionId' },
+};
 
 /** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
 export const dispatch: Record<EventName, Dispatch> = {

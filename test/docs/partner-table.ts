@@ -27,6 +27,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['activities/documents/', '`documents`'],
   ['activities/invitations/', '`invitations`'],
   ['activities/sourcing/', '`sourcing`'],
+  ['activities/results/', '`results`'],
   ['activities/rescoring/', '`rescoring`'],
   ['activities/resumes/', '`resumes`'],
   ['activities/calendar/', '`calendar`'],

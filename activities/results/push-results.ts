@@ -1,0 +1,259 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
+import { encodeValue } from '../../src/partner/custom-field-forms.ts';
+import { missingTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
+import { batchesOf } from '../../src/store/batches.ts';
+import type { FieldDefinition } from '../../src/store/fields.ts';
+import type { NewWrite } from '../../src/store/foreign-writes.ts';
+import { clearHints, readHints } from '../../src/store/hints.ts';
+import { readInvitationsOf } from '../../src/store/invitations.ts';
+import { readQuarantine } from '../../src/store/quarantine.ts';
+import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
+import { refusedRecords } from '../../src/streams/without-erased.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { readDefinitions } from '../fields/custom-fields.ts';
+import { isInScope } from '../hire/read-sources.ts';
+import { candidateOfReference, shownId } from '../invitations/ask-partner.ts';
+import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
+import { assertFew } from '../push/by-rule.ts';
+import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
+
+/**
+ * Brings what interviews and assessment flows came to into custom fields of the candidate, as the tenant's rules say.
+ * What the partner shows already is not written, so a second pass writes nothing; what is not scored yet empties
+ * nothing. No list shows one result by its id (section 4.6), so a webhook has the list of its assessment read.
+ */
+export async function pushResults(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const { deps, connection, key } = context;
+  const rules = connection.tenant.results;
+  if (rules === undefined) throw unconfigured(context);
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  // An event may name an interview and no assessment.
+  const isOfAny = (id: string): boolean => id === WHOLE_LIST || recordHinted(id) !== undefined;
+  const isWhole = context.hinted !== true || hints.some(({ recordId }) => isOfAny(recordId));
+  const named = new Set(hints.map(({ recordId }) => recordId));
+  const looked = isWhole ? rules : rules.filter(({ assessment }) => named.has(assessment ?? ''));
+  const { results, verdicts } = await readResults(context, looked);
+  beat();
+  const people = await readPeople(context, results, verdicts);
+  beat();
+  await assertFewReplaced(context, people);
+  for (const some of batchesOf(people, AT_ONCE)) {
+    await assertOurs(context);
+    await write(context, some, verdicts);
+    beat();
+  }
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  if (isWhole) await forgetAllowed(deps.store, key);
+  else
+    for (const { record_key: id, reason } of await readQuarantine(deps.store, key))
+      if (!verdicts.has(id)) verdicts.set(id, { id, kind: reason === NAMELESS ? 'skipped' : 'quarantined', reason });
+  return [...verdicts.values()];
+}
+
+/** Records a request. */
+const AT_ONCE = 100;
+/** Where a run would replace more values that somebody else may have put there, a person is asked. */
+const MOST_REPLACED = 20;
+
+type Rule = NonNullable<Tenant['results']>[number];
+type Verdicts = Map<string, Verdict>;
+
+function unconfigured({ key }: PushContext): ConnectorError {
+  return new ConnectorError({
+    code: 'RESULTS_UNCONFIGURED',
+    action: 'reject',
+    message:
+      `No result can reach a candidate for ${key.tenantId}: the tenant file has no section results. ` +
+      'Add "results: [{ assessment: ID, take: score, customField: ID }]" and apply it.',
+  });
+}
+
+// What interviews and flows came to.
+
+interface Result {
+  jobCandidateId: string;
+  customFieldId: string;
+  value: string | number;
+  /** Of several of one person, the latest counts. */
+  at: string;
+}
+
+async function readResults(context: PushContext, rules: readonly Rule[]) {
+  const results: Result[] = [];
+  const verdicts: Verdicts = new Map();
+  for (const [of, some] of Map.groupBy(rules, ({ assessment, flow }) => assessment ?? Number(flow))) {
+    const { items, unreadable } = await readList(context, of);
+    for (const { id, index, reason } of unreadable) {
+      const name = id ?? `entry ${index + 1} of ${of}`;
+      verdicts.set(name, { id: name, kind: 'quarantined', reason });
+    }
+    const applications = await applicationsOf(context, of, items);
+    for (const [n, item] of items.entries())
+      for (const { take, customField } of some) {
+        const value = item[take];
+        const jobCandidateId = applications[n];
+        if (typeof value !== 'string' && typeof value !== 'number') continue;
+        const at = shownId(item['scoredAt'] ?? item['endedAt']) ?? '';
+        const id = shownId(item['submissionId'] ?? item['flowCandidateId']) ?? '';
+        if (jobCandidateId === undefined) verdicts.set(id, { id, kind: 'skipped', reason: NAMELESS });
+        else results.push({ jobCandidateId, customFieldId: customField, value, at });
+      }
+  }
+  return { results, verdicts };
+}
+
+const NAMELESS = 'the hiring platform names no application of it, and it is of no invitation of ours';
+
+interface Listed {
+  items: readonly Record<string, unknown>[];
+  unreadable: readonly { id?: string; index: number; reason: string }[];
+}
+
+function readList({ connection: { partner } }: PushContext, of: string | number): Promise<Listed> {
+  if (typeof of === 'number')
+    return partner.readAll(contract.assessmentFlows.listCandidates, { params: { id: of } }, BULK);
+  return partner.readAll(contract.assessments.listCandidates, { params: { assessmentId: of } }, BULK);
+}
+
+const BULK = { priority: 'bulk' } as const;
+
+/** Whose each entry is: as it says itself, or as the invitation says whose reference it carries. */
+async function applicationsOf(
+  { deps, key }: PushContext,
+  of: string | number,
+  items: readonly Record<string, unknown>[],
+): Promise<(string | undefined)[]> {
+  const candidates = items.map(({ externalRef }) => candidateOfReference(externalRef));
+  const ours = candidates.filter((id) => id !== undefined);
+  const rows = await readInvitationsOf(deps.store, key.tenantId, String(of), ours);
+  return items.map((item, n) => shownId(item['jobCandidateId']) ?? rows.get(candidates[n] ?? '')?.job_candidate_id);
+}
+
+// What the partner holds of these people.
+
+interface Person {
+  candidateId: string;
+  jobCandidateId: string;
+  /** Values that it does not show yet. */
+  missing: { value: TargetValue; old: unknown }[];
+}
+
+/** Each person once, however many applications and interviews of theirs there are. */
+async function readPeople(context: PushContext, results: readonly Result[], verdicts: Verdicts): Promise<Person[]> {
+  const { deps, connection } = context;
+  const { fields } = await readDefinitions(connection);
+  const byApplication = Map.groupBy(results, ({ jobCandidateId }) => jobCandidateId);
+  const found = new Map<string, { record: JobCandidate; results: Result[] }>();
+  for (const ids of batchesOf([...byApplication.keys()], AT_ONCE)) {
+    const fetched = await fetchJobCandidates(connection, ids, 'bulk');
+    const records = fetched.flatMap(({ jobCandidate }) => jobCandidate ?? []);
+    const refused = await refusedRecords(deps.store, connection.tenant, 'applications', records);
+    for (const [n, { jobCandidate: record, unreadable }] of fetched.entries()) {
+      const id = ids[n] ?? '';
+      if (unreadable !== undefined) verdicts.set(id, { id, kind: 'quarantined', reason: unreadable });
+      if (record === undefined || refused.has(id) || !(await isInScope(deps.store, connection, String(record.jobId))))
+        continue;
+      const candidateId = String(record.candidateId);
+      const own = byApplication.get(id) ?? [];
+      found.set(candidateId, { record, results: [...(found.get(candidateId)?.results ?? []), ...own] });
+    }
+  }
+  return [...found].map(([candidateId, { record, results: own }]) => {
+    const { wanted, wrong } = latestOf(own, fields);
+    const shown = new Map(Object.entries(record.customFields ?? {}).map(([id, { value }]) => [id, value as unknown]));
+    const missing = missingTargets(wanted, shown);
+    const verdict: Verdict =
+      wrong === undefined
+        ? { id: String(record.id), kind: missing.length > 0 ? 'updated' : 'unchanged' }
+        : { id: String(record.id), kind: 'quarantined', reason: wrong };
+    verdicts.set(verdict.id, verdict);
+    return {
+      candidateId,
+      jobCandidateId: String(record.id),
+      missing: wanted
+        .filter(({ customFieldId }) => missing.includes(customFieldId))
+        .map((value) => ({ value, old: shown.get(value.customFieldId) })),
+    };
+  });
+}
+
+/** By field the latest result, as the field takes it; and what fits none, without the value. */
+function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]) {
+  const wanted: TargetValue[] = [];
+  let wrong: string | undefined;
+  for (const [customFieldId, own] of Map.groupBy(results, (one) => one.customFieldId)) {
+    const [latest] = own.toSorted((one, other) => (one.at < other.at ? 1 : -1));
+    const field = candidateField(fields, customFieldId);
+    const encoded = encodeValue(field, latest?.value ?? '');
+    if ('wrong' in encoded) wrong = `custom field "${field.label}" (${customFieldId}) ${encoded.wrong}`;
+    else wanted.push({ customFieldId, value: encoded.sent });
+  }
+  return { wanted, wrong };
+}
+
+/** @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where candidates have no such custom field */
+function candidateField(fields: readonly FieldDefinition[], id: string): FieldDefinition {
+  const field = fields.find((one) => one.entity === 'candidate' && one.id === id);
+  if (field !== undefined) return field;
+  throw new ConnectorError({
+    code: 'CUSTOM_FIELD_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The hiring platform has no candidate custom field ${id}, which the tenant file names under results. ` +
+      'Define it there, or name the right one.',
+  });
+}
+
+/** A rule that names the wrong field would take away what stands there. */
+async function assertFewReplaced(context: PushContext, people: readonly Person[]): Promise<void> {
+  const replaced = people.filter(({ missing }) => missing.some(({ old }) => old !== undefined && old !== ''));
+  const message =
+    `Results of ${replaced.length} people would replace another value in a custom field, more than ${MOST_REPLACED}. ` +
+    'None was written.';
+  await assertFew(context, { fresh: replaced.length, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
+}
+
+// Writing them.
+
+/** What the partner refuses as a whole is sent for each person alone, so that one spoils nobody else's. */
+async function write(context: PushContext, people: readonly Person[], verdicts: Verdicts): Promise<void> {
+  const { deps, connection } = context;
+  const named = people.map(({ candidateId, jobCandidateId }) => ({ id: jobCandidateId, candidateId }));
+  const refused = await refusedRecords(deps.store, connection.tenant, 'applications', named);
+  const left = people.filter(({ jobCandidateId, missing }) => missing.length > 0 && !refused.has(jobCandidateId));
+  if (left.length === 0) return;
+  const body = left.flatMap(({ candidateId, missing }) =>
+    missing.map(({ value }) => ({ ...value, entityType: 'candidate' as const, entityId: candidateId })),
+  );
+  try {
+    await noted(context, left.map(writeOf), async () => {
+      for (const values of batchesOf(body, AT_ONCE))
+        await connection.partner.customFieldValues.upsertBulk({ body: values });
+    });
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    const [first] = left;
+    if (left.length > 1) for (const one of left) await write(context, [one], verdicts);
+    else if (first !== undefined) {
+      const id = first.jobCandidateId;
+      verdicts.set(id, { id, kind: 'quarantined', reason: `the hiring platform refused its results: ${error.code}` });
+    }
+  }
+}
+
+function writeOf({ candidateId, jobCandidateId, missing }: Person): NewWrite {
+  const changes = Object.fromEntries(
+    missing.map(({ value, old }) => [value.customFieldId, { ...(old === undefined ? {} : { old }), new: value.value }]),
+  );
+  return {
+    target: 'custom-fields',
+    recordId: jobCandidateId,
+    foreignId: candidateId,
+    kind: 'update',
+    changes,
+    sensitive: [],
+  };
+}
