@@ -5,6 +5,7 @@ import { applyTransforms, isEmpty } from './apply-transforms.ts';
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
+import { recordsOf } from './lookup-tables.ts';
 import { type MappingSources, readSource } from './read-source.ts';
 import type { SourcePath } from './source-fields.ts';
 
@@ -154,14 +155,21 @@ function lookUpRecord(
 ): { value: Value | undefined } | Refusal {
   const { value } = changed;
   if (table === undefined || isEmpty(value)) return changed;
-  const row = table.rows?.get(String(value));
+  const [row, ...others] = recordsOf(table, String(value));
+  if (others.length > 0) {
+    const text =
+      `${where} names ${others.length + 1} records that the table ${table.name} of "${target}" holds by ` +
+      `${table.by ?? 'id'}. Tell them apart in the hiring platform, or use a lookup.`;
+    return { code: 'TWICE_IN_TABLE', text };
+  }
   if (row === undefined) {
     const text =
       `${where} names a record that the table ${table.name} of "${target}" does not hold. Correct it in the hiring ` +
       `platform; if it is new there, read the table again: hirebridge sync TENANT ${table.name}`;
     return { code: 'NOT_IN_TABLE', text };
   }
-  const found = row[table.field] ?? undefined;
+  const [id, fields] = row;
+  const found = table.field === 'id' ? id : (fields[table.field] ?? undefined);
   steps?.push({ step: 'table', value: found });
   return { value: found };
 }

@@ -24,6 +24,8 @@ export type TableRows = ReadonlyMap<string, EmployeeFields>;
 export interface TableColumn {
   name: TableName;
   field: string;
+  /** The column that the value is looked for in; the record's id where absent. */
+  by?: string;
   rows?: TableRows;
 }
 
@@ -34,12 +36,40 @@ interface WrongColumn {
   known: readonly string[];
 }
 
-/** Parses `users.email`. */
+/** Parses `users.email`, and `users[email].id`, which goes the other way. */
 export function parseTableColumn(text: string): TableColumn | WrongColumn {
-  const [name = '', field = '', ...rest] = text.split('.');
+  const [, name = '', by, field = ''] = /^([^.[]*)(?:\[([^\]]*)\])?\.?(.*)$/.exec(text) ?? [];
   const table = tableNames.find((one) => one === name);
   if (table === undefined) return { wrong: `"${name}" is not a table to look up in`, word: name, known: tableNames };
   const known: readonly string[] = lookupTables[table];
-  if (rest.length === 0 && known.includes(field)) return { name: table, field };
-  return { wrong: `"${text}" names no column of ${table}`, word: field, known: known.map((one) => `${table}.${one}`) };
+  const isKey = by === undefined || known.includes(by);
+  if (isKey && (known.includes(field) || (by !== undefined && field === 'id')))
+    return { name: table, field, ...(by === undefined ? {} : { by }) };
+  const columns = known.map((one) => (isKey ? `${table}.${one}` : `${table}[${one}]`));
+  return { wrong: `"${text}" names no column of ${table}`, word: isKey ? field : by, known: columns };
+}
+
+/** The records that a value names: by their ids, or by a column, whatever its capitals. */
+export function recordsOf({ rows, by }: TableColumn, value: string): [id: string, fields: EmployeeFields][] {
+  if (by !== undefined) return rows === undefined ? [] : (indexOf(rows, by).get(asKey(value)) ?? []);
+  const fields = rows?.get(value);
+  return fields === undefined ? [] : [[value, fields]];
+}
+
+const indexes = new WeakMap<TableRows, Map<string, ReturnType<typeof indexRows>>>();
+
+function indexOf(rows: TableRows, by: string) {
+  const known = indexes.get(rows) ?? new Map<string, ReturnType<typeof indexRows>>();
+  const index = known.get(by) ?? indexRows(rows, by);
+  indexes.set(rows, known.set(by, index));
+  return index;
+}
+
+function indexRows(rows: TableRows, by: string) {
+  const named = [...rows].filter(([, fields]) => (fields[by] ?? '') !== '');
+  return Map.groupBy(named, ([, fields]) => asKey(String(fields[by])));
+}
+
+function asKey(text: string): string {
+  return text.trim().toLowerCase();
 }

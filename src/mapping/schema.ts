@@ -84,7 +84,8 @@ const fieldRule = z.strictObject({
   table: from
     .describe(
       'The value after the transforms is the id of a record of the hiring platform: TABLE.FIELD gives what the table ' +
-        'says of it (users.email, teams.name, pipelines.name, stages.name, flows.name)',
+        'says of it (users.email, teams.name, pipelines.name, stages.name, flows.name). TABLE[COLUMN].FIELD looks ' +
+        'for it in that column instead: users[email].id, users[email].teamId, teams[name].id',
     )
     .optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),

@@ -9,7 +9,13 @@ import { textField } from './text-field.ts';
 
 const FIELDS: FieldDef[] = [textField('managerEmail'), { ...textField('site'), required: true }];
 const TABLES = new Map<TableName, TableRows>([
-  ['users', new Map([['u-1', { email: 'grace@acme.example', role: null }]])],
+  [
+    'users',
+    new Map([
+      ['u-1', { email: 'grace@acme.example', role: null, teamId: 't-1', lastName: 'Li' }],
+      ['u-2', { email: 'ada@acme.example', role: null, teamId: null, lastName: 'Li' }],
+    ]),
+  ],
   ['pipelines', new Map([['7', { name: 'Warehouse' }]])],
 ]);
 
@@ -24,7 +30,7 @@ function evaluate(rule: string, manager: unknown): { value: unknown; codes: stri
 }
 
 const rule = (more = '', table = 'users.email'): string =>
-  `managerEmail: { from: "job.customFields[Manager]", table: ${table}${more} }`;
+  `managerEmail: { from: "job.customFields[Manager]", table: "${table}"${more} }`;
 
 describe('a rule that looks a value up in a table of the hiring platform', () => {
   test.each([
@@ -37,6 +43,17 @@ describe('a rule that looks a value up in a table of the hiring platform', () =>
     ['is required like any other', rule(', required: true', 'users.role'), 'u-1', undefined, ['MISSING']],
     ['looks up after the transforms', rule(', transform: [lower]'), 'U-1', 'grace@acme.example', []],
     ['looks the found value up in its own lookup', rule(', lookup: { grace@acme.example: G }'), 'u-1', 'G', []],
+    ['finds a user by e-mail, whatever its capitals', rule('', 'users[email].id'), ' Grace@Acme.example', 'u-1', []],
+    ['gives the team of the user with an e-mail', rule('', 'users[email].teamId'), 'grace@acme.example', 't-1', []],
+    [
+      'leaves the field out where that user has none',
+      rule('', 'users[email].teamId'),
+      'ada@acme.example',
+      undefined,
+      [],
+    ],
+    ['never takes one of two', rule('', 'users[lastName].id'), 'Li', undefined, ['TWICE_IN_TABLE']],
+    ['leaves nobody out whom no user is', rule('', 'users[email].id'), 'eve@x.org', undefined, ['NOT_IN_TABLE']],
     [
       'finds ids that are numbers',
       'managerEmail: { from: job.pipelineId, table: pipelines.name }',
@@ -59,6 +76,8 @@ describe('a rule that looks a value up in a table of the hiring platform', () =>
   test.each([
     [rule('', 'user.email'), '"user" is not a table to look up in. Did you mean "users"?'],
     [rule('', 'users.mail'), '"users.mail" names no column of users. Known here: users.email'],
+    [rule('', 'users[mail].id'), '"users[mail].id" names no column of users. Known here: users[email]'],
+    [rule('', 'users.id'), '"users.id" names no column of users'],
     ['managerEmail: { constant: x, table: users.email }', 'transform, table, lookup and default do nothing here'],
   ])('is rejected when it names nothing: %s', (text, message) => {
     expect(() => compiled(text)).toThrow(message);
