@@ -7,7 +7,8 @@ export const QUIRKS = {
   'blank-emails': "people's e-mails have blanks around them (also zero-width, non-breaking) and capitals in the domain",
   'seconds-created-at': 'a createdAt that is a number counts seconds',
   'moving-lists': 'rows arrive in front while a list is read: later pages repeat rows of the page before',
-  'invitations-cost': 'a bulk invitation costs a credit a person, and is refused as a whole where they are too few',
+  'invitations-cost':
+    'a bulk invitation costs a credit a person, and is refused as a whole where they are too few; an assignment one',
   'overstated-total': 'lists report more rows than they hold',
 } as const;
 

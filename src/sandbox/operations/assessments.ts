@@ -195,6 +195,7 @@ export const assessmentFlows = {
 
   assign(ctx, { params, body: { email, jobId, talentId, ...invitee } }) {
     const flow = findAssessmentFlow(ctx, params.id);
+    if (ctx.state.quirks.has('invitations-cost')) takeCredit(ctx, flow.id, 'an invitation');
     if (jobId !== undefined) findJob(ctx, jobId);
     const { candidate, isNew } = assign(ctx, flow, personOf(ctx, { ...invitee, emailAddress: email }), {
       jobId,

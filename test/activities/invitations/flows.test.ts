@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { GIVE_UP_MS } from '../push-deps.ts';
@@ -64,6 +65,43 @@ test.each([
   expect(await assigned()).toEqual({ people: people.length, requests: people.length });
   const told = await readQuarantine(store, key);
   expect(told.map(({ reason }) => reason)).toEqual(['the hiring platform names no outcome of their invitation']);
+});
+
+test('two workers at once assign each person by one request', async () => {
+  const { once, applied, assigned } = await flowWorld();
+  const people = (await applied()).length;
+  await Promise.allSettled([once('same'), once('same')]);
+  await once('after');
+  expect(await assigned()).toEqual({ people, requests: people });
+});
+
+test('webhooks that come twice and in any order have each person assigned once', async () => {
+  const { run, applied, assigned, hint } = await flowWorld();
+  const ids = (await applied()).map(({ jobCandidateDetails: { id } }) => id);
+  for (const [n, told] of [ids.toReversed(), [...ids, ...ids], ids.slice(1)].entries()) {
+    await hint(told);
+    await run(`told-${n}`, { hinted: true });
+  }
+  expect(await assigned()).toEqual({ people: ids.length, requests: ids.length });
+});
+
+test('credits that go in the middle end the requests; one is tried later, and the others follow', async () => {
+  const { run, applied, assigned, clock, sandbox, store } = await flowWorld();
+  const people = (await applied()).length;
+  expect(people).toBeGreaterThan(3);
+  await sandbox.control.act('setQuirks', { quirks: ['invitations-cost'] });
+  await sandbox.control.act('setCredits', { credits: 2 });
+  expect(await run('one')).toMatchObject({ counts: { created: 2, held: people - 2 } });
+  // The one that was refused, and nobody after them.
+  expect(await assigned()).toEqual({ people: 2, requests: 3 });
+  expect((await listHolds(store)).map(({ code }) => code)).toEqual(['INVITATION_CREDITS']);
+  await run('two');
+  expect(await assigned()).toEqual({ people: 2, requests: 3 });
+  await sandbox.control.act('setCredits', { credits: 100 });
+  clock.now += 900_000;
+  expect(await run('three')).toMatchObject({ state: 'done', counts: { created: people - 2, held: 0 } });
+  expect(await assigned()).toEqual({ people, requests: people + 1 });
+  expect(await listHolds(store)).toEqual([]);
 });
 
 test('who is in the flow already does not count as new', async () => {
