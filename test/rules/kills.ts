@@ -2,21 +2,27 @@
  * Streams that act by rule, killed: a process of its own runs one stream over a real partner and a real store, and dies
  * by SIGKILL at each point around each call and store write, one after the other. The partner's ledger then says
  * whether each person was invited, and each lead and each file became a candidate, exactly once; the directory's own
- * list says whether each hire got one account.
+ * list says whether each hire got one account. Whoever withdrew their consent was stopped, as the HR database's own
+ * triggers say, although the partner's answers were lost and broken as well; nobody else was.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Connection, createConnections } from '../../activities/connections.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { followPrivacy } from '../../activities/erase/by-policy.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
+import { pullPages } from '../../activities/streams/pull-pages.ts';
 import { renderTable } from '../../src/cli/print.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoint.ts';
 import type { ListedResume } from '../../src/hris/port.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { LeadInput } from '../../src/partner/contract/campaigns.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -28,13 +34,15 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { landings } from '../../src/streams/streams.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';
+import { REQUEST_FAULTS } from '../activities/killable.ts';
 import { pushDeps } from '../activities/push-deps.ts';
 import { SCIM_TOKEN, startScimServer } from '../hris/scim-server.ts';
 import { finishStep } from '../sandbox/open-flow.ts';
 import { openPartner } from '../sandbox/open-partner.ts';
 
-const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts'] as const;
+const STREAMS = ['invitations', 'moves', 'sourcing', 'resumes', 'accounts', 'consents'] as const;
 type Stream = (typeof STREAMS)[number];
 
 /** What one process is told to do: first to finish what the one before it left, then to run for one more person. */
@@ -65,7 +73,8 @@ async function work(task: Task): Promise<void> {
   const { stream: scene, storeUrl, round, hint, enters, lead, hired, killAt, listFile } = task;
   const stream = scene === 'moves' ? 'invitations' : scene;
   const store = await openStore(storeUrl, { plugins: [writeFailpoints(passFailpoint)] });
-  const connection = stream === 'accounts' ? await appliedConnection(task, store) : ruleConnection(task, stream);
+  const isApplied = stream === 'accounts' || stream === 'consents';
+  const connection = isApplied ? await appliedConnection(task, store) : ruleConnection(task, stream);
   const { partner } = connection;
   const deps = pushDeps(store, connection, GIVE_UP_MS);
   const run = async (runId: string): Promise<void> => {
@@ -74,15 +83,17 @@ async function work(task: Task): Promise<void> {
         const hinted = scene === 'invitations';
         // What left without an answer and is shown nowhere, a person asks for again.
         const full = stream === 'resumes';
-        await pushRecords(deps, { tenantId: 'acme', stream, runId, full, hinted, begun: false });
+        if (stream === 'consents') await followConsents(deps, runId);
+        else await pushRecords(deps, { tenantId: 'acme', stream, runId, full, hinted, begun: false });
         return;
       } catch (error) {
-        if (!isConnectorError(error) || error.action === 'reject') throw error;
+        // The chore that follows consents looks again, whatever an answer was.
+        if (!isConnectorError(error) || (error.action === 'reject' && stream !== 'consents')) throw error;
         await pause(error.retryAfterMs ?? 200);
       }
     }
   };
-  await run(`run-${round - 1}`);
+  if (round > 0) await run(`run-${round - 1}`);
   if (lead !== undefined)
     await partner.campaigns.addLeads({ params: { campaignId: lead.campaignId }, body: { leads: [lead.lead] } });
   if (enters !== undefined) {
@@ -97,6 +108,23 @@ async function work(task: Task): Promise<void> {
   await store.close();
   await partner.close();
 }
+
+/** The first run of all lands everybody; each other one reads what was hinted at, and stops whose consent is over. */
+async function followConsents(deps: ActivityDeps, runId: string): Promise<void> {
+  const isFirst = runId === FIRST_RUN;
+  for (const stream of isFirst ? (['candidates', 'applications', 'consents'] as const) : (['consents'] as const)) {
+    const mode = isFirst ? 'full' : 'incremental';
+    // What a broken answer refused, the next pass reads.
+    for (let pass = 1, state = ''; state !== 'done'; pass += state === 'running' ? 0 : 1) {
+      const input = { tenantId: 'acme', stream, runId: `${stream}-${runId}-${pass}`, mode, begun: false } as const;
+      state = (await pullPages(deps, input)).state;
+      if (pass > 5) throw new Error(`${stream} ended as ${state}`);
+    }
+  }
+  await followPrivacy(deps, 'acme', new AbortController().signal);
+}
+
+const FIRST_RUN = 'run-0';
 
 function ruleConnection({ url, key, settings, listed = [] }: Task, stream: string): Connection {
   const partner = createPartnerClient({
@@ -119,10 +147,11 @@ function ruleConnection({ url, key, settings, listed = [] }: Task, stream: strin
 
 /** As a worker has it, of the tenant file that the settings name. */
 async function appliedConnection({ url, key, settings }: Task, store: Store): Promise<Connection> {
-  const { file, directory } = settings as { file: string; directory: string };
+  const { file, directory } = settings as { file: string; directory?: string };
   Object.assign(process.env, { KILLS_PARTNER_KEY: key, KILLS_DIRECTORY_TOKEN: SCIM_TOKEN });
   const mapping = join(dirname(file), 'accounts.yaml');
-  const tenant = await parseTenant({ file, files: { [file]: tenantText(url, directory), [mapping]: ACCOUNT_RULES } });
+  const text = tenantText(url) + (directory === undefined ? CONSENT_STREAMS : accountStreams(directory));
+  const tenant = await parseTenant({ file, files: { [file]: text, [mapping]: ACCOUNT_RULES } });
   const connections = createConnections(() => tenant, {
     requestMs: 5_000,
     rateLimitOf: () => ({ ...unlimited, ownEndpoints: () => [], close: async () => undefined }),
@@ -139,19 +168,26 @@ const ACCOUNT_RULES = `fields:
   email: { from: candidate.email }
 `;
 
-function tenantText(partner: string, directory: string): string {
+function tenantText(partner: string): string {
   return `tenant: acme
-partner: { baseUrl: "${partner}", environment: sandbox, apiKey: env:KILLS_PARTNER_KEY, company: "17", webhooks: off,
-  allowPrivateAddress: true }
+partner: { baseUrl: "${partner}", environment: sandbox, apiKey: env:KILLS_PARTNER_KEY, company: "17",
+  allowPrivateAddress: true, webhookKeys: [env:KILLS_PARTNER_KEY] }
 hris: { kind: sql, connection: hr, url: "sqlite:./hr.sqlite", createTable: true }
 policies: { onboarding: skip }
 writeBack: { customField: cf-1 }
-destinations:
+`;
+}
+
+function accountStreams(directory: string): string {
+  return `destinations:
   - { kind: scim, connection: directory, url: "${directory}", token: env:KILLS_DIRECTORY_TOKEN,
       allowPrivateAddress: true, mapping: ./accounts.yaml }
 streams: { accounts: { every: 1m } }
 `;
 }
+
+const CONSENT_STREAMS =
+  'streams: { candidates: { every: 1h }, applications: { every: 1h }, consents: { every: 1h } }\n';
 
 async function endAsHired(store: Store, { jobCandidateId, candidateId, jobId }: NonNullable<Task['hired']>) {
   const key = { tenantId: 'acme', jobCandidateId, period: 1 };
@@ -191,7 +227,9 @@ async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: s
   const { url, key } = sandbox;
   const task = { stream, storeUrl, url, key, settings: scene.settings };
   const listFile = join(dir, `${stream}-${kind}.points`);
-  await start({ ...task, round: 1, ...scene.next(0), listFile });
+  // Everybody lands before anybody withdraws.
+  if (stream === 'consents') await start({ ...task, round: 0 });
+  await start({ ...task, round: 1, ...(await scene.next(0)), listFile });
   const counted = new Map<string, number>();
   const points = (await readFile(listFile, 'utf8'))
     .trim()
@@ -202,8 +240,8 @@ async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: s
     });
   let kills = 0;
   for (const [index, killAt] of points.entries())
-    if (await start({ ...task, round: index + 2, ...scene.next(index + 1), killAt })) kills += 1;
-  await start({ ...task, round: points.length + 2, ...scene.next(points.length) });
+    if (await start({ ...task, round: index + 2, ...(await scene.next(index + 1)), killAt })) kills += 1;
+  await start({ ...task, round: points.length + 2, ...(await scene.next(points.length)) });
   const times = await scene.times();
   await scene.close?.();
   const people = points.length + 1;
@@ -219,10 +257,12 @@ async function killAtEach(stream: Stream, kind: string, storeUrl: string, dir: s
 
 type Sandbox = Awaited<ReturnType<typeof openPartner>>;
 
+type Next = Pick<Task, 'hint' | 'enters' | 'lead' | 'listed' | 'hired'>;
+
 interface Scene {
   settings: object;
   /** Who comes under the rule next. */
-  next(index: number): Pick<Task, 'hint' | 'enters' | 'lead' | 'listed' | 'hired'>;
+  next(index: number): Next | Promise<Next>;
   /** By person, how often the oracle has what the rule is for: the partner's ledger, or the directory's own list. */
   times(): Promise<Map<string, number>>;
   close?(): Promise<void>;
@@ -349,12 +389,64 @@ async function accountScene({ control, partner }: Sandbox, dir: string): Promise
   };
 }
 
+/** So many have consented; one after the other withdraws, and those behind them never do. */
+const CONSENTING = 150;
+
+/** Each round somebody withdraws, and an answer about somebody's consent is lost or broken. */
+async function consentScene({ control, partner }: Sandbox, dir: string): Promise<Scene> {
+  const [job] = (await partner.readAll(contract.jobs.list, {})).items;
+  const people: { jobCandidateId: number; candidateId: number }[] = [];
+  for (let n = 0; n < CONSENTING; n += 1) {
+    const candidate = { firstName: 'Eva', lastName: 'Lind', email: `eva${n}@example.com` };
+    people.push((await control.act('apply', { jobId: Number(job?.id), candidate, resume: false })) as never);
+  }
+  const hr = join(await mkdtemp(join(dir, 'consents-')), 'hr.sqlite');
+  await ensureHrisSchema(`sqlite:${hr}`, {}, landings);
+  const hris = new DatabaseSync(hr, { timeout: 10_000 });
+  hris.exec('create table marks (id text)');
+  for (const table of ['partner_candidates', 'partner_applications'])
+    hris.exec(`create trigger mark_${table} after update on ${table} when new.gone_at is not old.gone_at
+      begin insert into marks values ('${table} ' || new.partner_id); end`);
+  const all = (query: string): string[] =>
+    hris
+      .prepare(query)
+      .all()
+      .map((row) => String(row['id']));
+  return {
+    settings: { file: join(dirname(hr), 'acme.yaml') },
+    async next(index) {
+      const jobCandidateId = people[index]?.jobCandidateId ?? 0;
+      await control.act('changeConsent', { jobCandidateId });
+      const kind = REQUEST_FAULTS[index % REQUEST_FAULTS.length] ?? 'answer-lost';
+      const on = 'jobCandidates.getConsentDocument';
+      await control.act('setFaults', { faults: [{ kind, on, nth: 1 + (index % 2) }] });
+      return { hint: String(jobCandidateId) };
+    },
+    async times() {
+      const marks = countBy(all('select id from marks'));
+      const withdrawn = all("select partner_id as id from partner_consents where state = 'withdrawn'");
+      const times = new Map<string, number>();
+      for (const { jobCandidateId, candidateId } of people) {
+        const own = [`partner_applications ${jobCandidateId}`, `partner_candidates ${candidateId}`];
+        const marked = own.map((name) => marks.get(name) ?? 0);
+        for (const name of own) marks.delete(name);
+        if (marked.every((count) => count === 0) && !withdrawn.includes(String(jobCandidateId))) continue;
+        times.set(String(jobCandidateId), Math.max(...marked));
+      }
+      for (const name of marks.keys()) times.set(name, 2);
+      return times;
+    },
+    close: async () => hris.close(),
+  };
+}
+
 const SCENES = {
   invitations: invitationScene,
   moves: moveScene,
   sourcing: sourcingScene,
   resumes: resumeScene,
   accounts: accountScene,
+  consents: consentScene,
 };
 
 function countBy(names: readonly string[]): Map<string, number> {

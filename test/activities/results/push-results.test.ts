@@ -182,7 +182,7 @@ test('edits by anybody, deletions and lost or doubled webhooks come to what the 
   expect(await calls(WRITE)).toBe(writes);
 });
 
-test('where many other values would be replaced, a person is asked first; empty fields are filled unasked', async () => {
+test('where many other values would be replaced, a person is asked; empty ones are filled unasked', async () => {
   const { run, interview, set, shown, calls, store, people } = await resultsWorld();
   for (const one of people.slice(0, 25)) await interview(one, 50);
   for (const one of people.slice(0, 21)) await set(one, 3);
