@@ -1,4 +1,5 @@
-// Where somebody's words come to stand: npm run test:canaries -- [--people N] [--keep], also with HIREBRIDGE_KEYS set
+// Where somebody's words come to stand: npm run test:canaries -- [--people N] [--cores unlimited] [--keep];
+// also with HIREBRIDGE_KEYS set
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,11 @@ import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts
 import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
 
 const { values } = parseArgs({
-  options: { people: { type: 'string', default: '100' }, keep: { type: 'boolean', default: false } },
+  options: {
+    people: { type: 'string', default: '100' },
+    cores: { type: 'string', default: '0' },
+    keep: { type: 'boolean', default: false },
+  },
 });
 const PEOPLE = Number(values.people);
 const HIRED = Math.ceil(PEOPLE / 5);
@@ -44,6 +49,8 @@ interface Ground {
   root: string;
   temporal: string;
   temp: string;
+  /** Where a process that crashes leaves what it leaves. */
+  crash: string;
   world: World;
   store: Store;
 }
@@ -59,7 +66,9 @@ async function main(): Promise<void> {
   const { path: cliPath } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const root = await mkdtemp(join(tmpdir(), 'hirebridge-canaries-'));
   const temp = join(root, 'tmp');
+  const crash = join(root, 'crash');
   await mkdir(temp);
+  await mkdir(crash);
   const dbFile = join(root, 'temporal', 'temporal.db');
   const logFile = join(root, 'temporal', 'temporal.log');
   const temporal = await startDevServer({ cliPath, headless: true, dbFile, logFile });
@@ -76,11 +85,11 @@ async function main(): Promise<void> {
   try {
     await writeFile(join(world.tenantsDir, 'pay.yaml'), MAPPING);
     const people = await plant(world);
-    await play(world, people);
+    await play(world, people, crash);
     planted = people.flatMap(({ canaries }) => canaries).length;
     const store = await openStore(world.storeUrl);
     try {
-      await search({ root, temporal: join(root, 'temporal'), temp, world, store }, people, looks);
+      await search({ root, temporal: join(root, 'temporal'), temp, crash, world, store }, people, looks);
     } finally {
       await store.close();
     }
@@ -137,10 +146,12 @@ async function plant({ partner, control }: World): Promise<Person[]> {
   return people;
 }
 
-/** Hires among faults, a killed worker, people who are turned down, and questions to somebody, at the loudest level. */
-async function play(world: World, people: readonly Person[]): Promise<void> {
+/** Hires among faults, a worker that crashes, people who are turned down, and questions, at the loudest level. */
+async function play(world: World, people: readonly Person[], crash: string): Promise<void> {
   await world.startReceiver();
-  const worker = await world.startWorker();
+  // As docs/security.md says: with `unlimited` the core that is left here holds what the worker had read.
+  const via = ['bash', '-c', `cd "${crash}" && ulimit -c ${values.cores} && exec "$0" "$@"`];
+  const worker = await world.startWorker({}, { via });
   await until('the baseline', async () => {
     const store = await openStore(world.storeUrl);
     const state = await readTenantState(store, world.tenant).finally(() => store.close());
@@ -156,7 +167,8 @@ async function play(world: World, people: readonly Person[]): Promise<void> {
   await move(hired.slice(0, HIRED / 2), 'HIRED');
   await move(hired.slice(HIRED / 2), 'HIRED');
   await until('somebody is enrolled', async () => (await world.effects('enrolment')).length > 0);
-  await worker.kill();
+  worker.child.kill('SIGABRT');
+  if ((await worker.ended) !== 'SIGABRT') throw new Error('the worker did not crash');
   await world.startWorker();
   await world.control.act('clearFaults', {});
   // Turned down again: what they left must go as well.
@@ -256,9 +268,15 @@ async function nowhere(
   return { found, faults: others.map(([place, count]) => `${count} in ${place}`) };
 }
 
+/** A file that went meanwhile holds nothing; one that cannot be read might. */
+function ifGone(error: NodeJS.ErrnoException): Buffer {
+  if (error.code !== 'ENOENT') throw error;
+  return Buffer.alloc(0);
+}
+
 /** How many of them stand in each place, by the bytes of its files: free pages and write-ahead logs are among those. */
 async function lookFor(
-  { root, temporal, temp, world }: Ground,
+  { root, temporal, temp, crash, world }: Ground,
   canaries: readonly string[],
   said: readonly string[] = [],
 ): Promise<Record<string, number>> {
@@ -268,6 +286,7 @@ async function lookFor(
     [world.dataDir, 'data directory'],
     [temporal, 'Temporal'],
     [temp, 'temp'],
+    [crash, 'crash'],
     [join(root, 'backups'), 'backup'],
   ] as const)
     for (const file of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
@@ -275,7 +294,7 @@ async function lookFor(
       const path = join(file.parentPath, file.name);
       const isStore = relative(world.dataDir, path).startsWith('store.db');
       const place = name === 'backup' ? `backup ${file.name}` : name;
-      texts.push([isStore ? 'store' : place, await readFile(path).catch(() => Buffer.alloc(0))]);
+      texts.push([isStore ? 'store' : place, await readFile(path).catch(ifGone)]);
     }
   const places = Map.groupBy(texts, ([place]) => place);
   const counts = [...places].map(([place, some]) => {

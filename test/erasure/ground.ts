@@ -30,7 +30,8 @@ export async function openGround(store: Store, hrisUrl: string): Promise<Ground>
   await ensureHrisSchema(hrisUrl, {}, landings);
   const options = sqlOptions(landings).parse({ url: hrisUrl });
   const { landing, close } = openLandingTables(options);
-  const hr = openDatabase<never>(hrisUrl);
+  // Filling takes longer than any statement of the product may.
+  const hr = openDatabase<never>(hrisUrl.startsWith('sqlite:') ? hrisUrl : `${hrisUrl}?statement_timeout=600000`);
   const model = await seedModel(store, hr, landing);
   const connection = {
     tenant: { tenant: '', hris: { connection: 'hr' }, streams: {} },

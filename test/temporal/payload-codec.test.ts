@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCodecServer } from '../../src/temporal/codec-server.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { taskQueue } from '../../src/temporal/ids.ts';
 import { payloadCodec } from '../../src/temporal/payload-codec.ts';
 import { createWorkers } from '../../src/temporal/worker.ts';
@@ -71,6 +74,15 @@ test('histories hold nothing readable, go on with those of before, and need the 
   const history = readable(historyToJSON(await sealed.fetchHistory()));
   expect(history).toContain('binary/encrypted');
   expect(history).not.toContain(NAME);
+  const codec = await startCodecServer(keys, { token: 'a-token-of-some-length', port: 0, origins: [] });
+  onTestFinished(() => codec.close());
+  const { path } = await resolveTemporalCli();
+  const shown = async (...more: string[]): Promise<string> => {
+    const show = ['workflow', 'show', '--workflow-id', sealed.workflowId, '--address', address, ...more];
+    return (await promisify(execFile)(path, [...show, '--namespace', temporal.namespace, '--detailed'])).stdout;
+  };
+  expect(await shown()).not.toContain(NAME);
+  expect(await shown('--codec-endpoint', `${codec.url}/a-token-of-some-length`)).toContain(NAME);
   const refused = { code: 'KEY_MISSING', message: expect.stringContaining('HIREBRIDGE_KEYS is not set') };
   const blind = clientWith(undefined);
   await expect(blind.workflow.getHandle(sealed.workflowId).result()).rejects.toMatchObject(refused);
