@@ -32,7 +32,7 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
     const said = world.given.some((one) => one.human === human && one.answer === 'here-too');
     // Across HR systems a person is their candidate id: with a new profile nothing but an address tells who they are.
     const isKnownTwice = [...world.aliases.values()].includes(human);
-    if (has(world, 'shared-company') && here > 1 && !said && !isKnownTwice && !isAskedTooLate(world, human, made))
+    if (has(world, 'shared-company') && here > 1 && !said && !isKnownTwice && !isUnknownElsewhere(world, human, made))
       broken.push(`I2 ${human} was made an employee in ${here} HR systems and nobody was asked`);
   }
   const owners = new Map([...employees].flatMap(([human, records]) => records.map((one) => [one.number, human])));
@@ -49,18 +49,23 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
 }
 
 /**
- * The backup, or a store that was built anew, did not know the first employee, and nobody looks into the HR system of
- * another tenant: that one's hire asks as soon as it goes on. backup.md says so.
+ * The backup, or a store that was built anew, did not know the first employee when the second one was made: nobody
+ * looks into the HR system of another tenant. backup.md says so.
  */
-function isAskedTooLate(world: World, human: string, made: readonly Employee[]): boolean {
+function isUnknownElsewhere(world: World, human: string, made: readonly Employee[]): boolean {
   const { storeLostAt, storeSavedAt, storeRestoredAt, store } = world;
-  const isLost = made.some(({ createdAt: at }) => at <= storeLostAt || (storeSavedAt < at && at <= storeRestoredAt));
-  const asked = store.all(
-    `select 1 from holds join hires using (tenant_id, job_candidate_id, period)
-     where holds.code = 'PERSON_HIRED_ELSEWHERE' and hires.candidate_id = ?`,
-    human.split(':')[1] ?? '',
-  );
-  return isLost && asked.length > 0;
+  const candidateId = human.split(':')[1] ?? '';
+  return made.some(({ id, createdAt: at }) => {
+    const isBackup = storeSavedAt < at && at <= storeRestoredAt;
+    if (!isBackup && at > storeLostAt) return false;
+    const later = made.filter(({ createdAt }) => createdAt > (isBackup ? storeRestoredAt : storeLostAt));
+    const linked = store.all<{ at: number }>(
+      "select at from person_keys where kind = 'employee' and candidate_id = ? and value = ?",
+      candidateId,
+      id,
+    );
+    return later.length > 0 && later.every(({ createdAt }) => linked.every((one) => one.at >= createdAt));
+  });
 }
 
 /**
