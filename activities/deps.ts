@@ -15,6 +15,8 @@ export interface ActivityDeps {
   lastReconcile: LastReconcile;
   /** Has records of a stream read again soon; absent in a command, whose hires the next pass finds. */
   hintStream?: (stream: { tenantId: string; stream: StreamName }, ids: readonly string[]) => Promise<void>;
+  /** Told how long a hire took that ended well; absent in a command. */
+  hired?: (ms: number) => void;
   /** Absent where nobody is erased: in a command. */
   forgetting?: Forgetting;
   /** What this process keeps beside the store; as `forgetting`. */

@@ -309,6 +309,7 @@ function wireActivities(
     ),
     followedHires: (tenantId) => followedHires(hires, tenantId),
     lastReconcile: rememberReconciles((tenantId) => askLastReconcile(hires, tenantId)),
+    hired: metrics.hired,
     forgetting: forgettingIn(hires),
     dataDir: options.dataDir,
     closedGates: new Set(),

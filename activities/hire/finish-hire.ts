@@ -20,6 +20,7 @@ import {
   targetOf,
 } from '../../src/plan/plan-write-back.ts';
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
+import { ownTimeOf } from '../../src/store/hire-ages.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
@@ -110,7 +111,8 @@ async function verifyAndEnd(hire: HireContext): Finished {
   const verified = await verify(hire);
   if (verified.verdict !== 'verified') return verified;
   await tellWhyHeld(hire, 'over');
-  await endHire(deps.store, ref, 'done');
+  const tookMs = await ownTimeOf(deps.store, ref);
+  if (await endHire(deps.store, ref, 'done')) deps.hired?.(tookMs);
   deps.log.info(ref, 'hire done');
   await hintAfterHire(hire);
   return verified;

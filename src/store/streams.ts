@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { StreamRow, Tables } from './schema.ts';
 import type { StreamMode } from './stream-tables.ts';
@@ -56,6 +56,36 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
 export async function listStreams({ kysely }: Store, tenantIds?: readonly string[]): Promise<StreamRow[]> {
   const query = kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream');
   return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+}
+
+/**
+ * How long ago the latest run of each stream last got on, and what became of its records; where tenants are not told
+ * apart, the oldest of theirs and the sum.
+ */
+export async function sumStreams({ kysely, now }: Store, { byTenant }: { byTenant: boolean }) {
+  const tenant = byTenant ? sql<string>`streams.tenant_id` : sql<string>`''`;
+  const rows = await kysely
+    .selectFrom('streams')
+    .innerJoin('tenants', 'tenants.tenant_id', 'streams.tenant_id')
+    .where('tenants.state', '!=', 'removed')
+    .select(({ fn }) => [
+      tenant.as('tenantId'),
+      'stream',
+      sql<number>`max(${now} - streams.updated_at)`.as('ageMs'),
+      fn.sum<number>('created').as('created'),
+      fn.sum<number>('updated').as('updated'),
+      fn.sum<number>('unchanged').as('unchanged'),
+      fn.sum<number>('quarantined').as('quarantined'),
+      fn.sum<number>('held').as('held'),
+    ])
+    .groupBy(byTenant ? ['streams.tenant_id', 'stream'] : 'stream')
+    .execute();
+  return rows.map(({ tenantId, stream, ageMs, ...records }) => ({
+    tenantId,
+    stream,
+    ageMs: Number(ageMs),
+    records: Object.entries(records).map(([outcome, count]) => ({ outcome, count: Number(count) })),
+  }));
 }
 
 /**

@@ -2,11 +2,13 @@ import { Counter, Gauge, Histogram, type PrometheusContentType, Registry } from 
 import type { CallReport } from '../partner/client/types.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
+import { oldestOwnTimes } from '../store/hire-ages.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
 import { countOpenDeliveries } from '../store/inbox.ts';
 import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
+import { sumStreams } from '../store/streams.ts';
 import { readClock } from '../store/tenant-states.ts';
 import { isTracing, tracedIds } from '../trace.ts';
 
@@ -25,22 +27,46 @@ export interface Metrics {
   started(queue: 'live' | 'bulk', waitedMs: number): void;
   /** An attempt of an activity is over, well or not. */
   ended(activity: string, ms: number): void;
+  /** A hire's end is verified, so long after it last waited for somebody. */
+  hired(ms: number): void;
 }
 
 /** What is counted of the fleet, and what is to be told for it. */
 export function createMetrics(store: Store, registry: Registry, options: MetricsOptions): Metrics {
   gaugeHires(store, registry, options);
+  gaugeOldestHire(store, registry, options);
+  gaugeStreams(store, registry, options);
+  gaugeStore(store, registry);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
   gaugeInbox(store, registry);
   gaugeRateLimits(store, registry, options);
   // Exemplars need another form of the page, which Prometheus reads as well.
   if (isTracing()) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as PrometheusContentType);
-  return { called: countCalls(registry, options), started: countWaits(registry), ended: countSteps(registry) };
+  return {
+    called: countCalls(registry, options),
+    started: countWaits(registry),
+    ended: countSteps(registry),
+    hired: countHired(registry),
+  };
+}
+
+/** For several figures that one question to the store answers: it is asked once a scrape, and each waits for it. */
+function askedOnce(ask: () => Promise<void>): () => Promise<void> {
+  let asking: Promise<void> | undefined;
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
 }
 
 /** A histogram of seconds whose buckets name a trace, where spans are made. */
-function histogram(registry: Registry, config: { name: string; help: string; labelNames: string[] }) {
+function histogram(
+  registry: Registry,
+  config: { name: string; help: string; labelNames?: string[]; buckets?: number[] },
+) {
   const enableExemplars = isTracing();
   const seconds = new Histogram({ ...config, enableExemplars, registers: [registry] });
   return (labels: Record<string, string>, ms: number): void => {
@@ -55,6 +81,16 @@ function countSteps(registry: Registry): Metrics['ended'] {
   const help = 'Duration of activities, the steps of hires, reconciles and streams, by name';
   const seconds = histogram(registry, { name: 'hirebridge_activity_seconds', help, labelNames: ['activity'] });
   return (activity, ms) => seconds({ activity }, ms);
+}
+
+/** How long hires took that ended well, without the time in which somebody was waited for. */
+function countHired(registry: Registry): Metrics['hired'] {
+  const seconds = histogram(registry, {
+    name: 'hirebridge_hire_seconds',
+    help: 'From when a hire last waited for a person or its onboarding to its verified end',
+    buckets: [1, 5, 15, 60, 300, 600, 1_800, 3_600, 21_600, 86_400],
+  });
+  return (ms) => seconds({}, ms);
 }
 
 /** The label of a tenant, where there is one. */
@@ -111,23 +147,25 @@ function gaugeAlarms(store: Store, registry: Registry): void {
 
 /** Deliveries that wait or were left, and the age of the oldest that waits: 0 where none does. */
 function gaugeInbox(store: Store, registry: Registry): void {
+  const collect = askedOnce(async () => {
+    const [counts, now] = [await countOpenDeliveries(store), await readClock(store)];
+    deliveries.reset();
+    for (const { state, count } of counts) deliveries.inc({ state }, count);
+    const came = counts.filter(({ state }) => state === 'waiting').map(({ oldestAt }) => oldestAt);
+    oldest.set(Math.max(0, now - Math.min(now, ...came)) / 1000);
+  });
   const oldest = new Gauge({
     name: 'hirebridge_inbox_oldest_seconds',
     help: 'How long the oldest waiting delivery has waited',
     registers: [registry],
+    collect,
   });
-  new Gauge({
+  const deliveries = new Gauge({
     name: 'hirebridge_inbox_deliveries',
     help: 'Deliveries that wait, or were left for a person, by state',
     labelNames: ['state'],
     registers: [registry],
-    async collect() {
-      const [counts, now] = [await countOpenDeliveries(store), await readClock(store)];
-      this.reset();
-      for (const { state, count } of counts) this.inc({ state }, count);
-      const came = counts.filter(({ state }) => state === 'waiting').map(({ oldestAt }) => oldestAt);
-      oldest.set(Math.max(0, now - Math.min(now, ...came)) / 1000);
-    },
+    collect,
   });
 }
 
@@ -162,59 +200,113 @@ function gaugeHires(store: Store, registry: Registry, options: MetricsOptions): 
   });
 }
 
+/** The age of the oldest hire that should go on by itself, whenever the metrics are read: 0 where there is none. */
+function gaugeOldestHire(store: Store, registry: Registry, options: MetricsOptions): void {
+  const label = labelOf(options);
+  new Gauge({
+    name: 'hirebridge_hire_oldest_seconds',
+    help: 'How long the oldest open hire has waited for nobody; paused and frozen tenants are left out',
+    labelNames: label.names,
+    registers: [registry],
+    async collect() {
+      const ages = await oldestOwnTimes(store);
+      this.reset();
+      if (!options.byTenant) return this.set(Math.max(0, ...ages.map(({ ms }) => ms)) / 1000);
+      for (const { tenantId, ms } of ages) this.set(label.of(tenantId), Math.max(0, ms) / 1000);
+    },
+  });
+}
+
+/** The latest run of each stream; where tenants are not told apart, the oldest of theirs and the sum of its records. */
+function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions): void {
+  const label = labelOf(options);
+  const collect = askedOnce(async () => {
+    const rows = await sumStreams(store, options);
+    ages.reset();
+    records.reset();
+    for (const { tenantId, stream, ageMs, records: sums } of rows) {
+      const labels = { ...label.of(tenantId), stream };
+      ages.set(labels, Math.max(0, ageMs) / 1000);
+      for (const { outcome, count } of sums) records.set({ ...labels, outcome }, count);
+    }
+  });
+  const ages = new Gauge({
+    name: 'hirebridge_stream_age_seconds',
+    help: 'How long ago the latest run of each stream last got on',
+    labelNames: [...label.names, 'stream'],
+    registers: [registry],
+    collect,
+  });
+  const records = new Gauge({
+    name: 'hirebridge_stream_records',
+    help: 'Records in the latest run of each stream, by what became of them',
+    labelNames: [...label.names, 'stream', 'outcome'],
+    registers: [registry],
+    collect,
+  });
+}
+
+/** Asked for nothing but the time. */
+function gaugeStore(store: Store, registry: Registry): void {
+  new Gauge({
+    name: 'hirebridge_store_answer_seconds',
+    help: 'How long the store took to tell the time when the metrics were read',
+    registers: [registry],
+    async collect() {
+      const asked = performance.now();
+      await readClock(store);
+      this.set((performance.now() - asked) / 1000);
+    },
+  });
+}
+
 /**
  * What was learned of each rate limit and how its calls fare, read from the store with the metrics: of the fleet. Where
  * tenants are not told apart, of each upstream what is worst among them.
  */
 function gaugeRateLimits(store: Store, registry: Registry, options: MetricsOptions): void {
   const label = labelOf(options);
-  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+  const collect = askedOnce(async () => {
+    const views = await viewRateLimits(store);
+    for (const each of [rates, shares, waits]) each.reset();
+    const seen = Map.groupBy(views, ({ tenantId, upstream }) =>
+      options.byTenant ? `${tenantId} ${upstream}` : upstream,
+    );
+    for (const alike of seen.values()) {
+      const [{ tenantId, upstream }] = alike as [RateLimitView];
+      const common = { ...label.of(tenantId), upstream };
+      const most = (what: (view: RateLimitView) => number): number => Math.max(...alike.map(what));
+      for (const [kind, own] of Map.groupBy(alike, (view) => view.kind))
+        rates.set({ ...common, kind }, Math.min(...own.map(({ rate }) => rate)));
+      shares.set(
+        { ...common, of: '429' },
+        most((view) => view.share429),
+      );
+      shares.set(
+        { ...common, of: 'used' },
+        most((view) => view.use),
+      );
+      for (const priority of ['live', 'bulk'] as const) {
+        const waited = alike.flatMap((view) => view.waits[priority] ?? []);
+        if (waited.length === 0) continue;
+        const longest = (ms: readonly number[]): number => Math.max(...ms) / 1000;
+        waits.set({ ...common, priority, quantile: '0.5' }, longest(waited.map(({ p50Ms }) => p50Ms)));
+        waits.set({ ...common, priority, quantile: '0.99' }, longest(waited.map(({ p99Ms }) => p99Ms)));
+      }
+    }
+  });
+  const gauge = (name: string, help: string, labels: readonly string[]) =>
     new Gauge({
       name: `hirebridge_rate_limit_${name}`,
       help,
       labelNames: [...label.names, 'upstream', ...labels],
       registers: [registry],
+      collect,
     });
-  const shares = gauge('share', 'Of the calls of the last minutes: refused with 429; and used of the learned rate', [
-    'of',
-  ]);
-  const waits = gauge('wait_seconds', 'How long calls waited for a permit in the last minutes', [
-    'priority',
-    'quantile',
-  ]);
-  new Gauge({
-    name: 'hirebridge_rate_limit_per_second',
-    help: 'Calls a second that are allowed now, as learned, by the kind of limit believed in',
-    labelNames: [...label.names, 'upstream', 'kind'],
-    registers: [registry],
-    async collect() {
-      const views = await viewRateLimits(store);
-      for (const each of [this, shares, waits]) each.reset();
-      const seen = Map.groupBy(views, ({ tenantId, upstream }) =>
-        options.byTenant ? `${tenantId} ${upstream}` : upstream,
-      );
-      for (const alike of seen.values()) {
-        const [{ tenantId, upstream }] = alike as [RateLimitView];
-        const common = { ...label.of(tenantId), upstream };
-        const most = (what: (view: RateLimitView) => number): number => Math.max(...alike.map(what));
-        for (const [kind, own] of Map.groupBy(alike, (view) => view.kind))
-          this.set({ ...common, kind }, Math.min(...own.map(({ rate }) => rate)));
-        shares.set(
-          { ...common, of: '429' },
-          most((view) => view.share429),
-        );
-        shares.set(
-          { ...common, of: 'used' },
-          most((view) => view.use),
-        );
-        for (const priority of ['live', 'bulk'] as const) {
-          const waited = alike.flatMap((view) => view.waits[priority] ?? []);
-          if (waited.length === 0) continue;
-          const longest = (ms: readonly number[]): number => Math.max(...ms) / 1000;
-          waits.set({ ...common, priority, quantile: '0.5' }, longest(waited.map(({ p50Ms }) => p50Ms)));
-          waits.set({ ...common, priority, quantile: '0.99' }, longest(waited.map(({ p99Ms }) => p99Ms)));
-        }
-      }
-    },
-  });
+  const share = 'Of the calls of the last minutes: refused with 429; and used of the learned rate';
+  const shares = gauge('share', share, ['of']);
+  const wait = 'How long calls waited for a permit in the last minutes';
+  const waits = gauge('wait_seconds', wait, ['priority', 'quantile']);
+  const rate = 'Calls a second that are allowed now, as learned, by the kind of limit believed in';
+  const rates = gauge('per_second', rate, ['kind']);
 }

@@ -1,5 +1,5 @@
 // Builds the image's file system without an engine and runs each part in it as the image does: npm run test:image
-// -- [--root FOLDER] takes one that was built; [--kind amd64|arm64] is the machine it is for, this one's kind by default.
+// -- [--root FOLDER] takes one that was built; [--kind amd64|arm64] is the machine that it is for, by default this one.
 // Linux, root, mmdebstrap; for the other kind qemu-user-static. Temporal and Postgres are this machine's.
 // SBOM_SCHEMA: the folder of CycloneDX's bom-1.5.SNAPSHOT.schema.json, to which check-jsonschema then holds the SBOM.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -86,8 +86,9 @@ async function judgeFiles(root: string): Promise<void> {
   const binaries = await binariesIn(root);
   const foreign = binaries.filter(({ machine }) => machine !== MACHINES[kind]).map(({ path }) => path);
   const addons = binaries.filter(({ path }) => path.endsWith('.node'));
+  const wrong = foreign.map((path) => `, but ${path}`).join('');
   judge(
-    `${binaries.length} binaries, ${addons.length} of them Node's addons, all for ${kind}${foreign.map((path) => `, but ${path}`).join('')}`,
+    `${binaries.length} binaries, ${addons.length} of them Node's addons, all for ${kind}${wrong}`,
     foreign.length === 0 && addons.some(({ path }) => path.includes('core-bridge')),
   );
   const sbom = join(root, 'app/sbom.cdx.json');

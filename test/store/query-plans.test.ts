@@ -15,6 +15,7 @@ import {
   verifyWrites,
 } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hints.ts';
+import { oldestOwnTimes, ownTimeOf } from '../../src/store/hire-ages.ts';
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import { accountOf, claimStep, hiresDueForStep, settleStep, stepsToTell } from '../../src/store/hire-steps.ts';
@@ -88,6 +89,7 @@ async function askEverything(store: Store): Promise<void> {
   if (other !== undefined) await failDelivery(store, other, 'TEST');
   await insertHires(store, [{ ...key, state: 'open' }]);
   await updateHire(store, key, { onboarding_candidate_id: 'oc-1' });
+  await ownTimeOf(store, key);
   await latestHire(store, 'acme', '7');
   await latestHires(store, 'acme', ['7']);
   await hiresInState(store, 'acme', 'open');
@@ -135,6 +137,7 @@ async function askEverything(store: Store): Promise<void> {
 /** What the metrics, `hirebridge status` and `hirebridge inbox` ask. */
 async function askForStatus(store: Store): Promise<void> {
   await countHires(store);
+  await oldestOwnTimes(store);
   await countBegun(store, 1_000);
   await countOpenHolds(store);
   await listHolds(store);

@@ -9,6 +9,8 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { openRateLimit } from '../../src/store/open-rate-limit.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { beginRun, commitPage } from '../../src/store/streams.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { installTracing } from '../../src/trace.ts';
 import { createMetrics } from '../../src/worker/metrics.ts';
 
@@ -53,6 +55,11 @@ async function fleet(): Promise<Store> {
     await openHold(store, { tenantId, code: 'TEST', message: 'A test.', answers: ['retry'] });
     const trouble = { tenantId, kind: 'tenant-paused', subject: 's', reason: 'R', message: 'm' } as const;
     if (n < 200) await noteTrouble(store, trouble, 0);
+    await readTenantState(store, tenantId);
+    const stream = { tenantId, stream: 'people' };
+    const counts = { unchanged: 1, created: 0, updated: 0, quarantined: 2 };
+    await beginRun(store, stream, { runId: 'run', full: true, firstPage: 1 });
+    await commitPage(store, stream, 'run', { next: 2, records: 3, total: 3, counts, state: 'partial' });
   }
   const row = await store.kysely.selectFrom('rate_limits').selectAll().executeTakeFirstOrThrow();
   const others = TENANTS.slice(1).map((tenant_id) => ({ ...row, tenant_id }));
@@ -66,8 +73,9 @@ async function fleet(): Promise<Store> {
 
 async function scrape(byTenant: boolean) {
   const registry = new Registry();
-  const { called, started } = createMetrics(await fleet(), registry, { byTenant });
+  const { called, started, hired } = createMetrics(await fleet(), registry, { byTenant });
   started('live', 1_500);
+  hired(90_000);
   for (const tenantId of TENANTS)
     for (const operation of OPERATIONS)
       for (const outcome of OUTCOMES)
@@ -78,15 +86,19 @@ async function scrape(byTenant: boolean) {
   return { statements: statements - before, series };
 }
 
-test('a scrape of a thousand tenants is 2,000 series, for seven statements', async () => {
+test('a scrape of a thousand tenants is 2,000 series, for ten statements', async () => {
   const { statements: asked, series } = await scrape(false);
   expect(series.length).toBeLessThan(2_000);
-  expect(asked).toBeLessThanOrEqual(7);
+  expect(asked).toBeLessThanOrEqual(10);
   expect(series).toContain('hirebridge_partner_calls_total{operation="jobs.list",status="404",code="NOT_FOUND"} 1000');
   expect(series).toContain('hirebridge_hires{state="done"} 1000');
   expect(series).toContain('hirebridge_holds{tenant="tenant-7",code="TEST"} 1');
   expect(series).toContain('hirebridge_activity_schedule_to_start_seconds_bucket{le="2",queue="live"} 1');
   expect(series).toContain('hirebridge_activity_schedule_to_start_seconds_bucket{le="1",queue="live"} 0');
+  expect(series).toContain('hirebridge_hire_seconds_bucket{le="60"} 0');
+  expect(series).toContain('hirebridge_hire_seconds_bucket{le="300"} 1');
+  expect(series).toContainEqual(expect.stringMatching(/^hirebridge_stream_records\{.*outcome="quarantined".*\} 2000$/));
+  expect(Number(/^hirebridge_hire_oldest_seconds (.*)$/m.exec(series.join('\n'))?.[1])).toBeGreaterThan(0);
 });
 
 test('who asks for it has calls, hires and rate limits by tenant', async () => {
@@ -95,6 +107,10 @@ test('who asks for it has calls, hires and rate limits by tenant', async () => {
   expect(has('hirebridge_partner_calls_total{tenant="tenant-7",operation="jobs.list",status="404"')).toBe(true);
   expect(has('hirebridge_hires{tenant="tenant-7",state="open"}')).toBe(true);
   expect(has('hirebridge_rate_limit_per_second{tenant="tenant-7",upstream="partner"')).toBe(true);
+  // Read with the first scrape, not with the one after it.
+  expect(has('hirebridge_rate_limit_share{tenant="tenant-7",upstream="partner"')).toBe(true);
+  expect(has('hirebridge_hire_oldest_seconds{tenant="tenant-7"}')).toBe(true);
+  expect(has('hirebridge_stream_age_seconds{tenant="tenant-7",stream="people"}')).toBe(true);
 });
 
 test('while spans are made, buckets name the trace of what fell into them; else the page is as ever', async () => {

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { HireRef, HireStep } from '../hire/hire.ts';
+import { FLEET } from './freezes.ts';
+import { hireColumns } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+
+/** Steps in which nobody is waited for: neither the candidate nor somebody who buys credits or confirms a departure. */
+const OWN_STEPS: readonly HireStep[] = ['enrol', 're-enrol', 'employ', 'write-back'];
+
+/**
+ * When a hire last waited for nobody any more: it was opened, its onboarding came to stand as it stands, or a person
+ * answered.
+ */
+function onItsOwnSince({ kind, now }: Store) {
+  const answered = sql`(select max(coalesce(answered_at, closed_at, ${now})) from holds
+    where holds.tenant_id = hires.tenant_id and holds.job_candidate_id = hires.job_candidate_id
+    and holds.period = hires.period)`;
+  const newest = sql.raw(kind === 'postgres' ? 'greatest' : 'max');
+  return sql<number>`${newest}(opened_at, coalesce(onboarding_read_at, 0), coalesce(${answered}, 0))`;
+}
+
+/** How long this hire has waited for nobody, ms. */
+export async function ownTimeOf(store: Store, key: HireRef): Promise<number> {
+  const row = await store.kysely
+    .selectFrom('hires')
+    .select(sql<number>`${store.now} - ${onItsOwnSince(store)}`.as('ms'))
+    .where((eb) => eb.and(hireColumns(key)))
+    .executeTakeFirst();
+  return Number(row?.ms ?? 0);
+}
+
+/**
+ * Of each tenant how long the oldest of its open hires that wait for nobody has done so, ms; those that have none are
+ * left out, as are tenants that are paused or frozen. Asked tenant by tenant, along an index.
+ */
+export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; ms: number }[]> {
+  const rows = await store.kysely
+    .selectFrom('tenants')
+    .select((eb) => [
+      'tenants.tenant_id',
+      eb
+        .selectFrom('hires')
+        .select(sql<number | null>`max(${store.now} - ${onItsOwnSince(store)})`.as('ms'))
+        .whereRef('hires.tenant_id', '=', 'tenants.tenant_id')
+        .where('hires.state', '=', 'open')
+        .where('hires.step', 'in', OWN_STEPS)
+        .where(
+          sql<boolean>`not exists (select 1 from holds where holds.tenant_id = hires.tenant_id
+            and holds.job_candidate_id = hires.job_candidate_id and holds.period = hires.period
+            and holds.closed_at is null and holds.answered_at is null)`,
+        )
+        .as('ms'),
+    ])
+    .where('tenants.state', '=', 'active')
+    .where(sql<boolean>`not exists (select 1 from freezes where freezes.tenant_id in (tenants.tenant_id, ${FLEET}))`)
+    .execute();
+  return rows.flatMap(({ tenant_id: tenantId, ms }) => (ms === null ? [] : [{ tenantId, ms: Number(ms) }]));
+}
