@@ -108,24 +108,28 @@ function commandsOf(files: readonly string[]): [string, ...string[]][] {
     '--tag',
     `hirebridge:${next}`,
   ];
-  const folder = `${OUT}/${name}-image`;
+  // Without an engine a root file system for each kind of machine; `docker import` takes it.
+  const roots = KINDS.flatMap((kind) => {
+    const folder = `${OUT}/${name}-image-${kind}`;
+    return [
+      ['sh', 'packaging/image/build-root.sh', tarball, folder, kind],
+      ['tar', '--create', '--file', `${folder}.tar`, '--directory', folder, '.'],
+      ['rm', '-rf', folder],
+    ];
+  });
   return [
     ['git', 'commit', '--quiet', '--message', `chore(release): ${next}`, '--', ...files],
     ['git', 'tag', '--annotate', '--message', `hirebridge ${next}`, `v${next}`],
     ['mkdir', '-p', OUT],
     ['npm', 'pack', '--pack-destination', OUT],
     ...(hasEngine()
-      ? [['docker', 'buildx', 'build', ...PLATFORMS, ...dockerfile, '--output', `type=oci,dest=${image}`, '.'] as const]
-      : // For this machine's kind alone; `docker import` takes it.
-        ([
-          ['sh', 'packaging/image/build-root.sh', tarball, folder],
-          ['tar', '--create', '--file', image, '--directory', folder, '.'],
-          ['rm', '-rf', folder],
-        ] as const)),
+      ? [['docker', 'buildx', 'build', ...PLATFORMS, ...dockerfile, '--output', `type=oci,dest=${image}`, '.']]
+      : roots),
   ].map(([command = '', ...args]) => [command, ...args]);
 }
 
-const PLATFORMS = ['--platform', 'linux/amd64,linux/arm64'];
+const KINDS = ['amd64', 'arm64'];
+const PLATFORMS = ['--platform', KINDS.map((kind) => `linux/${kind}`).join(',')];
 
 function hasEngine(): boolean {
   return spawnSync('docker', ['buildx', 'inspect']).status === 0;
