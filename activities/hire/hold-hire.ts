@@ -4,7 +4,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { hireBehind, readHireRow } from '../../src/store/hires.ts';
-import { closeHold, closeHoldsOf, openHold as insertHold, readHold } from '../../src/store/holds.ts';
+import { closeHold, closeUnanswered, openHold as insertHold, lastAnswered, readHold } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -19,8 +19,10 @@ export async function openHold(
   const { store, log } = deps;
   const { tenantId, jobCandidateId, period } = ref;
   const { holdId, fresh } = await unlessOver(store, ref, async (open) => {
-    // A hire asks one thing at a time: nobody would take the answer to what it asked before.
-    await closeHoldsOf(open, ref, { except: hold.code });
+    // A hire asks one thing at a time: an answer that nobody took yet is heard first.
+    const last = await lastAnswered(open, ref);
+    if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
+    await closeUnanswered(open, ref, { except: hold.code });
     return insertHold(open, { tenantId, jobCandidateId, period, ...hold });
   });
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');

@@ -95,7 +95,7 @@ async function readResults(context: PushContext, rules: readonly Rule[]) {
       for (const { take, customField } of some) {
         const value = item[take];
         const jobCandidateId = applications[n];
-        if (typeof value !== 'string' && typeof value !== 'number') continue;
+        if ((typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
         const at = shownId(item['scoredAt'] ?? item['endedAt']) ?? '';
         const id = shownId(item['submissionId'] ?? item['flowCandidateId']) ?? '';
         if (jobCandidateId === undefined) verdicts.set(id, { id, kind: 'skipped', reason: NAMELESS });

@@ -13,20 +13,28 @@ const OWN_STEPS: readonly HireStep[] = ['enrol', 're-enrol', 'employ', 'write-ba
  */
 function onItsOwnSince({ kind, now }: Store) {
   const answered = sql`(select max(coalesce(answered_at, closed_at, ${now})) from holds
-    where holds.tenant_id = hires.tenant_id and holds.job_candidate_id = hires.job_candidate_id
-    and holds.period = hires.period)`;
+    where ${ofHire('holds')})`;
   const newest = sql.raw(kind === 'postgres' ? 'greatest' : 'max');
   return sql<number>`${newest}(opened_at, coalesce(onboarding_read_at, 0), coalesce(${answered}, 0))`;
 }
 
-/** How long this hire has waited for nobody, ms. */
+/** How long this hire has waited for nobody, ms: without the time that the HR system took to finish a create. */
 export async function ownTimeOf(store: Store, key: HireRef): Promise<number> {
+  const pending = sql<number>`coalesce(
+    (select max(made.at) from person_keys as made where made.kind = 'employee' and ${ofHire('made')})
+    - (select max(sent.decided_at) from intents as sent
+       where sent.verb = 'create-employee' and sent.outcome = 'done' and ${ofHire('sent')}), 0)`;
   const row = await store.kysely
     .selectFrom('hires')
-    .select(sql<number>`${store.now} - ${onItsOwnSince(store)}`.as('ms'))
+    .select(sql<number>`${store.now} - ${onItsOwnSince(store)} - ${pending}`.as('ms'))
     .where((eb) => eb.and(hireColumns(key)))
     .executeTakeFirst();
-  return Number(row?.ms ?? 0);
+  return Math.max(0, Number(row?.ms ?? 0));
+}
+
+function ofHire(table: string) {
+  return sql.raw(`${table}.tenant_id = hires.tenant_id and ${table}.job_candidate_id = hires.job_candidate_id
+    and ${table}.period = hires.period`);
 }
 
 /**
@@ -44,9 +52,13 @@ export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; 
         .whereRef('hires.tenant_id', '=', 'tenants.tenant_id')
         .where('hires.state', '=', 'open')
         .where('hires.step', 'in', OWN_STEPS)
+        // Before its create a hire may wait for the stage of policies.createAt, after it for the HR system.
         .where(
-          sql<boolean>`not exists (select 1 from holds where holds.tenant_id = hires.tenant_id
-            and holds.job_candidate_id = hires.job_candidate_id and holds.period = hires.period
+          sql<boolean>`(hires.step <> 'employ' or exists (select 1 from intents as sent
+            where sent.verb = 'create-employee' and sent.outcome <> 'done' and ${ofHire('sent')}))`,
+        )
+        .where(
+          sql<boolean>`not exists (select 1 from holds where ${ofHire('holds')}
             and holds.closed_at is null and holds.answered_at is null)`,
         )
         .as('ms'),

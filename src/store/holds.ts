@@ -184,14 +184,20 @@ export async function closeHold(store: Store, holdId: string): Promise<boolean> 
   return result.numUpdatedRows === 1n;
 }
 
-/** Closes what a hire that ended left open, or what it asked before it came to ask `except`. */
-export async function closeHoldsOf(store: Store, key: HireRef, { except = '' } = {}): Promise<void> {
-  await closing(store, key).where('code', '<>', except).execute();
+/** Closes what a hire that ended left open. */
+export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
+  await closing(store, key).execute();
 }
 
-/** Closes a hire's question that answered itself. False where a person was quicker, or nothing is asked. */
-export async function closeUnanswered(store: Store, key: HireRef): Promise<boolean> {
-  const result = await closing(store, key).where('answered_at', 'is', null).executeTakeFirst();
+/**
+ * Closes a hire's question that answered itself, or what it asked before it came to ask `except`. False where a person
+ * was quicker, or nothing is asked.
+ */
+export async function closeUnanswered(store: Store, key: HireRef, { except = '' } = {}): Promise<boolean> {
+  const result = await closing(store, key)
+    .where('answered_at', 'is', null)
+    .where('code', '<>', except)
+    .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
 

@@ -381,23 +381,24 @@ function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Pro
 }
 
 /** One custom field would be written over by the other; a label is known only when the partner is asked. */
-function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping): Problem[] {
+function writtenTwice(source: YamlFile, { writeBack, results = [] }: Tenant, { back }: Mapping): Problem[] {
   const wanted: [Path, string | undefined][] = [
     [['writeBack', 'customField'], writeBack.customField],
     [['writeBack', 'employeeUrl'], writeBack.employeeUrl],
     [['writeBack', 'holdReason'], writeBack.holdReason],
     ...writeBack.values.map(({ customFieldId }, at): [Path, string] => [['writeBack', 'values', at], customFieldId]),
+    ...results.map(({ customField }, at): [Path, string] => [['results', at, 'customField'], customField]),
   ];
   const own = new Set(['employeeUrl', 'holdReason']);
   const twice = wanted.filter(
     ([path, id], at) =>
       id !== undefined &&
-      own.has(String(path[1])) &&
+      (own.has(String(path[1])) || path[0] === 'results') &&
       wanted.some(([, other], otherAt) => other === id && otherAt !== at),
   );
   if (twice.length > 0)
     return twice.map(([path, id]) =>
-      problemAt(source, path, `writeBack names ${id} elsewhere as well, and each would overwrite the other.`),
+      problemAt(source, path, `the file has ${id} written elsewhere as well, and each would overwrite the other.`),
     );
   return wanted.flatMap(([path, id]) => {
     const rule = back.find(({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id);

@@ -363,7 +363,11 @@ const results = z
       }),
     'expected a list such as [{ assessment: ID, take: score, customField: ID }]',
   )
-  .min(1, 'expected at least one, or no "results" at all');
+  .min(1, 'expected at least one, or no "results" at all')
+  .refine(
+    (rules) => new Set(rules.map(({ customField }) => customField)).size === rules.length,
+    'expected each custom field once: it can have the results of one assessment or flow alone',
+  );
 
 /** How files that the customer lists become candidates. */
 const resumes = z

@@ -51,6 +51,34 @@ describe.each(kinds)('how long hires have waited for nobody, on %s', (kind) => {
     expect(Math.round((await ownTimeOf(store, refOf('1'))) / MINUTE)).toBe(0);
   });
 
+  test('what the HR system takes to finish a create counts for nobody', async () => {
+    const { store } = await storeOf(kind);
+    await readTenantState(store, 'acme');
+    await hireOf(store, '1', 90);
+    await updateHire(store, refOf('1'), { step: 'employ' });
+    // The person may have to reach the stage of policies.createAt first.
+    expect(await oldest(store)).toBeUndefined();
+    const ago = (minutes: number) => sql<number>`${store.now} - ${sql.lit(minutes * MINUTE)}`;
+    const sent = { verb: 'create-employee', attempt: 1, pinned: '{}', sent_at: ago(85), give_up_at: ago(84) };
+    const key = { tenant_id: 'acme', job_candidate_id: '1', period: 1 };
+    await store.kysely
+      .insertInto('intents')
+      .values({ ...key, ...sent, outcome: 'open' })
+      .execute();
+    expect(await oldest(store)).toBe(90);
+    await store.kysely
+      .updateTable('intents')
+      .set({ outcome: 'done', decided_at: ago(84) })
+      .execute();
+    expect(await oldest(store)).toBeUndefined();
+    const is = { person_id: 'p', scope: 'hr', kind: 'employee', value: '7', at: ago(4) } as const;
+    await store.kysely
+      .insertInto('person_keys')
+      .values({ ...key, ...is })
+      .execute();
+    expect(Math.round((await ownTimeOf(store, refOf('1'))) / MINUTE)).toBe(10);
+  });
+
   test('nobody expects a paused or frozen tenant to go on', async () => {
     const { store } = await storeOf(kind);
     await readTenantState(store, 'acme');

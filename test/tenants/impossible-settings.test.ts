@@ -55,6 +55,7 @@ const DIRECTORY =
   '{ kind: scim, connection: directory, url: https://acme.example/, token: env:TEST_HR_KEY, mapping: ./users.yaml }';
 const FILLED = 'streams: { accounts: { every: 1m } }\n';
 
+const SCORED = '{ assessment: a, take: score, customField: cf-1 }';
 const REQUISITIONS = 'requisitions: { reference: cf-9 }\n';
 const HERE = 'landing: { kind: sql, url: sqlite:./lake.sqlite }\n';
 
@@ -73,6 +74,8 @@ test.each<[keyof typeof KINDS, string, RegExp]>([
   ['sql', 'documents: [resume]\n', /takes no documents .*hris\.files\.folder.*These kinds take them: bamboohr/],
   ['tryton', 'streams: { documents: { every: 1h } }\n', /does not say which\. Add "documents/],
   ['tryton', 'options: [{ customField: cf-1, list: sites }]\n', /tells no lists .*These kinds tell some: sql/],
+  ['sql', `results: [${SCORED}, { assessment: b, take: score, customField: cf-1 }]\n`, /each custom field once/],
+  ['sql', `results: [${SCORED}]\nwriteBack: { customField: cf-1 }\n`, /has cf-1 written elsewhere as well/],
   ['sftp', 'writeBack: { employeeUrl: cf-1 }\n', /where people see an employee of kind sftp.* bamboohr, odoo, tryton/],
   ['sql', 'streams: { options: { every: 1h } }\n', /does not say which\. Add "options/],
   ['sql', FILLED, /does not say where accounts are made\. Add "destinations: \[\{ kind: scim/],

@@ -6,7 +6,7 @@ import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { createLogger } from '../../../src/log.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
-import { insertHires } from '../../../src/store/hires.ts';
+import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
@@ -43,6 +43,20 @@ test('a hire asks one thing at a time, and nothing once a person’s answer has 
   await answerHold(store, holdId, { answer: 'left', arguments: [], by: 'ada' });
   expect(await takeAnswer(deps, { ...REF, holdId })).toMatchObject({ ends: 'left' });
   expect(await listHolds(store, {})).toEqual([]);
+});
+
+test('an answer that nobody took yet is heard before a hire asks anything else', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const asked = { jobCandidateId: '5012', employeeId: '7' };
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  await endHire(store, REF, 'done');
+  const { holdId } = await openHold(deps, { ...REF, hold: holdOf('LEFT_AFTER_EMPLOYEE', asked) });
+  await answerHold(store, holdId, { answer: 'left', arguments: [], by: 'ada' });
+  expect(await openHold(deps, { ...REF, hold: holdOf('EMPLOYEE_GONE', asked) })).toEqual({ holdId });
+  expect(await takeAnswer(deps, { ...REF, holdId })).toMatchObject({ ends: 'left' });
+  expect(await latestHire(store, 'acme', '5012')).toMatchObject({ state: 'left' });
 });
 
 test('a retry that finds the cause still there goes on with the same hold, its id and its answers', async () => {
