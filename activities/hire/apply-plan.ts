@@ -170,7 +170,8 @@ export async function finishPending(hire: HireContext): Promise<Applied | undefi
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection } = hire;
   if (row.employee_id === null && creation === undefined) return settleUnknown(hire);
-  if (row.employee_id !== null || (creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;
+  if (row.employee_id !== null || creation === undefined || creation.outcome === 'refused') return undefined;
+  if (creation.outcome === 'absent' && connection.hris.pending === undefined) return undefined;
   const named =
     decisions.link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, decisions.link));
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
@@ -218,7 +219,7 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
   }
 }
 
-/** Its answer never came. */
+/** Its answer never came. Where people over there finish a request, that nobody is shown does not say it was lost. */
 async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   const settled: Settled<Created> =
@@ -226,6 +227,8 @@ async function settleLost(hire: HireContext, asked: boolean): Promise<Held | und
       ? await settleEarlier(onceOptions(hire, change, startClock()))
       : { kind: 'unprovable' };
   if (settled.kind === 'adopted') return heldOf(await finish(hire, settled.value));
+  if (settled.kind === 'clear' && !asked && hire.connection.hris.pending !== undefined)
+    return held('LEFT_WHILE_PENDING', { jobCandidateId: hire.ref.jobCandidateId });
   return settled.kind === 'clear' || asked ? undefined : heldOf(await createUnknown(hire, settled.hits));
 }
 

@@ -59,6 +59,22 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
     expect(hr.asked).toHaveLength(1);
   });
 
+  test('is asked about where a lost request may still be under way over there', async () => {
+    const { hr, store, ref, employOnce, move, leave, letPass } = await hireInto({ database, create: 'lost' });
+    const { find } = hr.connection.employees;
+    hr.connection.employees.find = async () => ({ kind: 'none', trusted: true });
+    await expect(employOnce()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await letPass(HOUR_MS);
+    await move('SCREEN');
+    // Another attempt looked, and found nobody, before it saw that they had left.
+    expect(await employOnce()).toMatchObject({ verdict: 'left' });
+    expect(await latestIntent(store, ref, 'create-employee')).toMatchObject({ outcome: 'absent' });
+    expect(await leave()).toMatchObject(WAITS);
+    hr.connection.employees.find = find;
+    expect(await leave()).toMatchObject(LEFT);
+    expect(hr.asked).toHaveLength(1);
+  });
+
   test('is linked to an employee whose process was killed before it was noted', async () => {
     const { store, ref, employOnce, move, leave, employee } = await hireInto({ database, create: 'made' });
     expect(await employOnce()).toMatchObject({ verdict: 'employee' });
