@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/apply-plan.ts',
-      find: "(creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;",
+      find: "creation === undefined || creation.outcome === 'refused') return undefined;",
       replace: 'creation !== undefined) return undefined;',
     },
   ],
