@@ -207,3 +207,22 @@ async function settleAlarms(
     log.info({ tenantId, subject }, 'alarm over');
   }
 }
+
+/**
+ * The custom field that a section of the tenant file names.
+ * @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where the partner has none of that id
+ */
+export function namedField(
+  fields: readonly FieldDefinition[],
+  { entity, id, section }: { entity: FieldDefinition['entity']; id: string; section: string },
+): FieldDefinition {
+  const field = fields.find((one) => one.entity === entity && one.id === id);
+  if (field !== undefined) return field;
+  throw new ConnectorError({
+    code: 'CUSTOM_FIELD_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The hiring platform has no ${entity} custom field ${id}, which the tenant file names under ${section}. ` +
+      'Define it there, or name the right one.',
+  });
+}

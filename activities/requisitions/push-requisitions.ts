@@ -22,7 +22,7 @@ import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { readDefinitions } from '../fields/custom-fields.ts';
+import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';
@@ -59,7 +59,7 @@ async function openRun({ deps, connection, key, runId }: PushContext): Promise<R
   await keepMapping(deps.store, tenant, { subject: 'requisitions', mapping: own });
   const mapping = await withTables(deps.store, key.tenantId, own);
   const { fields: defined } = await readDefinitions(connection);
-  jobField(defined, settings.reference);
+  namedField(defined, { entity: 'job', id: settings.reference, section: 'requisitions' });
   const { rows, now } = await readRequisitions(deps.store, key.tenantId);
   const sinceLook = startClock();
   const jobs = await readJobs(connection, defined);
@@ -340,23 +340,10 @@ function wantedJob(
   if (problems.length > 0) return { reason: problems.map(({ text }) => text).join(' ') };
   const encoded: TargetValue[] = [];
   for (const { customFieldId, value } of mappedTargets(values, requisition.fields)) {
-    const field = jobField(defined, customFieldId);
+    const field = namedField(defined, { entity: 'job', id: customFieldId, section: 'requisitions' });
     const sent = encodeValue(field, value);
     if ('wrong' in sent) return { reason: `job custom field "${field.label}" (${customFieldId}) ${sent.wrong}` };
     encoded.push({ customFieldId, value: sent.sent });
   }
   return { id, fields, values: encoded };
-}
-
-/** @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where a job has no such custom field */
-function jobField(defined: readonly FieldDefinition[], id: string): FieldDefinition {
-  const field = defined.find((one) => one.entity === 'job' && one.id === id);
-  if (field !== undefined) return field;
-  throw new ConnectorError({
-    code: 'CUSTOM_FIELD_NOT_FOUND',
-    action: 'reject',
-    message:
-      `The hiring platform has no job custom field ${id}, which the tenant file names under requisitions. ` +
-      'Define it there, or name the right one.',
-  });
 }

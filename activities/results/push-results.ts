@@ -13,7 +13,7 @@ import { forgetAllowed } from '../../src/store/stream-states.ts';
 import { recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { readDefinitions } from '../fields/custom-fields.ts';
+import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { candidateOfReference, shownId } from '../invitations/ask-partner.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
@@ -186,25 +186,12 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
   let wrong: string | undefined;
   for (const [customFieldId, own] of Map.groupBy(results, (one) => one.customFieldId)) {
     const [latest] = own.toSorted((one, other) => (one.at < other.at ? 1 : -1));
-    const field = candidateField(fields, customFieldId);
+    const field = namedField(fields, { entity: 'candidate', id: customFieldId, section: 'results' });
     const encoded = encodeValue(field, latest?.value ?? '');
     if ('wrong' in encoded) wrong = `custom field "${field.label}" (${customFieldId}) ${encoded.wrong}`;
     else wanted.push({ customFieldId, value: encoded.sent });
   }
   return { wanted, wrong };
-}
-
-/** @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where candidates have no such custom field */
-function candidateField(fields: readonly FieldDefinition[], id: string): FieldDefinition {
-  const field = fields.find((one) => one.entity === 'candidate' && one.id === id);
-  if (field !== undefined) return field;
-  throw new ConnectorError({
-    code: 'CUSTOM_FIELD_NOT_FOUND',
-    action: 'reject',
-    message:
-      `The hiring platform has no candidate custom field ${id}, which the tenant file names under results. ` +
-      'Define it there, or name the right one.',
-  });
 }
 
 /** A rule that names the wrong field would take away what stands there. */
