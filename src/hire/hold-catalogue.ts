@@ -475,10 +475,10 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['cancel', 'link', 'retry'],
     what: ({ jobCandidateId }: OfHire) =>
-      `Job candidate ${jobCandidateId} left the hiring stage while the HR system still finishes the employee.`,
+      `Job candidate ${jobCandidateId} left the hiring stage while the HR system may still make the employee.`,
     asks:
-      'Withdraw it there, then answer cancel; or answer link <employeeId> if the employee exists by now, ' +
-      'or retry to look again. An employee that is made there meanwhile is found by itself.',
+      'Withdraw it there, then answer cancel, also where nothing waits there any more; or answer link <employeeId> ' +
+      'if the employee exists by now, or retry to look again. An employee that is made meanwhile is found by itself.',
   },
   EMPLOYMENT_NOT_ENDED: {
     scope: 'hire',

@@ -132,7 +132,9 @@ const byCode: Record<string, Wish> = {
   EMPLOYMENT_NOT_ENDED: () => ['ended', []],
   // Nobody ends the employment at HR, without which a retry asks the same again.
   EMPLOYEE_EXISTS: () => ['keep', []],
-  LEFT_WHILE_PENDING: () => ['retry', []],
+  // Where HR shows nobody once everything has arrived there, nothing is left to withdraw.
+  LEFT_WHILE_PENDING: (world, customer, hold) =>
+    world.calm && linkOrCreate(world, customer, hold)[0] !== 'link' ? ['cancel', []] : ['retry', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
