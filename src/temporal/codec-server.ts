@@ -9,7 +9,7 @@ import { cors } from 'hono/cors';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { MasterKeys } from '../vault/keys.ts';
-import { payloadCodec } from './payload-codec.ts';
+import { isEncrypted, payloadCodec } from './payload-codec.ts';
 
 const LARGEST_BODY = 20_000_000;
 
@@ -19,14 +19,22 @@ const Body = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), Base64).default({}), data: Base64.optional() })),
 });
 
+interface CodecOptions {
+  token: string;
+  port: number;
+  origins: readonly string[];
+  note(decrypted: readonly Payload[]): Promise<void>;
+}
+
 /**
  * Temporal's codec protocol (`POST /encode`, `POST /decode`) on loopback, for its pages and its command line. Both may
  * send the token as `Authorization: Bearer TOKEN`; its pages can also have it in the address, `/TOKEN/decode`.
- * `origins`: pages that may ask from a browser.
+ * `origins`: pages that may ask from a browser. `note` is told what was decrypted before it is shown; where it fails,
+ * nothing is.
  */
 export async function startCodecServer(
   keys: MasterKeys,
-  { token, port, origins }: { token: string; port: number; origins: readonly string[] },
+  { token, port, origins, note }: CodecOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const codec = payloadCodec(keys);
   const app = new Hono();
@@ -42,6 +50,7 @@ export async function startCodecServer(
         return c.text('The token is missing or wrong: use the address that `hirebridge codec` printed.', 401);
       const { payloads } = Body.parse(await c.req.json());
       const coded = await codec[verb](payloads as Payload[]);
+      if (verb === 'decode') await note(coded.filter((_, nth) => isEncrypted(payloads[nth] as Payload)));
       return c.json({ payloads: coded.map(asJson) });
     });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;

@@ -71,7 +71,7 @@ export function payloadCodec(keys: MasterKeys | undefined): PayloadCodec {
   };
 }
 
-function isEncrypted({ metadata }: Payload): boolean {
+export function isEncrypted({ metadata }: Payload): boolean {
   return ENCRYPTED.equals(metadata?.['encoding'] ?? Buffer.alloc(0));
 }
 

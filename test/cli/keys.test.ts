@@ -1,8 +1,20 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
+import { systemUser } from '../../src/places.ts';
+import { payloadCodec } from '../../src/temporal/payload-codec.ts';
+import { openKeys } from '../../src/vault/keys.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, tenantDir } from './cli-process.ts';
+
+const payload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
+const base64 = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('base64');
+/** As JSON has it. */
+const wire = ({ metadata, data }: Payload): object => ({
+  metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
+  data: base64(data),
+});
 
 test('keys new makes a file that this user alone can read, adds to it, and shows no key', async () => {
   const file = join(await scratchDir(), 'keys');
@@ -17,17 +29,37 @@ test('keys new makes a file that this user alone can read, adds to it, and shows
   expect((await runCommand(['keys', 'new'], {})).stderr).toMatch(/file:PATH.*KEYS_INVALID/s);
 });
 
-test('codec prints an address with a token, and asks for keys where there are none', async () => {
-  const env = { HIREBRIDGE_KEYS: `file:${join(await scratchDir(), 'keys')}` };
-  const refused = await runCommand(['codec', '--port', '0'], env);
+test('codec prints an address with a token, asks for keys and a store, and writes down what it decrypts', async () => {
+  const [data, tenants] = [await scratchDir(), await tenantDir()];
+  const ref = `file:${join(await scratchDir(), 'keys')}`;
+  const env = { HIREBRIDGE_KEYS: ref };
+  const places = ['--data', data, '--tenants', tenants];
+  const codecArgs = ['codec', '--port', '0', '--as', 'eve', ...places];
+  const refused = await runCommand(codecArgs, env);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('hirebridge keys new') });
   await runCommand(['keys', 'new'], env);
-  const { out, urls } = startCli(['codec', '--port', '0'], env);
+  expect((await runCommand(codecArgs, env)).stderr).toContain('STORE_MISSING');
+  await runCommand(['tenant', 'apply', '--yes', '--unchecked', ...places], env);
+  const { child, out, exited, urls } = startCli(codecArgs, env);
   const { codec = '' } = await urls();
   await expect.poll(() => out.stdout).toContain(`codec  ${codec}/`);
   const address = out.stdout.trim().split('  ')[1] ?? '';
-  const asked = await fetch(`${address}/decode`, { method: 'POST', body: JSON.stringify({ payloads: [] }) });
-  expect(await asked.json()).toEqual({ payloads: [] });
+  const sealed = await payloadCodec(openKeys(ref)).encode([payload({ tenantId: 'acme', note: 'Canary' })]);
+  const body = JSON.stringify({ payloads: sealed.map(wire) });
+  for (let times = 0; times < 3; times += 1)
+    expect(await (await fetch(`${address}/decode`, { method: 'POST', body })).json()).toEqual({
+      payloads: [wire(payload({ tenantId: 'acme', note: 'Canary' }))],
+    });
+  child.kill('SIGTERM');
+  expect((await exited).code).toBe(0);
+  const { stdout } = await runCommand(['audit', 'export', 'acme', ...places], env);
+  const looks = stdout.split('\n').filter((line) => line.includes('"looked"'));
+  expect(looks.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ details: 'payloads of Temporal: 1', by: `${systemUser()} for eve` }),
+    expect.objectContaining({ details: 'payloads of Temporal: 2 more' }),
+  ]);
+  expect(stdout).not.toContain('Canary');
+  expect((await runCommand(['audit', 'verify', ...places], env)).code).toBe(0);
 });
 
 test('keys rotate makes a data key of a tenant, status names it, and without keys no store is opened', async () => {

@@ -5,10 +5,12 @@ import { verifyAudit } from '../../src/store/audit.ts';
 import { recordWrites } from '../../src/store/foreign-writes.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { recordDigest } from '../../src/store/person-marks.ts';
 import { tenantDir } from '../cli/cli-process.ts';
 import { openConsole, TOKEN, type Visitor } from '../console/open-console.ts';
 import { runCommand } from '../harness/run-command.ts';
+import { unguardAudit } from '../store/stores.ts';
 
 const BOB = 'a-token-of-bob-0123456789';
 const PEOPLE = 49;
@@ -18,7 +20,7 @@ const AT_ONCE = 8;
 /** Who looked, at what, and of whom, as a row should tell it. */
 type Look = readonly [actor: string, by: string, act: string, what: string, of: string];
 
-test('500 reads by two people in the console and by commands: each is a row, and nothing else is', async () => {
+test('500 reads by two people in the console and by commands: each is a row, and tampering is found', async () => {
   const grants = [{ role: 'operator', tenants: 'all' }] as const;
   const access = {
     tokens: [
@@ -109,4 +111,41 @@ test('500 reads by two people in the console and by commands: each is a row, and
   const [verdict] = await verifyAudit(store, { tenantId: 'acme', files: [] });
   expect(verdict).toMatchObject({ rows: looks.length });
   expect(verdict?.trouble).toBeUndefined();
+  for (const [what, does] of TAMPERINGS) expect([what, await troubleOnce(store, does)]).toEqual([what, what]);
 }, 120_000);
+
+type Tampering = (rows: Store['kysely'], seq: number) => Promise<unknown>;
+
+const CHANGED = 250;
+const move = async (rows: Store['kysely'], seq: number, to: number): Promise<void> =>
+  void (await rows.updateTable('audit').set({ seq: to }).where('chain', '=', 'acme').where('seq', '=', seq).execute());
+/** What the trail is found to have, and how whoever owns the tables brought it about. */
+const TAMPERINGS: readonly [what: string, Tampering][] = [
+  ['changed', (rows, seq) => rows.updateTable('audit').set({ by: 'bob' }).where('seq', '=', seq).execute()],
+  ['missing', (rows, seq) => rows.deleteFrom('audit').where('seq', '=', seq).execute()],
+  ['shortened', (rows, seq) => rows.deleteFrom('audit').where('seq', '>', seq).execute()],
+  [
+    'out of order',
+    async (rows, seq) => {
+      await move(rows, seq, 9_999);
+      await move(rows, seq + 1, seq);
+      await move(rows, 9_999, seq + 1);
+    },
+  ],
+];
+
+/** What is found wrong, after which the trail is as it was. */
+async function troubleOnce(store: Store, does: Tampering): Promise<string | undefined> {
+  let what: string | undefined;
+  const undo = new Error('put back');
+  const tampered = store.kysely.transaction().execute(async (trx) => {
+    await unguardAudit(store.kind, trx, async () => void (await does(trx, CHANGED)));
+    const [verdict] = await verifyAudit({ ...store, kysely: trx }, { tenantId: 'acme', files: [] });
+    what = verdict?.trouble?.what;
+    throw undo;
+  });
+  await tampered.catch((error: unknown) => {
+    if (error !== undo) throw error;
+  });
+  return what;
+}

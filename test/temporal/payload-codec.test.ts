@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCodecServer } from '../../src/temporal/codec-server.ts';
@@ -29,6 +29,7 @@ async function newKeys() {
 
 const payload = (value: unknown) => defaultPayloadConverter.toPayload(value);
 const NAME = 'Eva Canary-Lind';
+const noNotes = async (): Promise<void> => undefined;
 
 test('histories hold nothing readable, go on with those of before, and need the key', async () => {
   const { keys } = await newKeys();
@@ -74,7 +75,7 @@ test('histories hold nothing readable, go on with those of before, and need the 
   const history = readable(historyToJSON(await sealed.fetchHistory()));
   expect(history).toContain('binary/encrypted');
   expect(history).not.toContain(NAME);
-  const codec = await startCodecServer(keys, { token: 'a-token-of-some-length', port: 0, origins: [] });
+  const codec = await startCodecServer(keys, { token: 'a-token-of-some-length', port: 0, origins: [], note: noNotes });
   onTestFinished(() => codec.close());
   const { path } = await resolveTemporalCli();
   const shown = async (...more: string[]): Promise<string> => {
@@ -112,7 +113,13 @@ test('a new first key encrypts, the old one still decrypts, and nothing is taken
 test('the codec server speaks the protocol of the pages, to whoever has the token', async () => {
   const { keys } = await newKeys();
   const token = 'a-token-of-some-length';
-  const server = await startCodecServer(keys, { token, port: 0, origins: ['http://pages.example'] });
+  const noted: (readonly Payload[])[] = [];
+  let takesNotes = true;
+  const note = async (decrypted: readonly Payload[]): Promise<void> => {
+    if (!takesNotes) throw new Error('the audit trail is away');
+    noted.push(decrypted);
+  };
+  const server = await startCodecServer(keys, { token, port: 0, origins: ['http://pages.example'], note });
   onTestFinished(() => server.close());
   const [sealed] = await payloadCodec(keys).encode([payload({ name: NAME })]);
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
@@ -134,13 +141,20 @@ test('the codec server speaks the protocol of the pages, to whoever has the toke
   const encoded = (await (await ask(`/${token}/encode`, {}, answer)).json()) as typeof body;
   expect(JSON.stringify(encoded)).not.toContain(answer.payloads[0]?.data);
   expect(await (await ask(`/${token}/decode`, {}, encoded)).json()).toEqual(answer);
+  // What was never encrypted is no secret of ours, and what is not written down is not shown.
+  expect(noted.map((some) => some.length)).toEqual([1, 1, 1]);
+  expect(await (await ask(`/${token}/decode`, {}, answer)).json()).toEqual(answer);
+  expect(noted.at(-1)).toEqual([]);
+  takesNotes = false;
+  const unnoted = await ask(`/${token}/decode`);
+  expect([unnoted.status, await unnoted.text()]).toEqual([400, 'The payloads cannot be read.']);
   expect((await ask('/decode')).status).toBe(401);
   expect((await ask('/wrong/decode')).status).toBe(401);
   expect((await ask(`/${token}/decode`, {}, { payloads: 'none' })).status).toBe(400);
   const elsewhere = await ask(`/${token}/decode`, { origin: 'http://elsewhere.example' });
   expect(elsewhere.headers.get('access-control-allow-origin')).toBeNull();
   const { keys: others } = await newKeys();
-  const blind = await startCodecServer(others, { token, port: 0, origins: [] });
+  const blind = await startCodecServer(others, { token, port: 0, origins: [], note });
   onTestFinished(() => blind.close());
   const refused = await fetch(`${blind.url}/${token}/decode`, { method: 'POST', body: JSON.stringify(body) });
   expect(await refused.text()).toMatch(/^KEY_MISSING: /);
