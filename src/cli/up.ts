@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Places, readConfig, storeExists, storeUrl } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
+import { assertFree, freePort } from '../free-port.ts';
 import { createLogger } from '../log.ts';
 import { openStore } from '../store/open-store.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
@@ -349,19 +349,11 @@ export async function startUpConsole(
 
 /** This port, or a free one where another program has it: two `up` may run on one machine. */
 async function freePortFrom(wanted: number): Promise<number> {
-  for (const port of [wanted, 0]) {
-    const server = createServer().listen(port, '127.0.0.1');
-    const isListening = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isListening) continue;
-    const { port: found } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return found;
-  }
-  return wanted;
+  if (wanted === 0) return freePort();
+  return assertFree('127.0.0.1', wanted).then(
+    () => wanted,
+    () => freePort(),
+  );
 }
 
 const ENDING_MS = 6_000;

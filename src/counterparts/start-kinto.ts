@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
-import { freePort } from './free-port.ts';
 import { installPython, serveUntilAnswers } from './install-once.ts';
 
 export const KINTO_PASSWORD = 'kinto-test-0123456789';

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type RawBuilder, sql } from 'kysely';
+import { freePort } from '../free-port.ts';
 import { openSqlDatabase } from '../hris/sql/open-database.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from './ensure-packages.ts';
-import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 

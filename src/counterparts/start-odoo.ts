@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ConnectorError } from '../errors.ts';
+import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from './ensure-packages.ts';
-import { freePort } from './free-port.ts';
 import { installOnce, serveUntilAnswers } from './install-once.ts';
 import { asAdmin, copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
 import { startPostgres, type TestPostgres } from './start-postgres.ts';

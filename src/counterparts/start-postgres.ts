@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 

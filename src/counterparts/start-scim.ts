@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
-import { freePort } from './free-port.ts';
 import { installPython, serveUntilAnswers } from './install-once.ts';
 
 export const SCIM_SERVER_TOKEN = 'scim-server-test-0123456789';

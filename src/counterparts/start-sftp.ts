@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from './ensure-packages.ts';
-import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);

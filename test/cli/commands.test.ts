@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, TENANT, tenantDir } from './cli-process.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../../src/free-port.ts';
 import { webhookHeaders } from '../../src/partner/webhook.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { freePort } from '../harness/free-port.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, startCli, tenantDir, WEBHOOK_KEY } from './cli-process.ts';
 

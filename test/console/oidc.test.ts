@@ -4,6 +4,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, U
 import Provider, { type Configuration } from 'oidc-provider';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Access } from '../../src/console/access.ts';
+import { freePort } from '../../src/free-port.ts';
 import { type OpenConsole, openConsole } from './open-console.ts';
 
 const SECRET = 'a-client-secret-of-a-test-0123456789abcdef';
@@ -90,14 +91,6 @@ async function openBoth(claims: Claims): Promise<{ open: OpenConsole; provider: 
   };
   const open = await openConsole({ port, access: { url, tokens: [], oidc } });
   return { open, provider };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** What a browser does: keeps cookies by host and port, follows redirects, fills in the provider's two forms. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../src/counterparts/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
 import { makeOwnKey, OWN_PASSPHRASE } from './counterparts/open-pgp-key.ts';

@@ -15,10 +15,10 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { asAdmin, rowsOf } from '../../src/counterparts/new-database.ts';
 import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import { freePort } from '../../src/free-port.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { endChild, spawnTied } from '../../src/temporal/dev-server/spawn-tied.ts';
-import { freeSmallPort } from '../harness/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -86,7 +86,7 @@ async function main(): Promise<void> {
 async function read(source: string, postgresPort: string): Promise<z.infer<typeof Compose>> {
   let own = source.replaceAll('15432', postgresPort).replaceAll(/(?<![\w/.])\/data\b/g, data);
   for (const port of new Set(source.match(/\b(?:17233|87\d\d|88\d\d)\b/g)))
-    own = own.replaceAll(port, `${await freeSmallPort()}`);
+    own = own.replaceAll(port, `${await freePort()}`);
   const compose = Compose.parse(parse(own.replaceAll('$$', '$'), { merge: true }));
   const open = Object.entries(compose.services).filter(([, one]) => isOurs(one) && one.read_only !== true);
   if (open.length > 0) throw new Error(`${open.map(([name]) => name).join(', ')} may write to the image`);

@@ -12,10 +12,10 @@ import { text } from 'node:stream/consumers';
 import { parseArgs, promisify } from 'node:util';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
+import { freePort } from '../../src/free-port.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { endChild, spawnTied } from '../../src/temporal/dev-server/spawn-tied.ts';
-import { freeSmallPort } from '../harness/free-port.ts';
 import { until } from '../harness/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -168,7 +168,7 @@ async function runToEnd(...given: Parameters<typeof start>): Promise<string> {
 }
 
 async function judgePart(root: string, part: string, fleet: Readonly<Record<string, string>>): Promise<void> {
-  const port = `${await freeSmallPort()}`;
+  const port = `${await freePort()}`;
   const own = part === 'console' ? 'HIREBRIDGE_CONSOLE_PORT' : `HIREBRIDGE_${part.toUpperCase()}_HEALTH_PORT`;
   const settings = { ...fleet, HIREBRIDGE_PORT: '0', [own]: port };
   const child = start(root, [part], settings);

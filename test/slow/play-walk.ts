@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../src/counterparts/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { scaled } from '../harness/pace.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { until } from '../harness/until.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { freePort } from '../../src/counterparts/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import {

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../../src/free-port.ts';
 import { searchAttributes } from '../../src/temporal/dev-server/search-attributes.ts';
 import { endChild, spawnTied } from '../../src/temporal/dev-server/spawn-tied.ts';
-import { freeSmallPort } from '../harness/free-port.ts';
 import { until } from '../harness/until.ts';
 import type { ServerBinaries } from './build-server.ts';
 import { type Databases, dynamicConfig, type ServerPorts, serverConfig } from './server-config.ts';
@@ -78,10 +78,10 @@ async function makeDatabases(sqlTool: string, { host, port, user, names }: Datab
 
 async function choosePorts(): Promise<ServerPorts> {
   const of = async () => ({
-    frontend: await freeSmallPort(),
-    history: await freeSmallPort(),
-    matching: await freeSmallPort(),
-    worker: await freeSmallPort(),
+    frontend: await freePort(),
+    history: await freePort(),
+    matching: await freePort(),
+    worker: await freePort(),
   });
   return { ...(await of()), membership: await of() };
 }

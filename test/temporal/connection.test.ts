@@ -6,9 +6,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/free-port.ts';
 import { checkSearchAttributes } from '../../src/temporal/check-search-attributes.ts';
 import { connectTemporal, temporalSettings } from '../../src/temporal/connection.ts';
-import { freePort } from '../harness/free-port.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/free-port.ts';
 import { type DevServer, type DevServerOptions, startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { searchAttributes } from '../../src/temporal/dev-server/search-attributes.ts';
-import { freePort } from '../harness/free-port.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 

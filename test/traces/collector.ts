@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import envPaths from 'env-paths';
-import { freePort } from '../../src/counterparts/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { endChild, spawnTied } from '../../src/temporal/dev-server/spawn-tied.ts';
 import { until } from '../harness/until.ts';
 

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../harness/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { startProcess } from '../harness/run-product.ts';
 import type { Process, World } from '../harness/world.ts';
 import { TENANT } from '../harness/world-tenant.ts';

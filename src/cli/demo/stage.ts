@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { freePort } from '../../counterparts/free-port.ts';
+import { freePort } from '../../free-port.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';

@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open, readFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { Connection } from '@temporalio/client';
 import { ConnectorError } from '../../errors.ts';
+import { assertFree, freePort } from '../../free-port.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { endChild, spawnTied } from './spawn-tied.ts';
 
@@ -62,8 +63,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const attempts = options.port === undefined ? 5 : 1;
   for (let attempt = 1; ; attempt += 1) {
     // Bound and released even when asked for: another Temporal there would answer in our server's place.
-    const port = await freePort(ip, options.port);
-    const uiPort = await freePort(ip, options.uiPort);
+    const port = await portAt(ip, options.port);
+    const uiPort = await portAt(ip, options.uiPort);
     try {
       return await attemptStart(options, ip, port, uiPort);
     } catch (error) {
@@ -123,15 +124,15 @@ async function readTail(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).slice(-2_000);
 }
 
-async function freePort(host: string, wanted = 0): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(notStarted(`${host}:${wanted}`, error.message, error)));
-    server.listen(wanted, host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/** The wanted port, where nobody has it; any free one where none is wanted. */
+async function portAt(host: string, wanted = 0): Promise<number> {
+  try {
+    if (wanted === 0) return await freePort(host);
+    await assertFree(host, wanted);
+    return wanted;
+  } catch (error) {
+    throw notStarted(`${host}:${wanted}`, messageOf(error), error);
+  }
 }
 
 function notStarted(address: string, detail: string, cause: unknown): ConnectorError {

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../src/free-port.ts';
 import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
-import { freePort } from '../../harness/free-port.ts';
 import { until } from '../../harness/until.ts';
 
 /** Apache-2.0; fetched when the suite runs, because nothing else needs its 300 packages. */

@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/**
+ * The kernel takes ports for outgoing connections from 32,768 upwards (Linux; 49,152 elsewhere). A free one of those may
+ * be taken before whoever asked listens on it, so none of them is given. Temporal keeps ports as smallint in Postgres,
+ * which ends there too.
+ */
+const FIRST = 10_000;
+const BEYOND = 32_768;
+const MOST_TRIES = 100;
+
+/** A port that was free a moment ago, for a process that must know its address before it starts. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const port = randomInt(FIRST, BEYOND);
+    try {
+      await assertFree(host, port);
+      return port;
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+    }
+  }
+}
+
+/** Throws the error of `listen` where somebody has the port. */
+export async function assertFree(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}
