@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * The kernel takes ports for outgoing connections from 32,768 upwards (Linux; 49,152 elsewhere). A free one of those may
- * be taken before whoever asked listens on it, so none of them is given. Temporal keeps ports as smallint in Postgres,
- * which ends there too.
+ * The kernel takes ports for outgoing connections from 32,768 upwards (Linux; 49,152 elsewhere). One of those may be
+ * taken before the caller listens on it, so none of them is given. Temporal keeps ports as smallint in Postgres, which
+ * ends there too.
  */
 const FIRST = 10_000;
 const BEYOND = 32_768;

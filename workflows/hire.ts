@@ -85,17 +85,18 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
  * step.
  */
 export async function hire(input: HireInput): Promise<HireResult> {
+  const reached = { period: input.behind };
   try {
-    return await follow(input);
+    return await follow(input, reached);
   } catch (error) {
     const { cause } = error instanceof ActivityFailure ? error : {};
     if (!(cause instanceof ApplicationFailure) || cause.type !== HIRE_BEHIND) throw error;
     await sleep(input.timing.retryMs);
-    return startAnew(input, true);
+    return startAnew(input, { watch: true, ...(reached.period === undefined ? {} : { behind: reached.period }) });
   }
 }
 
-async function follow(input: HireInput): Promise<HireResult> {
+async function follow(input: HireInput, reached: { period: number | undefined }): Promise<HireResult> {
   const hints = listenForHints();
   // What the start itself was told of is read by the first step anyway; what the run before heard is not.
   if (input.carried === undefined) hints.clear();
@@ -104,6 +105,7 @@ async function follow(input: HireInput): Promise<HireResult> {
   const begun = input.carried === undefined ? await open(input, activities) : { progress: input.carried };
   if ('state' in begun) return endUnlessHeard(input, hints, begun, false);
   const { progress, enrolled } = begun;
+  reached.period = progress.period;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
   const current: Hire = { ref, progress, hints, activities, isJustOpened: input.carried === undefined };
   if (enrolled !== undefined) progress.step = await followEnrolment(current, enrolled);
@@ -121,16 +123,15 @@ async function follow(input: HireInput): Promise<HireResult> {
 /** What was heard while the end was under way is acted upon: no other workflow will hear of it. */
 async function endUnlessHeard(input: HireInput, hints: Hints, result: HireResult, watch: boolean): Promise<HireResult> {
   const adopt = hints.has('adopt');
-  return adopt || hints.has('person') ? startAnew(input, watch, adopt) : result;
+  return adopt || hints.has('person') ? startAnew(input, { watch, ...(adopt ? { adopt } : {}) }) : result;
 }
 
 async function startAnew(
   { tenantId, jobCandidateId, timing }: HireInput,
-  watch: boolean,
-  adopt = false,
+  how: Pick<HireInput, 'watch' | 'adopt' | 'behind'>,
 ): Promise<never> {
   await condition(allHandlersFinished);
-  return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, watch, ...(adopt ? { adopt } : {}) });
+  return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, ...how });
 }
 
 /** A hire at its first step, and what its enrolment came to where the opening went on to it. */
@@ -140,8 +141,9 @@ interface Begun {
 }
 
 async function open(input: HireInput, activities: HireActivities): Promise<Begun | HireResult> {
-  const { tenantId, jobCandidateId, adopt = false, watch = false } = input;
-  const opened = await activities.openHire({ tenantId, jobCandidateId, adopt, watch });
+  const { tenantId, jobCandidateId, adopt = false, watch = false, behind } = input;
+  const asked = { tenantId, jobCandidateId, adopt, watch, ...(behind === undefined ? {} : { behind }) };
+  const opened = await activities.openHire(asked);
   if (opened.verdict === 'closed') return { state: opened.state, period: opened.period };
   const { period, step, policy, hold: answered, enrolled } = opened;
   const progress = { period, step, policy, ...(answered === undefined ? {} : { hold: { ...answered, from: step } }) };

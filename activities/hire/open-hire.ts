@@ -22,6 +22,7 @@ import { traceOpened } from '../../src/trace.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
+import { askAboutUnshown } from '../reconcile/lost-hires.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
@@ -84,18 +85,24 @@ async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownH
   };
 }
 
-/** A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit. */
+/**
+ * A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit. Except where a
+ * workflow followed the hire and the store was restored from a backup of before: its end looks in the HR system.
+ */
 async function openPeriod(
   deps: ActivityDeps,
   connection: Connection,
-  { tenantId, jobCandidateId }: Input,
-  { latest, period }: { latest: HireRow | undefined; period: number },
+  { tenantId, jobCandidateId, behind = 0 }: Input,
+  { latest, period: next }: { latest: HireRow | undefined; period: number },
 ): Promise<Opening> {
   const { store, log } = deps;
   const seen = await seePerson(store, connection, jobCandidateId);
   const { presence } = seen;
-  if (presence.verdict !== 'in') return { opened: closed(latest) };
+  const isForgotten = behind >= next;
+  if (isForgotten && presence.verdict === 'missing') await askAboutUnshown(store, tenantId, [jobCandidateId]);
+  if (presence.verdict === 'missing' || (presence.verdict === 'out' && !isForgotten)) return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
+  const period = Math.max(next, behind);
   const ref = { tenantId, jobCandidateId, period };
   if (candidateId !== null && (await erasedAmong(store, tenantId, [{ kind: 'candidate', id: candidateId }])).size > 0)
     return { opened: closed(latest) };

@@ -1,7 +1,9 @@
 import { holdOf } from '../../src/hire/holds.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { openHold } from '../../src/store/holds.ts';
+import { closeHold, listHolds, openHold } from '../../src/store/holds.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { inTransaction } from '../../src/store/persons.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
@@ -29,7 +31,10 @@ export async function openLost(run: Run): Promise<boolean> {
   const ids = await nextTraced(deps.store, tenantId, { after: position.after, limit: AT_ONCE });
   await openUnknown(run, ids);
   const last = ids.at(-1);
-  if (last === undefined) return askAboutUnshown(run);
+  if (last === undefined) {
+    await askAboutUnshown(deps.store, tenantId, run.plan.unshown ?? []);
+    return true;
+  }
   run.position = { ...position, after: last };
   return false;
 }
@@ -72,11 +77,21 @@ async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly
   return hired;
 }
 
-async function askAboutUnshown({ deps, tenantId, plan: { unshown = [] } }: Run): Promise<true> {
-  if (unshown.length > 0)
-    await openHold(deps.store, { tenantId, ...holdOf('HIRES_NOT_RESTORED', { jobCandidateIds: unshown }) });
-  return true;
+/** One question a tenant: whoever is found later joins the one that nobody has answered yet. */
+export async function askAboutUnshown(store: Store, tenantId: string, ids: readonly string[]): Promise<void> {
+  for (;;) {
+    const open = (await listHolds(store, { tenantId })).find(({ code }) => code === NOT_RESTORED);
+    const asked = open === undefined ? [] : (JSON.parse(open.details) as { jobCandidateIds: string[] }).jobCandidateIds;
+    const jobCandidateIds = [...new Set([...asked, ...ids])];
+    if (jobCandidateIds.length === asked.length) return;
+    await inTransaction(store, async (trx) => {
+      if (open !== undefined) await closeHold(trx, open.hold_id);
+      await openHold(trx, { tenantId, ...holdOf(NOT_RESTORED, { jobCandidateIds }) });
+    });
+  }
 }
+
+const NOT_RESTORED = 'HIRES_NOT_RESTORED';
 
 /** The store does not know the hire, or only an earlier one of the same application, or not its enrolment. */
 function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {

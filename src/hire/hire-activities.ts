@@ -1,5 +1,5 @@
 import type { EndState, HireRef, HireState, HireStep } from './hire.ts';
-import type { HirePolicy, HireResult } from './hire-run.ts';
+import type { HireInput, HirePolicy, HireResult } from './hire-run.ts';
 import type { Held, HoldRequest } from './holds.ts';
 
 export type Opened =
@@ -59,7 +59,7 @@ export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: Hir
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
 export interface HireActivities {
   /** By (tenant, job candidate, period) in `hires`: opens the hire and enrols, or says how it ended. */
-  openHire(input: { tenantId: string; jobCandidateId: string; adopt: boolean; watch: boolean }): Promise<Opened>;
+  openHire(input: Omit<HireInput, 'timing' | 'carried'> & { adopt: boolean; watch: boolean }): Promise<Opened>;
   /** Read-only: is this person in a hiring stage now? One reading proves nothing about absence. */
   readHire(input: HireRef): Promise<{ verdict: 'in' | 'out' | 'missing' }>;
   /** By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. */

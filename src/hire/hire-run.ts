@@ -26,6 +26,8 @@ export interface HireInput {
   adopt?: boolean;
   /** The reconcile found that the person of a finished hire is gone. */
   watch?: boolean;
+  /** The period that the run before this one followed: the store knew less of it, because a backup was restored. */
+  behind?: number;
   /** State of the previous run, when this run continues it. */
   carried?: HireProgress;
 }

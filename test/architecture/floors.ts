@@ -12,6 +12,7 @@ const ground = [
   'src/within',
   'src/day-of',
   'src/nearest',
+  'src/free-port',
   'src/docs',
   'src/trace',
   'package.json',

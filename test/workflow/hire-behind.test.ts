@@ -12,11 +12,11 @@ function failing(type: string): () => never {
   };
 }
 
-test('a hire whose row is gone from the store begins anew, with nothing carried over', async () => {
+test('a hire whose row is gone from the store begins anew, with nothing carried over but the period', async () => {
   const carried = { step: 'onboard' as const, period: 2, policy };
   const run = await runHire({ ...input, carried }, { readOnboarding: failing('HIRE_BEHIND') }, { timers: true });
   expect(run.called).toEqual(['readOnboarding']);
-  expect(run.continued).toEqual([{ ...input, watch: true }]);
+  expect(run.continued).toEqual([{ ...input, watch: true, behind: 2 }]);
 });
 
 test('another failure is not taken for it', async () => {

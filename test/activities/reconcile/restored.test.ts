@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { openHire } from '../../../activities/hire/open-hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
@@ -101,6 +102,41 @@ test('whom neither the restored store nor the partner knows any more is asked ab
   expect(await listHolds(store)).toMatchObject([
     { code: 'HIRES_NOT_RESTORED', job_candidate_id: null, details: JSON.stringify({ jobCandidateIds: [String(id)] }) },
   ]);
+});
+
+describe.each(kinds)('a hire whose workflow knows more than the restored store, in %s', (database) => {
+  const behind = (jobCandidateId: number, period: number) => ({
+    tenantId: 'acme',
+    jobCandidateId: String(jobCandidateId),
+    adopt: false,
+    watch: true,
+    behind: period,
+  });
+
+  test('goes on where its person left the stage, so that its end looks in the HR system', async () => {
+    const { store, deps, applicants } = await restored(database);
+    const id = applicants[0] ?? 0;
+    expect(await openHire(deps, { ...behind(id, 2), behind: 0 })).toMatchObject({ verdict: 'closed' });
+    expect(await openHire(deps, behind(id, 2))).toMatchObject({ verdict: 'open', period: 2 });
+    expect(await latestHire(store, 'acme', String(id))).toMatchObject({
+      state: 'open',
+      candidate_id: expect.any(String),
+    });
+  });
+
+  test('is asked about where the partner does not show the application any more', async () => {
+    const { store, deps, applicants, remove } = await restored(database);
+    const ids = applicants.slice(0, 2);
+    for (const id of ids) await remove(id);
+    await Promise.all(ids.map((id) => openHire(deps, behind(id, 1))));
+    await openHire(deps, behind(ids[0] ?? 0, 1));
+    const holds = await listHolds(store, { tenantId: 'acme', all: true });
+    const open = holds.filter(({ closed_at }) => closed_at === null);
+    expect(open).toMatchObject([{ code: 'HIRES_NOT_RESTORED', answers: JSON.stringify(['dismiss']) }]);
+    const { jobCandidateIds } = JSON.parse(open[0]?.details ?? '{}') as { jobCandidateIds: string[] };
+    expect(new Set(jobCandidateIds)).toEqual(new Set(ids.map(String)));
+    expect(holds.length).toBeLessThanOrEqual(2);
+  });
 });
 
 test('the reconcile after that one looks for nobody who is unknown', async () => {

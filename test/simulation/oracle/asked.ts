@@ -58,7 +58,6 @@ function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: re
   const isUnknown = ({ createdAt }: Employee): boolean =>
     createdAt <= storeLostAt || (storeSavedAt < createdAt && createdAt <= storeRestoredAt);
   if (!made.every(isUnknown)) return false;
-  const rows = world.store.all('select 1 from hires where job_candidate_id = ?', jobCandidateId);
   const ends = world.store.all<{ ended_at: number | null }>(
     'select ended_at from hires where tenant_id = ? and job_candidate_id = ?',
     customer.tenant.tenant,
@@ -74,7 +73,7 @@ function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: re
     customer.companyId,
     `hirebridge:${jobCandidateId}:%`,
   );
-  return scenario.profile === 'careless' || isGivenUp || isUnseen || (enrolment === undefined && rows.length === 0);
+  return scenario.profile === 'careless' || isGivenUp || isUnseen || (enrolment === undefined && ends.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
