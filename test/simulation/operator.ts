@@ -140,8 +140,10 @@ const byCode: Record<string, Wish> = {
     return ['retry', []];
   },
   // Told that the one whom they named is another hire's, nobody names them again.
-  EMPLOYEE_GONE: (world, customer, hold) =>
-    'other' in JSON.parse(hold.details) ? ['keep', []] : linkOrCreate(world, customer, hold),
+  EMPLOYEE_GONE(world, customer, hold) {
+    const choice = linkOrCreate(world, customer, hold);
+    return 'other' in JSON.parse(hold.details) || choice[0] !== 'link' ? ['keep', []] : choice;
+  },
   EMPLOYEE_OF_ANOTHER(world, customer, hold) {
     const choice = linkOrCreate(world, customer, hold);
     const { employeeIds } = JSON.parse(hold.details) as { employeeIds: string[] };
