@@ -38,15 +38,17 @@ interface WrongColumn {
 
 /** Parses `users.email`, and `users[email].id`, which goes the other way. */
 export function parseTableColumn(text: string): TableColumn | WrongColumn {
-  const [, name = '', by, field = ''] = /^([^.[]*)(?:\[([^\]]*)\])?\.?(.*)$/.exec(text) ?? [];
+  const [, name = '', by, dot, field = ''] = /^([^.[]*)(?:\[([^\]]*)\])?(\.?)(.*)$/.exec(text) ?? [];
   const table = tableNames.find((one) => one === name);
   if (table === undefined) return { wrong: `"${name}" is not a table to look up in`, word: name, known: tableNames };
   const known: readonly string[] = lookupTables[table];
   const isKey = by === undefined || known.includes(by);
-  if (isKey && (known.includes(field) || (by !== undefined && field === 'id')))
+  if (isKey && dot === '.' && (known.includes(field) || (by !== undefined && field === 'id')))
     return { name: table, field, ...(by === undefined ? {} : { by }) };
-  const columns = known.map((one) => (isKey ? `${table}.${one}` : `${table}[${one}]`));
-  return { wrong: `"${text}" names no column of ${table}`, word: isKey ? field : by, known: columns };
+  const start = by === undefined ? table : `${table}[${by}]`;
+  const fields = by === undefined ? known : ['id', ...known];
+  const columns = isKey ? fields.map((one) => `${start}.${one}`) : known.map((one) => `${table}[${one}].${field}`);
+  return { wrong: `"${text}" names no column of ${table}`, word: text, known: columns };
 }
 
 /** The records that a value names: by their ids, or by a column, whatever its capitals. */

@@ -75,8 +75,13 @@ describe('a rule that looks a value up in a table of the hiring platform', () =>
 
   test.each([
     [rule('', 'user.email'), '"user" is not a table to look up in. Did you mean "users"?'],
-    [rule('', 'users.mail'), '"users.mail" names no column of users. Known here: users.email'],
-    [rule('', 'users[mail].id'), '"users[mail].id" names no column of users. Known here: users[email]'],
+    [rule('', 'users.mail'), '"users.mail" names no column of users. Did you mean "users.email"?'],
+    [rule('', 'users[mail].id'), '"users[mail].id" names no column of users. Did you mean "users[email].id"?'],
+    [rule('', 'users[email]id'), '"users[email]id" names no column of users. Did you mean "users[email].id"?'],
+    [
+      rule('', 'users[email].team'),
+      '"users[email].team" names no column of users. Did you mean "users[email].teamId"?',
+    ],
     [rule('', 'users.id'), '"users.id" names no column of users'],
     ['managerEmail: { constant: x, table: users.email }', 'transform, table, lookup and default do nothing here'],
   ])('is rejected when it names nothing: %s', (text, message) => {
