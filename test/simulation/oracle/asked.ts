@@ -133,7 +133,7 @@ function checkAdopted({ enrolments, hires }: Facts): string[] {
   });
 }
 
-const PERSON = new Set(['same-employee', 'transfer', 'new-employment', 'here-too']);
+const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employment', 'here-too']);
 
 /**
  * Two applications of one person are one question. With a new profile nothing but an address tells who they are, and
