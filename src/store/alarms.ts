@@ -2,24 +2,24 @@ import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { AlarmKind, AlarmRow } from './schema.ts';
 
-/** What an alarm is about: one activity of one hire, one value of one field. */
+/** The activity of one hire, or the value of one field, that an alarm is about. */
 export interface AlarmKey {
   tenantId: string;
   kind: AlarmKind;
-  /** Ids, names of activities and fields, codes; no personal data. */
+  /** Ids, names of activities and fields, or codes; no personal data. */
   subject: string;
 }
 
 export interface Trouble extends AlarmKey {
   /** A code. */
   reason: string;
-  /** What, why and the next step; no personal data. */
+  /** Says what happened, why, and the next step; no personal data. */
   message: string;
 }
 
 /**
- * Notes trouble, and raises its alarm once it has lasted `afterMs`. `raised` for the one call that raised it, so that
- * it is logged once; `times`: how often it was noted so far.
+ * Notes trouble, and raises its alarm once the trouble has lasted `afterMs`. `raised` is true only for the call that
+ * raised the alarm, so that the alarm is logged once; `times` counts the notes so far.
  */
 export async function noteTrouble(
   store: Store,
@@ -46,7 +46,7 @@ export async function noteTrouble(
   return { raised: raised.numUpdatedRows === 1n, times };
 }
 
-/** The next `ms` do not count: its work waits, and nobody knows whether it would fail. */
+/** Leaves the next `ms` out of the trouble's age: the work waits, so nobody can tell whether it would fail. */
 export async function postponeTrouble(store: Store, key: AlarmKey, ms: number): Promise<void> {
   await rowOf(store, key)
     .set((eb) => ({ since: eb('since', '+', Math.ceil(ms)) }))
@@ -54,7 +54,7 @@ export async function postponeTrouble(store: Store, key: AlarmKey, ms: number): 
     .execute();
 }
 
-/** The trouble is over. Says whether an alarm was raised for it. */
+/** Ends trouble. Returns whether an alarm was raised for it. */
 export async function clearTrouble(store: Store, key: AlarmKey): Promise<boolean> {
   const row = await store.kysely
     .deleteFrom('alarms')
@@ -66,7 +66,7 @@ export async function clearTrouble(store: Store, key: AlarmKey): Promise<boolean
   return row !== undefined && row.raised_at !== null;
 }
 
-/** Forgets trouble that nobody has met again for so long: its work was given up. */
+/** Forgets trouble that was not noted for `unseenMs`: its work was given up. */
 export async function forgetTrouble(store: Store, kind: AlarmKind, unseenMs: number): Promise<void> {
   await store.kysely
     .deleteFrom('alarms')

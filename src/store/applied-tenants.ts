@@ -8,33 +8,33 @@ import type { Store } from './open-store.ts';
 import { nameCompany, takePeopleBack } from './people.ts';
 import type { TenantRow } from './schema.ts';
 
-/** What is needed of a tenant without parsing its file: by the receiver, and before each write. */
+/** What the receiver, and the check before each write, need to know of a tenant without parsing its file. */
 export interface Receives {
-  /** Absent where it is live. */
+  /** Absent if the tenant is live. */
   mode?: 'observe';
-  /** Absent where it was applied before this was kept. */
+  /** Absent if the tenant was applied by a version that did not record it. */
   environment?: string;
-  /** Scheme, host and port of the partner. Absent where it was applied before this was kept. */
+  /** Scheme, host and port of the partner. Absent if the tenant was applied by a version that did not record it. */
   origin?: string;
   webhooks: 'on' | 'off';
-  /** Somebody is told of events: triggers of the store look for it. Absent where nobody is. */
+  /** The tenant sends events out: the store's triggers look for this text. Absent if it sends none. */
   events?: true;
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];
   company?: string;
-  /** Whose webhooks are taken too: the kind, and references to the keys that sign them. */
+  /** The HR system whose webhooks are accepted too: its kind, and references to the keys that sign them. */
   hris?: {
     kind: string;
-    /** Absent where it was applied before there were several. */
+    /** Absent if the tenant was applied by a version that knew only one key. */
     webhookKeys?: string[];
-    /** The first of them, for processes of an earlier version. */
+    /** The first of `webhookKeys`, for processes of an earlier version. */
     webhookKey: string;
-    /** How they are signed. Absent where it was applied before this was kept: then as the kind does. */
+    /** How the webhooks are signed. Absent if an earlier version applied the tenant: then as the kind defines it. */
     signing?: WebhookSigning;
   };
 }
 
-/** A tenant's definition as it is applied: texts of its files, which name secrets and hold none. */
+/** A tenant's definition as applied: the texts of its files, which name secrets but contain none. */
 export interface Definition {
   tenantId: string;
   /** Absolute path of the tenant file, a key of `files`. */
@@ -43,33 +43,33 @@ export interface Definition {
   receives: Receives;
 }
 
-/** The applied definition, and where the tenant stands. */
+/** The applied definition and the tenant's state. */
 export interface AppliedTenant extends Definition {
   version: number;
   state: TenantRow['state'];
   pausedCode: string | null;
   appliedAt: number;
   appliedBy: string;
-  /** When a worker had ended a removed tenant's schedules and workflows. */
+  /** When a worker ended the schedules and workflows of a removed tenant. */
   endedAt: number | null;
 }
 
-/** One definition to be applied over the version that it was compared with; null where there was none. */
+/** A definition to apply. `over` is the version that it was compared with; null if the tenant had none. */
 export interface Application extends Definition {
   over: number | null;
-  /** What changes, one line each, for the audit. */
+  /** The changes for the audit trail, one line each. */
   changes: readonly string[];
-  /** The HR connection of people who are known is another one. */
+  /** Set if people are known under the HR connection `from` and the new definition names another, `to`. */
   hris?: { from: string; to: string };
 }
 
-/** Counts changes of tenants that running processes must take up. */
+/** Reads the number that grows with each change of tenants; running processes compare it to notice changes. */
 export async function readTenantsVersion(store: Store): Promise<number> {
   const row = await store.kysely.selectFrom('installation').select('tenants_version').executeTakeFirstOrThrow();
   return Number(row.tenants_version);
 }
 
-/** Tenants that were ever applied, removed ones included; with `since` those that changed after that version. */
+/** Tenants that were ever applied, including removed ones; with `since`, only those changed after that version. */
 export async function listAppliedTenants(store: Store, since = -1): Promise<AppliedTenant[]> {
   const rows = await store.kysely
     .selectFrom('tenants')
@@ -80,7 +80,7 @@ export async function listAppliedTenants(store: Store, since = -1): Promise<Appl
   return rows.map(appliedTenant);
 }
 
-/** Where every tenant stands that was ever applied, and whether it takes webhooks, without the texts of its files. */
+/** State of every tenant that was ever applied, and whether it takes webhooks; leaves the texts of its files unread. */
 export async function listReceiving(
   store: Store,
 ): Promise<(Pick<AppliedTenant, 'tenantId' | 'state'> & Pick<Receives, 'webhooks'>)[]> {
@@ -113,8 +113,9 @@ function appliedTenant(row: TenantRow): AppliedTenant {
 }
 
 /**
- * Applies all of these or none; `hris` says what another HR connection means. False when one of them is no longer at
- * the version it was compared with: somebody else was faster. A removed tenant comes back.
+ * Applies all of these or none; `hris` says what a changed HR connection means. Returns false if a tenant is no longer
+ * at the version that its definition was compared with, because somebody else applied one first. A removed tenant comes
+ * back.
  */
 export async function applyDefinitions(
   store: Store,
@@ -143,7 +144,7 @@ export async function applyDefinitions(
   });
 }
 
-/** The erasure of all of this tenant that is under way. */
+/** The unfinished erasure of this whole tenant, if there is one. */
 export async function erasingTenant({ kysely }: Store, tenantId: string): Promise<ErasureRow | undefined> {
   const open = kysely.selectFrom('erasures').selectAll().where('tenant_id', '=', tenantId).where('done_at', 'is', null);
   return open.where('subject', 'like', '{"landing":%').executeTakeFirst();
@@ -159,7 +160,7 @@ function tenantErasing(tenantId: string): ConnectorError {
   });
 }
 
-/** Tenants that share an HR system change it together, once. */
+/** Carries out each change of an HR connection once, also if several tenants share the HR system. */
 async function changeHrisOf(
   trx: Store,
   applications: readonly Application[],
@@ -169,7 +170,7 @@ async function changeHrisOf(
   for (const { tenantId, hris } of applications) {
     if (hris === undefined) continue;
     if (way === undefined) throw hrisChanged(tenantId, hris);
-    // A worker that has the old connection open would go on to note people under it.
+    // A worker that still has the old connection open would go on recording people under the old name.
     if (hris.from !== hris.to && known.get(tenantId)?.state === 'active') throw notPaused(tenantId);
     if (way === 'keep' && renamed.has(hris.from)) continue;
     renamed.add(hris.from);
@@ -228,7 +229,7 @@ async function writeDefinition(
     .execute();
 }
 
-/** Runs one change of tenants under the next version; one runs at a time in the whole installation. */
+/** Runs one change of tenants under the next version. The whole installation runs one such change at a time. */
 export async function changeTenants<T>(store: Store, change: (trx: Store, version: number) => Promise<T>): Promise<T> {
   return store.kysely.transaction().execute(async (kysely) => {
     const { tenants_version: version } = await kysely

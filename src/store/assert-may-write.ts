@@ -3,12 +3,12 @@ import type { Receives } from './applied-tenants.ts';
 import { FLEET } from './freezes.ts';
 import type { Store } from './open-store.ts';
 
-/** How long a write that may not leave waits before it asks again. */
+/** How long a write waits, while writes are not allowed, before it checks again. */
 const ASK_AGAIN_MS = 10_000;
 
 /**
- * Called before every foreign write. One statement, so that a freeze, or a tenant that from now on only observes, stops
- * the very next write of every process.
+ * Call this before every write to a partner or an HR system. It is a single statement, so that a freeze, or a tenant
+ * switched to observe mode, stops the very next write of every process.
  * @throws ConnectorError TENANT_FROZEN, TENANT_OBSERVES
  */
 export async function assertMayWrite({ kysely }: Store, tenantId: string): Promise<void> {
@@ -31,7 +31,7 @@ export async function assertMayWrite({ kysely }: Store, tenantId: string): Promi
   if (observes(row)) throw onlyObserves(tenantId);
 }
 
-/** Whether a tenant's applied file says that it only observes. */
+/** Whether a tenant's applied file sets observe mode. */
 export function observes({ receives }: { receives: string | null }): boolean {
   return receives !== null && (JSON.parse(receives) as Receives).mode === 'observe';
 }

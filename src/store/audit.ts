@@ -10,42 +10,42 @@ import { recordDigest } from './person-marks.ts';
 import type { AuditRow } from './schema.ts';
 import { assertSigned, openSigner, type Signed, signed } from './signing-key.ts';
 
-// What people did and looked at. The rows of a tenant are links of a chain: each holds the hash of the one before, so
-// that none can be changed, left out or put elsewhere unseen. Heads of chains are noted outside the store, signed, so
-// that a chain whose end was cut off is found too. Another chain has what was done to all tenants.
+// The audit trail: what people did and looked at. The rows of a tenant form a chain: each row holds the hash of the one
+// before, so that nobody can change, drop or move a row unnoticed. Signed heads of the chains are noted outside the
+// store, which reveals a chain that was cut off at its end. Acts on all tenants form a chain of their own.
 
 export interface AuditEntry {
-  /** Whose word it was. Who did it is known without being said; see `actorOf`. */
+  /** The name that was given for the act. The user who really acted is recorded as well; see `actorOf`. */
   by: string;
   /** Absent for the whole fleet. */
   tenantId?: string;
   act: AuditRow['act'];
   details?: string;
-  /** As `recordDigest` gives it. */
+  /** The record's keyed hash, from `recordDigest`. */
   subject?: string;
 }
 
-/** The chain of what was done to all tenants. */
+/** The chain of acts on all tenants. */
 const FLEET = '';
 
 const actors = new AsyncLocalStorage<string>();
 
-/** Whatever is done or looked at in there is theirs: a console's request is somebody else's than its process. */
+/** Attributes acts and looks inside `does` to this actor: a console's request acts for its user, not the process. */
 export function actingAs<T>(actor: string, does: () => T): T {
   return actors.run(actor, does);
 }
 
-/** Who is at work here: whoever signed in, a part of hirebridge, or else the user of this system. */
+/** The current actor: the signed-in person, a part of hirebridge, or else this system's user. */
 function actorOf(): string {
   return actors.getStore() ?? `user:${process.getuid?.() ?? 0}/${systemUser()}`;
 }
 
-/** Something was written here whose head is not noted yet. */
+/** This process wrote rows whose head is not yet noted outside the store. */
 let isUnnoted = false;
 
 /**
- * Writes down what was done, in the transaction that does it, as the next link of its chain. Acts of one tenant wait
- * for each other, as long as the transaction of one takes; those of different tenants do not.
+ * Appends an act to its chain, in the transaction that performs the act. Acts of one tenant wait for each other's
+ * transactions; acts of different tenants do not.
  */
 export async function audit(store: StoreTables, entry: AuditEntry): Promise<void> {
   if (!store.kysely.isTransaction)
@@ -71,19 +71,19 @@ interface Look {
   by: string;
   tenantId: string;
   what: string;
-  /** The one record that was looked at: `job-candidate`, `candidate`, `delivery`, ... with its id. */
+  /** The one record that somebody looked at: `job-candidate`, `candidate`, `delivery`, ... and its id. */
   of?: { kind: string; id: string };
-  /** Values were shown that are masked otherwise. */
+  /** The look showed values that are otherwise masked. */
   isRevealed?: boolean;
 }
 
-/** Writes down, before it is shown, that somebody looks at values of people: one row a page, by a keyed hash. */
+/** Records a look at people's values before they are shown: one row for each page, the record as a keyed hash. */
 export async function noteLook(store: Store, { by, tenantId, what, of, isRevealed = false }: Look): Promise<void> {
   const subject = of === undefined ? {} : { subject: await recordDigest(store, tenantId, of) };
   await audit(store, { by, tenantId, act: isRevealed ? 'revealed' : 'looked', details: what, ...subject });
 }
 
-/** What was done to one tenant, latest first. */
+/** Acts on one tenant, latest first. */
 export async function readAudit(store: Store, tenantId: string, limit: number): Promise<AuditRow[]> {
   return store.kysely
     .selectFrom('audit')
@@ -136,7 +136,7 @@ type Link = Pick<
   'seq' | 'at' | 'by' | 'tenant_id' | 'act' | 'actor' | 'subject' | 'details_hash' | 'sealed' | 'prev'
 >;
 
-/** Of everything in a row but its details and their salt, which their own hash stands for. */
+/** Hash of a row. It covers the details and their salt through `details_hash`, so both can be erased later. */
 function hashOfLink({ seq, at, by, tenant_id, act, actor, subject, details_hash, sealed, prev }: Link): string {
   const told = ['hirebridge-audit-1', tenant_id ?? FLEET, Number(seq), Number(at), by, actor, act, subject];
   return hashOf(JSON.stringify([...told, details_hash, sealed, prev]));
@@ -147,8 +147,9 @@ function hashOf(text: string): string {
 }
 
 /**
- * Says in the trail which of its rows no longer tell whom they were about, once their salt is gone. What stands there
- * now is hashed, so that nobody can call any other change an erasure. As in every act, the chain is locked last.
+ * Records which rows of the trail lost their details because an erasure took their salt. It includes the hash of the
+ * text that is left, so that nobody can pass off another change as an erasure. It locks the chain last, as every act
+ * does.
  */
 export async function noteRedacted(store: StoreTables, tenantId: string): Promise<void> {
   const rows = store.kysely.selectFrom('audit').select(['seq', 'details']).where('chain', '=', tenantId);
@@ -160,16 +161,16 @@ export async function noteRedacted(store: StoreTables, tenantId: string): Promis
   if (news.length > 0) await audit(store, { by: 'hirebridge', tenantId, act: 'redacted', details: news.join('\n') });
 }
 
-/** Which rows a row says it of, and what is left of each. */
+/** The rows that a `redacted` row lists, with the hash of the text left in each. */
 function redactedIn({ details }: Pick<AuditRow, 'details'>): { row: number; hash: string }[] {
   const lines = (details ?? '').matchAll(/^row (\d+): ([0-9a-f]{64})$/gm);
   return [...lines].map(([, row, hash = '']) => ({ row: Number(row), hash }));
 }
 
-/** Acts of the tenant wait for as long as so many take. */
+/** Rows sealed in one transaction; acts of the tenant wait for that long. */
 const BATCH = 100;
 
-/** Seals rows that a version wrote which knew no chain, as they are, behind those that are sealed. */
+/** Seals rows written by a version without chains: they are appended unchanged behind the sealed rows. */
 async function sealFound(store: StoreTables, chain: string): Promise<void> {
   const row = sql.ref(store.kind === 'sqlite' ? 'rowid' : 'ctid');
   const isOurs = chain === FLEET ? sql`tenant_id is null` : sql`tenant_id = ${chain}`;
@@ -179,7 +180,7 @@ async function sealFound(store: StoreTables, chain: string): Promise<void> {
       const lock = store.kind === 'sqlite' ? sql`` : sql`for update`;
       const query = sql<Told & { row: unknown }>`select ${row} as "row", at, "by", tenant_id, act, details from audit
         where seq is null and ${isOurs} order by at limit ${sql.lit(BATCH)} ${lock}`;
-      // Before they are read: no other process seals them meanwhile.
+      // Locks the chain before reading the rows, so that no other process seals them at the same time.
       let { seq, hash } = await takeHead(trx, chain);
       const { rows } = await query.execute(kysely);
       for (const { row: place, ...told } of rows) {
@@ -199,19 +200,19 @@ async function sealFound(store: StoreTables, chain: string): Promise<void> {
     });
 }
 
-/** Where heads are noted, in the data directory beside the key that signs them. */
+/** The file of noted heads, in the data directory beside the key that signs them. */
 export const HEADS_FILE = 'audit.heads.jsonl';
 
 interface NotedHead extends Head, Signed {
   installation: string;
   at: string;
-  /** All heads of a store that was just put back: what was noted before is of another one. */
+  /** All heads of a store that was just restored: heads noted before belong to the store it replaced. */
   restored?: Record<string, readonly [seq: number, hash: string]>;
 }
 
 /**
- * Seals what is still to be sealed, and notes the heads of chains that grew outside the store: a signed line in the
- * data directory, and the same in the log, which others may collect.
+ * Seals rows that are still unsealed, and notes the heads of chains that grew: as a signed line in the data directory
+ * and in the log, which other systems may collect.
  */
 export async function keepAudit(store: Store, dataDir: string, log?: Logger): Promise<void> {
   const grown = await sql<{ chain: string }>`select chain from audit_heads where noted < seq
@@ -227,7 +228,7 @@ export async function keepAudit(store: Store, dataDir: string, log?: Logger): Pr
     await store.kysely.updateTable('audit_heads').set({ noted: seq }).where('chain', '=', chain).execute();
 }
 
-/** The same by a command, where a worker made the files; it leaves to the worker what it may not do itself. */
+/** The same at the end of a command, if a worker made the files. The worker does what the command may not do. */
 export async function keepOwnAudit(store: Store, dataDir: string): Promise<void> {
   if (!isUnnoted) return;
   isUnnoted = false;
@@ -235,11 +236,11 @@ export async function keepOwnAudit(store: Store, dataDir: string): Promise<void>
     await access(join(dataDir, HEADS_FILE));
     await keepAudit(store, dataDir);
   } catch {
-    // The worker's next round does it.
+    // The worker's next round notes the heads.
   }
 }
 
-/** Says that another store stands here now: what was noted of the one before no longer counts. */
+/** Notes that this store was restored, so that heads noted for the store before no longer count. */
 export async function noteHeadsRestored(store: Store, dataDir: string): Promise<void> {
   const heads = (await store.kysely.selectFrom('audit_heads').select(['chain', 'seq', 'hash']).execute()).map(asHead);
   const restored = Object.fromEntries(heads.map(({ chain, seq, hash }) => [chain, [seq, hash] as const]));
@@ -265,20 +266,20 @@ async function noteOutside(
   });
 }
 
-/** What a look at one chain came to. */
+/** The result of verifying one chain. */
 export interface ChainVerdict {
-  /** The tenant; empty for what was done to all tenants. */
+  /** The tenant; empty for the chain of acts on all tenants. */
   chain: string;
   rows: number;
-  /** Written by a version that knew no chain, and sealed as they were found. */
+  /** Rows that a version without chains wrote, and that were sealed as found. */
   sealedLater: number;
-  /** Not sealed yet, of the same kind. */
+  /** Rows of that kind that are not sealed yet. */
   unsealed: number;
-  /** Rows that an erasure took a person's ids out of. */
+  /** Rows from which an erasure took a person's ids. */
   redacted: number;
-  /** The last row whose hash stands outside the store; undefined where none does. */
+  /** The last row whose hash is noted outside the store; undefined if none is. */
   notedUntil: number | undefined;
-  /** Names of the keys that signed what stands there. */
+  /** Names of the keys that signed the noted heads. */
   signedBy: string[];
   /** The first row that is not as it was written. */
   trouble?: { row: number; what: Trouble; message: string };
@@ -286,7 +287,7 @@ export interface ChainVerdict {
 
 type Trouble = 'changed' | 'missing' | 'doubled' | 'out of order' | 'shortened';
 
-/** Judges every chain, or one, beside the heads that are noted in these files. */
+/** Verifies every chain, or one tenant's, against the heads noted in these files. */
 export async function verifyAudit(
   store: Store,
   { tenantId, files }: { tenantId: string | undefined; files: readonly string[] },
@@ -304,10 +305,10 @@ export async function verifyAudit(
   return verdicts;
 }
 
-/** Of each chain: row -> its hash, and who signed that. */
+/** By chain: the noted hash of each row, and the keys that signed them. */
 type Noted = Map<string, { hashes: Map<number, string>; signedBy: Set<string> }>;
 
-/** Heads as somebody signed them. @throws ConnectorError SIGNATURE_WRONG */
+/** Reads the noted heads and checks their signatures. @throws ConnectorError SIGNATURE_WRONG */
 async function readNoted({ installationId }: Store, files: readonly string[]): Promise<Noted> {
   const noted: Noted = new Map();
   const put = ({ chain, seq, hash }: Head, signedBy: string): void => {
@@ -354,11 +355,11 @@ async function verifyChain(
 
 const PAGE = 1_000;
 
-/** A chain in the order of its numbers, a page at a time. */
+/** The rows of a chain in the order of their numbers, read page by page. */
 async function* rowsOf({ kysely }: Store, chain: string, times: Times = {}): AsyncGenerator<AuditRow> {
   for (let after = Number.NEGATIVE_INFINITY, seen = 0; ; ) {
     let query = kysely.selectFrom('audit').selectAll().where('chain', '=', chain).orderBy('seq').limit(PAGE);
-    // Two of one number may stand there once the index is gone: what was seen of it is passed over.
+    // Two rows may share a number if somebody dropped the index: skip those of this number already read.
     if (after > Number.NEGATIVE_INFINITY) query = query.where('seq', '>=', after).offset(seen);
     if (times.from !== undefined) query = query.where('at', '>=', times.from);
     if (times.to !== undefined) query = query.where('at', '<', times.to);
@@ -372,7 +373,7 @@ async function* rowsOf({ kysely }: Store, chain: string, times: Times = {}): Asy
   }
 }
 
-/** Where the row stands that should come here: somewhere else, or nowhere. */
+/** Where the row that should follow was moved to; undefined if it is nowhere. */
 async function followerOf({ kysely }: Store, prev: string, { chain, seq }: AuditRow): Promise<number | undefined> {
   const follower = await kysely
     .selectFrom('audit')
@@ -384,11 +385,11 @@ async function followerOf({ kysely }: Store, prev: string, { chain, seq }: Audit
   return follower === undefined ? undefined : Number(follower.seq);
 }
 
-/** Takes the rows of a chain one after the other, until one does not fit. */
+/** Takes the rows of a chain one by one until one does not fit. */
 function createJudge(chain: string, noted: ReadonlyMap<number, string>) {
   let last = { seq: 0, hash: '' };
   let [rows, sealedLater] = [0, 0];
-  /** Rows whose salt is gone -> hash of what stands there now; and what erasures say of them. */
+  /** Hashes of the text left in rows without a salt, and the hashes that erasures recorded for them. */
   const [blank, told] = [new Map<number, string>(), new Map<number, string>()];
   let trouble: { row: number; what: Trouble; about: string } | undefined;
   const find = (row: number, what: Trouble, about = ''): false => {
@@ -397,7 +398,7 @@ function createJudge(chain: string, noted: ReadonlyMap<number, string>) {
   };
   return {
     last: () => last,
-    /** False for the first row that does not fit. */
+    /** Returns false for the first row that does not fit. */
     take(row: AuditRow): boolean {
       const seq = Number(row.seq);
       const about = `${row.act}, ${new Date(Number(row.at)).toISOString()}, by ${row.by}`;
@@ -421,9 +422,9 @@ function createJudge(chain: string, noted: ReadonlyMap<number, string>) {
       last = { seq, hash: row.hash };
       return true;
     },
-    /** The verdict; `ends` are rows that must be there, `moved` is where the row stands that should have come. */
+    /** The verdict. `ends` are noted heads that must be in the chain; `moved` is where the missing row was found. */
     end(ends: readonly (readonly [seq: number, hash: string])[], moved: number | undefined) {
-      // Behind a row that does not fit nothing is known of what erasures say.
+      // Only for a chain that fits to its end: behind a row that does not fit, `redacted` rows were not read.
       if (trouble === undefined) {
         const [wrong] = [...blank].filter(([seq, hash]) => told.get(seq) !== hash);
         const [cut] = ends.filter(([seq]) => seq > last.seq).toSorted(([one], [other]) => other - one);
@@ -461,18 +462,18 @@ function say(chain: string, { row, what, about }: { row: number; what: Trouble; 
 }
 
 interface Times {
-  /** Milliseconds on the database's clock. */
+  /** Milliseconds by the database's clock. */
   from?: number | undefined;
   to?: number | undefined;
 }
 
 interface Wanted extends Times {
   tenantId: string | undefined;
-  /** Has the key that signs heads. */
+  /** Holds the key that signs heads. */
   dataDir: string;
 }
 
-/** Rows as somebody else can verify them, the oldest first; behind those of each chain its head, signed. */
+/** The rows in a form that outsiders can verify, oldest first; each chain's rows are followed by its signed head. */
 export async function* exportAudit(store: Store, { tenantId, dataDir, ...times }: Wanted): AsyncGenerator<object> {
   const signer = openSigner(dataDir);
   const { installationId: installation } = store;

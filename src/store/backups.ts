@@ -9,31 +9,31 @@ import { type ErasedSince, eraseRestored } from './erase-restored.ts';
 import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
 
-/** Who notices a restore that nobody spoke of. */
+/** Named as the actor if hirebridge notices a restore that no person announced. */
 const NOBODY = 'hirebridge';
-/** Who was seen so lately may have left word in the restored store. */
+/** Entries of `processes` this young may have been written after the restore, so they do not date the backup. */
 const LATELY_MS = 45_000;
 
 /** A store that was put back from a backup. */
 export interface Restore {
   at: number;
   by: string;
-  /** The last moment that the backup knows of. */
+  /** The latest moment that the backup holds data of. */
   knownUntil: number;
   tenants: RestoredTenant[];
 }
 
 export interface RestoredTenant {
   tenantId: string;
-  /** The reconcile that looks for what the backup does not know has ended. */
+  /** The reconcile that looks for what the backup is missing has ended. */
   isCompared: boolean;
-  /** Hires that were opened since. */
+  /** Hires opened since the restore. */
   takenUp: { jobCandidateId: string; state: string; employeeId: string | null; how: string | null }[];
-  /** Questions asked since, closed ones as well. */
+  /** Holds opened since the restore, closed ones included. */
   asked: { holdId: string; jobCandidateId: string | null; code: string; isOpen: boolean }[];
 }
 
-/** A copy of a store in a file, while everything goes on. @throws ConnectorError BACKUP_EXISTS, STORE_UNSOUND */
+/** Copies a store into a file while other processes work on. @throws ConnectorError BACKUP_EXISTS, STORE_UNSOUND */
 export async function backUp(file: string, target: string): Promise<void> {
   if (existsSync(target))
     throw new ConnectorError({
@@ -47,7 +47,7 @@ export async function backUp(file: string, target: string): Promise<void> {
 }
 
 /**
- * Puts a backup in the place of the store, which stays beside it under the name that this gives.
+ * Replaces the store with a backup. The store before is kept beside it, under the name in `kept`.
  * @throws ConnectorError STORE_UNSOUND, STORE_IN_USE, STORE_TOO_NEW
  */
 export async function restore(
@@ -68,7 +68,7 @@ export async function restore(
   const ready = `${file}.restored`;
   await copySqlite(backup, ready);
   try {
-    // A file that is something else, or of a newer version, never comes to stand where the store is.
+    // Check first, so that no other kind of file, and no store of a newer version, ever replaces the store.
     if (!(await isStore(ready))) throw storeUnsound(backup, 'hirebridge has no tables in it');
     const store = await openStore(`sqlite:${ready}`);
     await eraseAgain(store, isThere ? file : undefined, erasures)
@@ -83,7 +83,7 @@ export async function restore(
   }
 }
 
-/** Who was erased by the store that this one takes the place of, or by the list beside it. */
+/** Erases again the people whom the replaced store, or the list beside it, names as erased. */
 async function eraseAgain(store: Store, before: string | undefined, listed: readonly ErasedSince[]): Promise<void> {
   const known = before === undefined || unsoundness(before) !== undefined ? [] : await erasedIn(before);
   await eraseRestored(store, [...known, ...listed]);
@@ -117,18 +117,18 @@ async function isStore(file: string): Promise<boolean> {
   }
 }
 
-/** Says that a person put this store back: the next reconcile of every tenant looks for what it does not know. */
+/** Records that a person restored this store: every tenant's next reconcile looks for what the store is missing. */
 export async function noteRestored(store: StoreTables, by: string): Promise<void> {
   await compareAllAnew(store);
   await noteRestore(store, by, 0);
 }
 
-/** The same, by what hires or reconciles know and the store does not. */
+/** Records a restore that hirebridge noticed itself: hires or reconciles know things that the store does not. */
 export async function noticeRestored(store: StoreTables): Promise<void> {
   if (await compareAllAnew(store)) await noteRestore(store, NOBODY, LATELY_MS);
 }
 
-/** Each process leaves word every ten seconds, so that the last word tells when the backup was made. */
+/** Processes update `seen_at` every ten seconds, so the last of these times tells when the backup was made. */
 async function noteRestore(store: StoreTables, by: string, latelyMs: number): Promise<void> {
   const { known } = await store.kysely
     .selectFrom('processes')
@@ -138,7 +138,7 @@ async function noteRestore(store: StoreTables, by: string, latelyMs: number): Pr
   await audit(store, { by, act: 'restored', details: JSON.stringify({ knownUntil: known }) });
 }
 
-/** False where it was to be so already. */
+/** Makes every tenant's next reconcile compare everything. False if that was already so. */
 async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
   const { numUpdatedRows } = await kysely
     .updateTable('tenants')
@@ -148,7 +148,7 @@ async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-/** The last restore of this store, and what has come of it; undefined where there was none. */
+/** The last restore of this store and its results so far; undefined if it was never restored. */
 export async function readRestore(store: Store): Promise<Restore | undefined> {
   const { kysely } = store;
   const row = await kysely
@@ -220,8 +220,8 @@ function storeUnsound(file: string, why: string): ConnectorError {
 }
 
 /**
- * Copies a database that others write to meanwhile, as it is at one moment. The copy is there whole or not at all, is
- * on the disk when this resolves, and may be read by this user alone.
+ * Copies a database as it is at one moment, while others write to it. The copy appears whole or not at all, is on disk
+ * when this resolves, and only this user may read it.
  */
 async function copySqlite(from: string, to: string): Promise<void> {
   const half = `${to}.part`;
@@ -237,7 +237,7 @@ async function copySqlite(from: string, to: string): Promise<void> {
   await moveInto(half, to);
 }
 
-/** What SQLite finds wrong in a file; undefined where it is a database and sound. */
+/** What SQLite finds wrong in a file; undefined if it is a sound database. */
 function unsoundness(file: string): string | undefined {
   try {
     const database = new DatabaseSync(file, { readOnly: true });
@@ -252,12 +252,12 @@ function unsoundness(file: string): string | undefined {
   }
 }
 
-/** Whether another process has the database open. One that is too damaged to be opened is used by nobody. */
+/** Whether another process has the database open. No process can have one open that is too damaged to open. */
 function isInUse(file: string): boolean {
   try {
     const database = new DatabaseSync(file);
     try {
-      // Leaving the write-ahead log takes the file for oneself, and empties the log into it.
+      // Leaving the write-ahead log needs exclusive access to the file, and empties the log into it.
       const found = Object.values(database.prepare('pragma journal_mode = delete').get() ?? {});
       return found[0] !== 'delete';
     } finally {
@@ -268,10 +268,10 @@ function isInUse(file: string): boolean {
   }
 }
 
-/** Puts a database in the place of another that nobody uses and that is kept. At any moment one of the two is there. */
+/** Replaces a database that no process has open, and keeps the old one. One of the two exists at any moment. */
 async function replaceSqlite(file: string, by: string, kept: string): Promise<void> {
   if (isInUse(by)) throw new Error(`${by} is in use`);
-  // What is left of a log belongs to the database before, also where that is too damaged to be opened.
+  // A leftover log belongs to the old database; it is kept even if that database is too damaged to open.
   for (const end of ['-wal', '-shm']) if (existsSync(`${file}${end}`)) await rename(`${file}${end}`, `${kept}${end}`);
   if (existsSync(file)) await link(file, kept);
   await moveInto(by, file);

@@ -1,4 +1,4 @@
-/** Rows or ids a statement: databases bound its parameters. */
+/** Rows or ids in one statement: databases limit its parameters. */
 const MOST = 1_000;
 
 export function batchesOf<T>(all: readonly T[], most = MOST): T[][] {

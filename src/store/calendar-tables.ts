@@ -1,36 +1,36 @@
 import type { Selectable } from 'kysely';
 
-/** A slot that was booked, as calendars show it. */
+/** A booked slot, as calendars show it. */
 export interface CalendarEventTable {
   tenant_id: string;
   booking_id: string;
   schedule_id: string;
-  /** What the schedule is called. */
+  /** The schedule's name. */
   title: string | null;
-  /** Of the schedule, by IANA's name. */
+  /** The schedule's time zone, as an IANA name. */
   timezone: string | null;
   entity_type: string | null;
   entity_id: string | null;
   /** UTC, ISO text; so is the end. */
   starts_at: string;
   ends_at: string | null;
-  /** As the partner says it: CHECKED_IN, NO_SHOW. */
+  /** As the partner spells it: CHECKED_IN, NO_SHOW. */
   attendance: string | null;
-  /** Changes so far, for RFC 5545's SEQUENCE. */
+  /** Number of changes so far, for RFC 5545's SEQUENCE. */
   sequence: number;
   changed_at: number;
-  /** Passes in a row that did not show it. */
+  /** How many passes in a row did not find the booking. */
   missed: number;
   cancelled_at: number | null;
 }
 
 export type CalendarEvent = Selectable<CalendarEventTable>;
 
-/** An address where somebody's calendar reads a tenant's events. */
+/** An address from which a calendar application reads a tenant's events. */
 export interface CalendarFeedTable {
   feed_id: string;
   tenant_id: string;
-  /** SHA-256 of what is in the address; the address itself is nowhere. */
+  /** SHA-256 of the secret in the address; the address itself is not stored. */
   token_hash: string;
   /** JSON list of ids; null for all schedules. */
   schedules: string | null;

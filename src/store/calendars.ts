@@ -4,15 +4,15 @@ import { batchesOf } from './batches.ts';
 import type { CalendarEvent, CalendarFeed } from './calendar-tables.ts';
 import type { Store } from './open-store.ts';
 
-// Booked slots as calendars show them, and the addresses where they do.
+// Booked slots as calendars show them, and the addresses that serve them.
 
-/** Every event of a tenant, by booking. */
+/** Every event of a tenant, by booking id. */
 export async function readCalendar({ kysely }: Store, tenantId: string): Promise<Map<string, CalendarEvent>> {
   const rows = await kysely.selectFrom('calendar_events').selectAll().where('tenant_id', '=', tenantId).execute();
   return new Map(rows.map((row) => [row.booking_id, row]));
 }
 
-/** Writes some events as they are now, and takes away those that ended before `endedBefore` (UTC, ISO text). */
+/** Saves the current state of some events, and deletes events that ended before `endedBefore` (UTC, ISO text). */
 export async function saveCalendar(
   { kysely, now }: Store,
   tenantId: string,
@@ -52,10 +52,10 @@ function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-/** 256 bits: nobody guesses an address. */
+/** 256 bits, so that nobody can guess an address. */
 const TOKEN_BYTES = 32;
 
-/** Makes an address and gives the secret part of it, which is kept nowhere. Without schedules it shows all of them. */
+/** Makes an address and returns its secret part, which is stored nowhere. Without `schedules` it shows them all. */
 export async function makeFeed(
   store: Store,
   { tenantId, schedules, by }: { tenantId: string; schedules: readonly string[]; by: string },
@@ -77,7 +77,7 @@ export function listFeeds({ kysely }: Store, tenantId: string): Promise<Calendar
   return own.orderBy('made_at', 'desc').execute();
 }
 
-/** False where the tenant has no such address, or none that is still good. */
+/** Revokes an address. False if the tenant has no such address or it is revoked already. */
 export async function revokeFeed(
   store: Store,
   { tenantId, feedId, by }: { tenantId: string; feedId: string; by: string },
@@ -95,7 +95,7 @@ export async function revokeFeed(
   });
 }
 
-/** What an address shows; undefined where there is none like it, or where it was revoked or its tenant removed. */
+/** The events that an address shows; undefined if it is unknown or revoked, or its tenant was removed. */
 export async function readFeed(
   { kysely }: Store,
   token: string,

@@ -11,9 +11,9 @@ import type { Tables } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 /**
- * What it means that a tenant's HR connection is another one. `keep`: the same HR system under another name or at
- * another address; everything known of it stays known. `new`: another HR system; what is known of the old one stays as
- * history, and nobody of it is written to or looked for in the new one.
+ * What a changed HR connection of a tenant means. `keep`: the same HR system under another name or address, so
+ * everything recorded of it still holds. `new`: another HR system. Records of the old one stay as history, and its
+ * people are neither written to nor looked up in the new one.
  */
 export type HrisWay = 'keep' | 'new';
 
@@ -24,7 +24,7 @@ interface HrisChange {
   way: HrisWay;
 }
 
-/** People whom hires of the tenant own, had before go-live or employ in this HR system. */
+/** Counts people whom the tenant's hires own, recorded before go-live or employ in this HR system. */
 export async function countPeopleOf(store: Store, tenantId: string, connection: string): Promise<number> {
   const isRecorded = await recordedFor(store, tenantId);
   const { count } = await store.kysely
@@ -48,8 +48,8 @@ export async function countPeopleOf(store: Store, tenantId: string, connection: 
 }
 
 /**
- * Whom the tenant recorded, or had when another tenant of its company recorded them: of those that share an HR system
- * the first does so for all.
+ * Selects people whom the tenant recorded, or whom a tenant of the same company recorded and this tenant has a hire of:
+ * of the tenants that share an HR system, the first one records a person for all.
  */
 async function recordedFor(store: Store, tenantId: string) {
   const siblings = await siblingsOf(store, tenantId);
@@ -65,11 +65,11 @@ async function recordedFor(store: Store, tenantId: string) {
   };
 }
 
-/** What stands against giving a tenant's HR system up. */
+/** What prevents a tenant from giving up its HR system. */
 interface BoundToHris {
-  /** Hires whose request for an employee has left, and what became of it is not known or not finished. */
+  /** Hires that asked for an employee and whose request has an unknown or unfinished outcome. */
   unsettled: number;
-  /** Jobs made of the HR system's requisitions. */
+  /** Jobs made from the HR system's requisitions. */
   requisitions: number;
 }
 
@@ -87,7 +87,7 @@ export async function readBoundToHris(store: Store, tenantId: string): Promise<B
 }
 
 /**
- * Carries a change of the HR connection out in the records, in the transaction that applies it.
+ * Updates the records for a changed HR connection, in the transaction that applies it.
  * @throws ConnectorError HRIS_NOT_CHANGED
  */
 export async function changeHris(store: Store, change: HrisChange): Promise<void> {
@@ -95,7 +95,7 @@ export async function changeHris(store: Store, change: HrisChange): Promise<void
   await (change.way === 'keep' ? rename(store, change) : replace(store, change));
 }
 
-/** Everything of the HR system, whichever tenant it is of: a name means one HR system. */
+/** Renames the HR system in the records of all tenants, because a connection name stands for one HR system. */
 async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
   const { kysely } = store;
   const known = kysely.selectFrom('person_keys').where((eb) => eb.and({ scope: to, kind: 'employee' }));
@@ -108,7 +108,7 @@ async function rename(store: Store, { from, to }: HrisChange): Promise<void> {
     await kysely.updateTable(table).set({ connection: to }).where('connection', '=', from).execute();
 }
 
-/** Whoever is known under both names is one person: what was recorded under the new one is known of the old one's. */
+/** Merges people known under both names: records of the new name's person move to the old name's person. */
 async function recordUnder(store: Store, { from, to }: Pick<HrisChange, 'from' | 'to'>): Promise<void> {
   const { kysely } = store;
   const twice = await kysely
@@ -154,7 +154,7 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
       `${requisitions} jobs belong to requisitions of "${from}", whose ids mean others in a new HR system. ` +
         'Give the new HR system a tenant of its own.',
     );
-  // What was told and compared is keyed by ids of the old HR system, which the new one gives to others.
+  // These rows are keyed by ids of the old HR system; the new one uses the same ids for other people.
   for (const table of ['employments', 'exchange_pairs'] as const)
     await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).execute();
   await kysely
@@ -167,7 +167,7 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
   await releaseUnemployed(store, tenantId, from);
 }
 
-/** Whom the tenant employs in its former HR system, or recorded there: in the new one they may be employees, too. */
+/** People whom the tenant employs or recorded in the old HR system: they may be employees in the new one, too. */
 async function knownIn(
   store: Store,
   { tenantId, from, to }: Omit<HrisChange, 'way'>,

@@ -5,7 +5,7 @@ import type { Store } from './open-store.ts';
 import type { PersonId } from './person-marks.ts';
 import { noteCases } from './privacy-cases.ts';
 
-/** By application. */
+/** Consents by application. */
 export async function readConsents(
   { kysely }: Pick<Store, 'kysely'>,
   tenantId: string,
@@ -19,7 +19,7 @@ export async function readConsents(
   return found;
 }
 
-/** Of all applications of these candidates. */
+/** Consents of all applications of these candidates. */
 export async function consentsOf(
   { kysely }: Pick<Store, 'kysely'>,
   tenantId: string,
@@ -29,7 +29,7 @@ export async function consentsOf(
   return own.where('candidate_id', 'in', candidateIds).orderBy('job_candidate_id').execute();
 }
 
-/** Keeps what was read, and with it whose consent is over now, or good again. What is kept already writes nothing. */
+/** Saves consents that changed, and opens or closes privacy cases of people whose consent ended or is good again. */
 export async function saveConsents(store: Store, tenantId: string, read: readonly ConsentRow[]): Promise<void> {
   const ids = read.map((row) => row.job_candidate_id);
   const known = await readConsents(store, tenantId, ids);
@@ -54,7 +54,7 @@ export async function saveConsents(store: Store, tenantId: string, read: readonl
   });
 }
 
-/** The applications are gone at the partner: a consent of theirs is none any more. One that is over stays known. */
+/** Forgets the consents of applications that the partner deleted. An ended consent stays recorded. */
 export async function forgetConsents(store: Store, tenantId: string, jobCandidateIds: readonly string[]) {
   await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
@@ -68,7 +68,7 @@ export async function forgetConsents(store: Store, tenantId: string, jobCandidat
   });
 }
 
-/** Somebody's consent is over once one of theirs is and none is good. */
+/** A person's consent is over if one of their applications' consents ended and none is good. */
 async function judgePeople(trx: Store, tenantId: string, changed: readonly ConsentRow[]): Promise<void> {
   const people = [...new Set(changed.map((row) => row.candidate_id))];
   const all = Map.groupBy(await consentsOf(trx, tenantId, people), (row) => row.candidate_id);
@@ -81,7 +81,7 @@ async function judgePeople(trx: Store, tenantId: string, changed: readonly Conse
   if (good.length === 0) return;
   const cases = trx.kysely.deleteFrom('privacy_cases').where('tenant_id', '=', tenantId).where('cause', '<>', 'gone');
   const back = await cases.where('candidate_id', 'in', good).returning('candidate_id').execute();
-  // Their rows were marked.
+  // Read these again: their rows were marked while the consent was over.
   for (const { candidate_id: id } of back) {
     await addHints(trx, tenantId, 'candidates', [id]);
     const own = all.get(id)?.map((row) => row.job_candidate_id) ?? [];
@@ -89,7 +89,7 @@ async function judgePeople(trx: Store, tenantId: string, changed: readonly Conse
   }
 }
 
-/** Whose consent is over, among these people: by candidate, and by each application of theirs that showed one. */
+/** Tells of each of these people, by candidate or application id, whether their consent is over. */
 export async function stoppedAmong(
   { kysely }: Pick<Store, 'kysely'>,
   tenantId: string,

@@ -7,7 +7,8 @@ export interface CreditNumbers {
 }
 
 /**
- * After a 402: no enrolment of this tenant leaves any more, apart from one canary a period. Says whether it was open.
+ * Closes the gate after a 402: the tenant enrols nobody any more, apart from one canary per period. Returns whether the
+ * gate was open.
  */
 export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
   const gate = store.kysely
@@ -20,7 +21,7 @@ export async function closeCreditGate(store: Store, tenantId: string, numbers: C
   return false;
 }
 
-/** An enrolment went through: says whether the gate was closed, so that the waiting hires can be hinted. */
+/** Opens the gate after a successful enrolment. Returns whether it was closed: then the waiting hires need a hint. */
 export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')
@@ -31,12 +32,12 @@ export async function openCreditGate(store: Store, tenantId: string): Promise<bo
   return result.numUpdatedRows > 0n;
 }
 
-/** Lets the next enrolment through at once, as the canary (`retry` of a person). */
+/** Lets the next enrolment through at once, as the canary (a person answered `retry`). */
 export async function releaseCanary(store: Store, tenantId: string): Promise<void> {
   await store.kysely.updateTable('tenants').set({ canary_at: 0 }).where('tenant_id', '=', tenantId).execute();
 }
 
-/** May an enrolment leave now? With the gate closed exactly one caller a period may, as the canary. */
+/** Whether an enrolment may leave now. A closed gate passes exactly one caller per period, as the canary. */
 export async function passCreditGate(
   store: Store,
   tenantId: string,

@@ -1,21 +1,21 @@
 import { SEALED } from './sealed-values.ts';
 
 /**
- * What a column can hold of a person. identity: who they are: names, birth dates. contact: how they are reached.
- * content: what is said of them: fields of a record, pay, an answer. secret: what opens something. pseudonym: an id of
- * theirs at the partner, in the HR system or of ours, or a hash of values of theirs.
+ * Kinds of personal data that a column can hold. identity: names and birth dates. contact: how to reach the person.
+ * content: statements about the person: fields of a record, pay, an answer. secret: opens something. pseudonym: an id
+ * of the person at the partner, in the HR system or of ours, or a hash of their values.
  */
 export type DataClass = 'identity' | 'contact' | 'content' | 'secret' | 'pseudonym';
 
-/** A table, file or log that can hold something of a person. */
+/** A table, file or log that can hold personal data. */
 export interface Place {
-  /** Column or part -> what of a person it can hold. */
+  /** By column or part: the personal data it can hold. */
   people: Readonly<Record<string, readonly DataClass[]>>;
   why: string;
   kept: string;
 }
 
-/** A table of the store: `others` are its columns that hold nothing of a person, with blanks between. */
+/** A table of the store; `others` lists its columns without personal data, separated by blanks. */
 export type TablePlace = (Place & { others: string }) | { others: string };
 
 const IDS = ['pseudonym'] as const;
@@ -26,7 +26,7 @@ const UNTIL_RETENTION = 'values until `policies.retention.plans` after the hire 
 
 const AFTER_REMOVAL = '`policies.retention.plans` after the tenant was removed';
 
-/** Every table of the store and every column of it. `test/store/data-map.test.ts` compares it with both databases. */
+/** Every table of the store with all its columns. `test/store/data-map.test.ts` compares this with both databases. */
 export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   alarms: {
     people: { subject: IDS, message: IDS },
@@ -372,7 +372,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   kysely_widening_lock: { others: 'id is_locked' },
 };
 
-/** What stands outside the store. */
+/** Places outside the store that can hold personal data. */
 export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   "landing tables in the customer's HR database, or in the landing database beside it": {
     people: {

@@ -2,11 +2,11 @@ import { within } from '../within.ts';
 import { type Delivery, insertDeliveries, insertDelivery, nameOfDelivery, weightOf } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
-/** Statements under way at once. */
+/** Statements that run at the same time. */
 const AT_ONCE = 2;
-/** Deliveries a statement, and characters of their bodies: a large one goes alone. */
+/** Deliveries in one statement, and characters of their bodies: a large delivery goes alone. */
 const MOST = { deliveries: 100, characters: 1_000_000 };
-/** A statement that takes longer no longer counts as under way: a database that hangs is the pool's to bound. */
+/** A statement that takes longer is no longer counted as running; the connection pool limits a database that hangs. */
 const SLOW_MS = 5_000;
 
 interface Waiting {
@@ -16,9 +16,9 @@ interface Waiting {
 }
 
 /**
- * Commits deliveries as they come. Whoever comes while statements are under way shares the next one, and with it the
- * wait for the disk: in a burst the store does a tenth of the work, and one that comes alone waits for nobody. Whose
- * `signal` aborts before its statement began is forgotten.
+ * Commits deliveries as they arrive. Deliveries that arrive while statements run share the next statement and its wait
+ * for the disk: in a burst the store does a tenth of the work, while a lone delivery waits for nothing. A delivery
+ * whose `signal` aborts before its statement began is dropped.
  */
 export function createDeliveryBatches(
   store: Store,
@@ -60,14 +60,14 @@ function takeSome(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, end === -1 ? waiting.length : end);
 }
 
-/** Where they cannot be stored together each is tried by itself: one that the store refuses fails no other. */
+/** If the batch cannot be stored together, stores each delivery alone, so that one refused delivery fails no other. */
 async function commitTogether(store: Store, batch: readonly Waiting[]): Promise<void> {
   try {
     const fresh = await insertDeliveries(
       store,
       batch.map(({ delivery }) => delivery),
     );
-    // The same body may be among them twice: the first was new.
+    // The batch may hold the same body twice: only the first copy is reported as fresh.
     for (const { delivery, stored } of batch) stored({ fresh: fresh.delete(nameOfDelivery(delivery)) });
   } catch (error) {
     if (batch.length === 1) batch[0]?.failed(error);

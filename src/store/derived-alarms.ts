@@ -4,8 +4,8 @@ import type { Store } from './open-store.ts';
 import { derivedAlarms } from './schema.ts';
 
 /**
- * Makes the derived alarms those of these troubles: raises what is new and ends what is over, each by one process
- * only. What stays costs no write.
+ * Makes the derived alarms match these troubles: raises new ones and ends those that are over; exactly one process
+ * reports each. Alarms that stay cost no write.
  */
 export async function alignAlarms(
   store: Store,
@@ -31,7 +31,7 @@ function keyText({ tenantId, kind, subject }: AlarmKey): string {
   return JSON.stringify([tenantId, kind, subject]);
 }
 
-/** Deliveries of one event that nothing acts upon. */
+/** Deliveries of one event that no part of hirebridge acts upon. */
 export interface StuckDeliveries {
   tenantId: string;
   state: 'unknown' | 'undeliverable';
@@ -39,12 +39,12 @@ export interface StuckDeliveries {
   count: number;
 }
 
-/** Undeliverable ones, and those of an unknown event that came within the last `unknownMs`. */
+/** Counts undeliverable deliveries, and deliveries of an unknown event received within the last `unknownMs`. */
 export async function countStuck(store: Store, unknownMs: number): Promise<StuckDeliveries[]> {
   const rows = await store.kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'state', 'event', (eb) => eb.fn.countAll<number>().as('count')])
-    // Spelled out, so that the planner sees that the partial index serves.
+    // Written literally, so that the planner uses the partial index.
     .where(sql<boolean>`state in ('unknown', 'undeliverable')`)
     .where((eb) =>
       eb.or([

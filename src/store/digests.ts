@@ -1,16 +1,16 @@
 import { listAlarms } from './alarms.ts';
 import type { Store } from './open-store.ts';
 
-/** Of each list, so many are named; the counts say how many there are. */
+/** Each list names at most this many; the counts cover all. */
 const MOST_NAMED = 100;
 
-/** What happened to a tenant's hires in a span of time, and what waits for a person. Ids and codes only. */
+/** Events of a tenant's hires in a span of time, and what waits for a person. Ids and codes only. */
 export interface Digest {
   tenantId: string;
   from: string;
   to: string;
   hires: { begun: number; ended: Record<string, number>; open: number; done: string[] };
-  /** Opened in the span, and open now with the reason and the command that shows it. */
+  /** `opened` counts holds opened in the span; `waiting` lists holds open now, with the command that shows each. */
   holds: {
     opened: number;
     open: number;
@@ -19,7 +19,7 @@ export interface Digest {
   alarms: { kind: string; subject: string; reason: string; message: string }[];
 }
 
-/** The tenant's digest of a span, ms since 1970; what is open is so now. */
+/** The tenant's digest of a span (ms since 1970). What is open is reported as of now. */
 export async function readDigest(store: Store, tenantId: string, from: number, to: number): Promise<Digest> {
   const [ended, done, begun, open] = await readHires(store, tenantId, from, to);
   const holds = store.kysely.selectFrom('holds').where('tenant_id', '=', tenantId);
@@ -85,7 +85,7 @@ function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code
   };
 }
 
-/** That the tenant was sent its digest of this day. */
+/** Records that the tenant was sent its digest of this day. */
 export async function recordDigest(store: Store, tenantId: string, day: string): Promise<void> {
   await store.kysely.updateTable('tenants').set({ digested_on: day }).where('tenant_id', '=', tenantId).execute();
 }

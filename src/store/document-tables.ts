@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 
 /**
- * sent: it is on its way, and what became of it is not known. taken: the HRIS said yes, and does not show it yet.
- * delivered: the HRIS has it. unlike: the HRIS said yes, and shows other bytes or none. absent: it did not arrive.
- * refused: it cannot be taken over as it is.
+ * sent: on its way, outcome unknown. taken: the HRIS accepted it but does not show it yet. delivered: the HRIS has it.
+ * unlike: the HRIS accepted it, but shows other bytes or none. absent: it did not arrive. refused: the HRIS cannot take
+ * it as it is.
  */
 export type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
 
@@ -15,28 +15,28 @@ export interface HireDocumentTable {
   /** `resume`, `onboarding:<id>`, `offer:<id>`. */
   document: string;
   state: DocumentState;
-  /** How often it was sent. */
+  /** How many times it was sent. */
   attempt: number;
-  /** Of the bytes last sent. */
+  /** Hash of the bytes last sent. */
   sha256: string | null;
   reason: string | null;
   sent_at: number | null;
-  /** After this moment the request must not leave. */
+  /** The request must not leave after this moment. */
   give_up_at: number | null;
-  /** The run that last sent it. */
+  /** The run that sent it last. */
   run_id: string | null;
-  /** When the HRIS was seen to hold these bytes; null where it cannot show them. */
+  /** When the HRIS was seen to hold these bytes; null if it cannot show them. */
   read_back_at: number | null;
 }
 
 export type HireDocumentRow = Selectable<HireDocumentTable>;
 
-/** When the documents of a hire were last listed. */
+/** When a hire's documents were last listed. */
 export interface DocumentLookTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;
   looked_at: number;
-  /** 1: something was left over, so that the next pass looks again. */
+  /** 1: some documents were left over, so the next pass looks again. */
   again: number;
 }

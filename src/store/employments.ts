@@ -12,17 +12,17 @@ export interface ConnectionKey {
   connection: string;
 }
 
-/** An employee whose hire is this tenant's, and what the partner was last told of them. */
+/** An employee of one of this tenant's hires, and what the partner was last told about them. */
 export interface Employment {
   employee: Employee;
   number: string | null;
-  /** The hire's person, as the partner knows them now. */
+  /** The hire's person under the partner's current id. */
   candidate: Candidate;
   hire: HireRow;
   told: EmploymentRow | undefined;
 }
 
-/** Those of these employees that are linked to hires of the tenant. */
+/** Of these employees, those linked to hires of the tenant. */
 export async function readEmployments(
   store: Store,
   { tenantId, connection }: ConnectionKey,
@@ -64,7 +64,7 @@ export async function readEmployments(
   });
 }
 
-/** Ids of the tenant's linked employees behind this one, in their order. */
+/** Ids of the tenant's linked employees after `after`, in order. */
 export async function linkedEmployees(
   { kysely }: Store,
   { tenantId, connection }: ConnectionKey,
@@ -83,7 +83,7 @@ export async function linkedEmployees(
   return rows.map((row) => row.employee_id);
 }
 
-/** What the partner holds of an employee now; a corrected number is the hire's and the link's from here on. */
+/** Records what the partner now holds of an employee; a corrected number is copied to the hire and the link. */
 export async function noteTold(
   store: Store,
   { employee, number, candidate, hire }: Employment,
@@ -119,7 +119,7 @@ export async function noteTold(
   });
 }
 
-/** Where to go on among the changed employees; undefined: at the beginning. */
+/** Where to continue among the changed employees; undefined: at the beginning. */
 export async function readChangeCursor(
   store: Store,
   { tenantId, connection }: ConnectionKey,
@@ -134,7 +134,7 @@ export async function readChangeCursor(
   return row === undefined ? undefined : { cursor: row.cursor, ageMs: Number(row.now) - Number(row.began_at) };
 }
 
-/** Saved after its page is dealt with. `begins`: the page was the first of all. */
+/** Call this once the page is handled. `begins`: it was the first page of all. */
 export async function saveChangeCursor(
   store: Store,
   { tenantId, connection }: ConnectionKey,

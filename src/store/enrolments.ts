@@ -4,9 +4,8 @@ import { updateHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 
 /**
- * Notes the enrolment that this hire's person has. A worker that stood still brings no news: of an enrolment known
- * already its status
- * has been read since, and one of an earlier attempt is not the hire's any more.
+ * Records the enrolment of this hire's person. Ignores a late worker: the status of an enrolment already recorded has
+ * been read since, and an earlier attempt's enrolment is no longer the hire's.
  */
 export async function recordEnrolment(
   store: Store,
@@ -33,7 +32,7 @@ export async function recordEnrolment(
     .execute();
 }
 
-/** Makes way for the enrolment after the nth. One that was begun meanwhile stays. */
+/** Clears the nth enrolment so that the next can begin. A next one that has begun already stays. */
 export async function beginNextEnrolment(store: Store, key: HireRef, nth: number): Promise<void> {
   await updateHire(
     store,

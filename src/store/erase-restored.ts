@@ -5,22 +5,22 @@ import { completeIds, erasePersonRows } from './person-data.ts';
 import { erasedAmong, type IdKind, type PersonIds, takeMarkKey, takeMarks } from './person-marks.ts';
 import { eraseRestoredTenant } from './tenant-rows.ts';
 
-/** Somebody who was erased, as the list beside the store and the marks in it have them. */
+/** An erased person, as the list beside the store and the marks in the store record them. */
 export interface ErasedSince {
   tenant: string;
   erasure: string;
   by: string;
-  /** What their ids were hashed with. */
+  /** The keys that their ids were hashed with. */
   keys: string[];
   person: string[];
-  /** All of the tenant was erased: when that was asked for, milliseconds. Absent where it was one person. */
+  /** Set if the whole tenant was erased: when that was requested, in milliseconds. Absent for a single person. */
   wholeTenant?: number;
 }
 
-/** Beside the store, in the data directory: a line an erasure. */
+/** File in the data directory, beside the store: one line for each erasure. */
 export const ERASURES_FILE = 'erasures.jsonl';
 
-/** The list that is kept beside a store; none where there is no file. A line that was cut off says nothing. */
+/** Reads the list kept beside a store; empty if there is no file. A line that was cut off is skipped. */
 export async function readErasures(file: string): Promise<ErasedSince[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').flatMap((line) => {
@@ -32,7 +32,7 @@ export async function readErasures(file: string): Promise<ErasedSince[]> {
   });
 }
 
-/** Erases from a store that was put back whoever was erased since it was copied. Gives how many people it met. */
+/** Erases from a restored store the people who were erased after its backup was made. Returns how many it erased. */
 export async function eraseRestored(store: Store, erased: readonly ErasedSince[]): Promise<number> {
   for (const key of new Set(erased.flatMap(({ keys }) => keys))) await takeMarkKey(store, key);
   for (const { tenant: tenantId, erasure: about, by, person } of erased)
@@ -69,7 +69,7 @@ function startAt(kind: IdKind, id: string): PersonIds {
   };
 }
 
-/** Every id of a person that the tenant's rows name. */
+/** All ids of people in the tenant's rows. */
 async function idsIn({ kysely }: Store, tenantId: string): Promise<{ kind: IdKind; ids: string[] }[]> {
   const hires = await kysely
     .selectFrom('hires')

@@ -1,19 +1,19 @@
 import type { Selectable } from 'kysely';
 
-/** A person of a tenant by keyed hashes of their ids. erased: nothing of them is taken in again. */
+/** A person of a tenant as keyed hashes of their ids. erased: no data of this person is stored again. */
 export interface PersonMarkTable {
   tenant_id: string;
   mark: PersonMark;
   digest: string;
   at: number;
   by: string;
-  /** The erasure; or why nothing may be erased. */
+  /** The erasure; or, for a legal hold, why nothing may be erased. */
   about: string;
 }
 
 export type PersonMark = 'erased' | 'legal-hold';
 
-/** What the ids are hashed with. One; a second where a backup of before the first was restored. */
+/** Keys that ids are hashed with. A store has one, and a second if a backup older than its first key was restored. */
 export interface PersonMarkKeyTable {
   mark_key: string;
   made_at: number;
@@ -22,16 +22,16 @@ export interface PersonMarkKeyTable {
 export interface ErasureTable {
   erasure_id: string;
   tenant_id: string;
-  /** JSON of PersonIds; empty once it is done. */
+  /** JSON of PersonIds; emptied when the erasure is done. */
   subject: string;
-  /** What becomes of the employee in the HR system. */
+  /** What the erasure does to the employee in the HR system. */
   employee: 'keep' | 'terminate';
   reason: string;
   by: string;
   asked_at: number;
-  /** Until then, work that was under way when it was asked for may still write. */
+  /** Until this moment, work that was running at the request may still write. */
   quiet_at: number;
-  /** JSON: place -> how many rows were found there at most. */
+  /** JSON: by place, the most rows found there. */
   found: string;
   done_at: number | null;
   /** JSON of the signed receipt. */
@@ -41,8 +41,8 @@ export interface ErasureTable {
 export type ErasureRow = Selectable<ErasureTable>;
 
 /**
- * What happened to somebody that the tenant's privacy policy speaks of. gone: the partner deleted them. withdrawn,
- * expired: their consent is over; nothing of theirs lands while there is such a case.
+ * Events that a tenant's privacy policy acts upon. gone: the partner deleted the person. withdrawn, expired: their
+ * consent is over; none of their data lands while the case exists.
  */
 export type CaseCause = 'gone' | 'withdrawn' | 'expired';
 
@@ -51,11 +51,11 @@ export interface PrivacyCaseTable {
   candidate_id: string;
   cause: CaseCause;
   /**
-   * due: it is confirmed at `due_at`, and then what the policy says is done. asked: a person decides. allowed: a person
-   * did, and they are erased. kept: a person did, and they stay.
+   * due: confirmed at `due_at`, and then the policy is carried out. asked: a person decides. allowed: a person decided
+   * to erase them. kept: a person decided to keep them.
    */
   state: 'due' | 'asked' | 'allowed' | 'kept';
-  /** Why it waits, a code. */
+  /** Code of what it waits for. */
   why: string | null;
   since: number;
   due_at: number;
@@ -64,14 +64,14 @@ export interface PrivacyCaseTable {
 
 export type PrivacyCaseRow = Selectable<PrivacyCaseTable>;
 
-/** What was last read of an application's consent. */
+/** The consent of an application as last read. */
 export interface ConsentTable {
   tenant_id: string;
   job_candidate_id: string;
   candidate_id: string;
-  /** withdrawn: it was shown, and the partner says that there is none any more. expired: it is past its day. */
+  /** withdrawn: it was shown before, and the partner now says there is none. expired: its last day is over. */
   state: 'given' | 'withdrawn' | 'expired';
-  /** JSON of what the partner showed of its document. */
+  /** JSON of the parts of its document that the partner showed. */
   shown: string;
 }
 

@@ -4,10 +4,10 @@ import type { Store } from './open-store.ts';
 import { inTransaction } from './persons.ts';
 import type { EventOutRow } from './schema.ts';
 
-/** As the triggers know a tenant that has somebody to tell. */
+/** Matches tenants that send events out; the triggers use the same text. */
 const IS_TOLD = sql<boolean>`coalesce(receives, '') like '%"events":true%'`;
 
-/** The tenants that have something to tell now. A look for each, however many events wait. */
+/** Tenants with events to send now. One index lookup per tenant, however many events wait. */
 export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<string>> {
   const rows = await kysely
     .selectFrom('tenants')
@@ -26,7 +26,7 @@ export async function tenantsWithEvents({ kysely, now }: Store): Promise<Set<str
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** Of each tenant with an event that nobody took: when its oldest came about, ms, and what the last try came to. */
+/** For each tenant with an undelivered event: when its oldest event occurred (ms), and the last try's error. */
 export async function oldestUntaken({ kysely }: Store): Promise<Map<string, { at: number; error: string | null }>> {
   const rows = await kysely
     .selectFrom('tenants')
@@ -48,8 +48,8 @@ export async function oldestUntaken({ kysely }: Store): Promise<Map<string, { at
 }
 
 /**
- * The first event of each hire that is not taken yet, where it is due: what comes after it waits for it. Those of no
- * hire, which are alarms, wait for none.
+ * The first undelivered event of each hire, if it is due: the hire's later events wait for it. Alarms belong to no hire
+ * and wait for no event.
  */
 export async function firstEvents({ kysely, now }: Store, tenantId: string, most: number): Promise<EventOutRow[]> {
   return kysely
@@ -80,7 +80,7 @@ export async function markEventTaken({ kysely, now }: Store, eventId: string): P
   await kysely.updateTable('events_out').set({ taken_at: now }).where('event_id', '=', eventId).execute();
 }
 
-/** It is tried again in so long, and what comes after it in its hire waits. */
+/** Tries the event again after `againMs`; later events of its hire wait for it. */
 export async function markEventRefused(
   { kysely, now }: Store,
   eventId: string,
@@ -99,14 +99,14 @@ export async function markEventRefused(
 
 export interface WhichEvents {
   tenantId: string;
-  /** One event. */
+  /** Selects one event. */
   eventId?: string | undefined;
   jobCandidateId?: string | undefined;
-  /** Those of the last so many ms. */
+  /** Selects events of the last `sinceMs` ms. */
   sinceMs?: number | undefined;
 }
 
-/** Latest first; `waiting` are those that nobody took yet. */
+/** Latest first; `waiting` lists only undelivered events. */
 export async function listEvents(
   store: Store,
   which: WhichEvents,
@@ -117,7 +117,7 @@ export async function listEvents(
   return (limit === undefined ? query : query.limit(limit)).execute();
 }
 
-/** Has them told once more, in their order and with the ids they had. Says how many. */
+/** Sends events once more, in their order and with their ids. Returns how many. */
 export async function replayEvents(store: Store, which: WhichEvents, by: string): Promise<number> {
   return inTransaction(store, async (open) => {
     const again = await open.kysely
@@ -143,7 +143,7 @@ function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: 
   return sql<boolean>`${sql.join(all, sql` and `)}`;
 }
 
-/** Ends what was taken so long ago, of whichever tenant, and what waits for a tenant that tells nobody any more. */
+/** Deletes events delivered longer ago than `keptMs`, and undelivered ones of tenants that no longer send any. */
 export async function purgeEvents({ kysely, now }: Store, keptMs: number): Promise<void> {
   await kysely
     .deleteFrom('events_out')

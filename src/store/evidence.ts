@@ -1,13 +1,13 @@
 import type { Store } from './open-store.ts';
 
-/** What a tenant's partner showed of an assumption. */
+/** A verdict on an assumption, from what a tenant's partner showed. */
 export interface Evidence {
   tenantId: string;
   assumption: string;
   verdict: 'confirmed' | 'contradicted';
 }
 
-/** Keeps when each was seen first. */
+/** Records a verdict; the first time it was seen stays. */
 export async function noteEvidence(store: Store, { tenantId, assumption, verdict }: Evidence): Promise<void> {
   await store.kysely
     .insertInto('evidence')

@@ -5,35 +5,35 @@ import type { Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
-/** What is known of a pair; `version` 0 where nothing is. */
+/** The stored state of a pair; `version` is 0 if nothing is stored. */
 export interface PairState
   extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run' | 'updated_at'> {
   bases: Readonly<Record<string, string>>;
-  /** Which field of either side a base belongs to, by field; absent in pairs of an earlier version. */
+  /** By field: the fields of both sides that its base belongs to; absent in pairs of an earlier version. */
   identities: Readonly<Record<string, string>>;
   sent: SentForms;
   echoes: Echoes;
   isGone: boolean;
 }
 
-/** Values under way, by field. */
+/** By field: a value whose write has not been confirmed. */
 export type SentForms = Readonly<Record<string, { to: Side; form: string }>>;
 
-/** What was last written of a field and taken, by field; none once its side was seen to hold just that. */
+/** By field: the last write that was accepted, until its side is seen to hold exactly that value. */
 export type Echoes = Readonly<Record<string, Echo>>;
 
 export interface Echo {
   to: Side;
   form: string;
-  /** Forms that the side may go on showing for a while: what stood there before, and what was written since. */
+  /** Forms that the side may still show for a while: the value before, and values written since. */
   over?: readonly string[];
   /** When it was written, by the database's clock. */
   at?: number;
-  /** What the side was seen to make of it directly after it was written. */
+  /** The form that the side showed directly after the write. */
   after?: string;
-  /** How often in a row writes of the field had come back otherwise by then. */
+  /** How many writes of the field in a row had come back changed by then. */
   times: number;
-  /** The form that the side shows in its place, which counts as `form` there; absent until it was looked at. */
+  /** The form that the side shows instead, treated as `form` there; absent until it was looked at. */
   shown?: string;
 }
 
@@ -50,10 +50,10 @@ export const UNKNOWN_PAIR: PairState = {
   isGone: false,
 };
 
-/** What changes of a pair; `settlesInMs` from now. */
+/** Changes of a pair; `settlesInMs` counts from now. */
 export interface PairChange {
   pairId: string;
-  /** The state that it was decided from. */
+  /** The version of the state that the change was decided from. */
   version: number;
   bases?: Readonly<Record<string, string>>;
   identities?: Readonly<Record<string, string>> | undefined;
@@ -64,7 +64,7 @@ export interface PairChange {
   isGone?: boolean;
 }
 
-/** What is known of these pairs; what nobody has seen yet is left out. */
+/** Stored states of these pairs; a pair without one is left out. */
 export async function readPairStates(
   { kysely }: Store,
   { tenantId, stream }: StreamKey,
@@ -97,7 +97,7 @@ export async function readPairStates(
   );
 }
 
-/** An earlier version kept one form of what stood there before. */
+/** An earlier version stored a single form in `over`. */
 function readEchoes(text: string): Echoes {
   const kept = JSON.parse(text) as Record<string, Omit<Echo, 'over'> & { over?: string | readonly string[] }>;
   return Object.fromEntries(
@@ -109,8 +109,8 @@ function readEchoes(text: string): Echoes {
 }
 
 /**
- * Saves what changed of a pair, over the state it was decided from. False where somebody else was quicker: then
- * nothing is saved, and nothing may be written.
+ * Saves the changes of a pair, if its state is still the one they were decided from. False if another process changed
+ * it first: nothing is saved, and the caller must write nothing.
  */
 export async function savePair(
   store: Store,
@@ -152,7 +152,7 @@ export async function savePair(
   return made.numInsertedOrUpdatedRows === 1n;
 }
 
-/** How many pairs this run has marked as missing on one side, or as gone. */
+/** How many pairs this run has marked as missing on a side, or as gone. */
 export async function countMarked(
   { kysely }: Store,
   { tenantId, stream }: StreamKey,
@@ -167,7 +167,7 @@ export async function countMarked(
   return Number(count);
 }
 
-/** The link goes to another record: neither what was agreed with the one before nor a conflict with it counts. */
+/** Forgets a pair whose link moved to another record: its agreed values and conflicts belong to the record before. */
 export async function forgetPair(
   { kysely, now }: Store,
   { tenantId, stream, pairId }: StreamKey & { pairId: string },

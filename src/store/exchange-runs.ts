@@ -3,7 +3,7 @@ import type { Store } from './open-store.ts';
 import type { StreamRow, Tables } from './schema.ts';
 import { isUnderWay, type StreamKey } from './streams.ts';
 
-/** What some pairs added to a run. */
+/** Counts of some pairs, to be added to a run's. */
 export interface PairCounts {
   unchanged: number;
   updated: number;
@@ -12,16 +12,16 @@ export interface PairCounts {
   held: number;
 }
 
-/** Where a run goes on, and what it has learned. */
+/** Where a run continues, and what it has learned. */
 interface CommittedPairs {
   cursor: string | null;
   counts: PairCounts;
   isOver: boolean;
-  /** JSON of what it looks at before it writes; as it was where absent. */
+  /** JSON of the survey made before writing; absent: unchanged. */
   survey?: string;
 }
 
-/** Moves a run's cursor past some pairs, which are written by now. Undefined when another run took over. */
+/** Moves a run's cursor past pairs that are written. Undefined if another run took over. */
 export async function commitPairs(
   { kysely, now }: Store,
   key: StreamKey,
@@ -67,10 +67,10 @@ export async function isRunning({ kysely }: Store, key: StreamKey, runId: string
   return row !== undefined;
 }
 
-/** Change limits look back for so long, and to the beginning of a run that lasts longer. */
+/** Change limits count writes of this long, or of the whole run if it lasts longer. */
 const LOOKS_BACK_MS = 3_600_000;
 
-/** Notes what is about to be written, as JSON. */
+/** Records writes that are about to be made, as JSON. */
 export async function addWrites(store: Store, key: StreamKey, tally: string): Promise<void> {
   const { kysely, now } = store;
   await kysely
@@ -82,14 +82,14 @@ export async function addWrites(store: Store, key: StreamKey, tally: string): Pr
   await kysely.insertInto('exchange_tallies').values(row).execute();
 }
 
-/** What the run under way wrote, and others within the hour. */
+/** Writes of the current run, and of other runs within the hour. */
 export async function recentWrites(store: Store, key: StreamKey): Promise<string[]> {
   const query = store.kysely.selectFrom('exchange_tallies').select('tally').where(ofStream(key));
   const rows = await query.where('written_at', '>', lately(store, key)).execute();
   return rows.map(({ tally }) => tally);
 }
 
-/** A person allowed some of what was written so far: `without` leaves that out of one note. */
+/** Removes from the tallies the writes that a person allowed; `without` removes them from one tally. */
 export async function forgetAllowed(store: Store, key: StreamKey, without: (tally: string) => string): Promise<void> {
   for (const tally of new Set(await recentWrites(store, key)))
     await store.kysely
@@ -104,7 +104,7 @@ function ofStream({ tenantId, stream }: StreamKey) {
   return (eb: ExpressionBuilder<Tables, 'exchange_tallies'>) => eb.and({ tenant_id: tenantId, stream });
 }
 
-/** The beginning of the run, or an hour ago: whichever is earlier. */
+/** The beginning of the run or an hour ago, the earlier of the two. */
 function lately({ kysely, now }: Store, { tenantId, stream }: StreamKey) {
   const anHourAgo = sql<number>`${now} - ${sql.lit(LOOKS_BACK_MS)}`;
   return kysely

@@ -1,32 +1,32 @@
 import type { Generated, Selectable } from 'kysely';
 import type { Side } from '../hire/side.ts';
 
-/** A record of the partner and one of the HRIS that are the same, as they last agreed. */
+/** A linked pair of a partner's and an HRIS record, and the values that both sides last agreed on. */
 export interface ExchangePairTable {
   tenant_id: string;
   stream: string;
-  /** The HRIS's id of its record. */
+  /** The HRIS's id of the record. */
   pair_id: string;
-  /** JSON: field -> form of the value that both sides last agreed on. */
+  /** JSON: by field, the form of the value that both sides last agreed on. */
   bases: string;
-  /** JSON: field -> which field of either side its base belongs to. */
+  /** JSON: by field, the fields of both sides that its base belongs to. */
   identities: Generated<string>;
-  /** JSON: field -> side and form of the value that was sent there, while it is in doubt whether it arrived. */
+  /** JSON: by field, the side and form of a value sent there, until it is known whether it arrived. */
   sent: string;
-  /** JSON: field -> what was written there, until its side is seen to hold just that. */
+  /** JSON: by field, the value written, until its side is seen to hold exactly that. */
   echoes: Generated<string>;
-  /** Counts changes: one is written only over what it was made from. */
+  /** Counts changes: a change is saved only over the version it was made from. */
   version: number;
-  /** A read that began before this moment may miss a write of ours, so it does not count. */
+  /** A read that began before this moment may miss one of our writes, so it does not count. */
   settles_at: number;
-  /** The side whose record was not there, and the run that first looked for it; a later run must find the same. */
+  /** The side that lacked its record, and the run that first noticed; a later run must find the same. */
   missing_side: Side | null;
   missing_run: string | null;
   gone_at: number | null;
   updated_at: number;
 }
 
-/** What an exchange was about to write; kept for as long as its change limits look back. */
+/** Writes that an exchange was about to make; kept for as long as its change limits look back. */
 export interface ExchangeTallyTable {
   tenant_id: string;
   stream: string;
@@ -36,12 +36,12 @@ export interface ExchangeTallyTable {
 }
 
 /**
- * put-back, conflict: a value of a side was replaced. held: a person decides. diverged: reported and left. quarantined:
- * one side's value cannot be said on the other.
+ * put-back, conflict: one side's value was replaced. held: a person decides. diverged: reported, not changed.
+ * quarantined: one side's value cannot be expressed on the other.
  */
 export type ConflictKind = 'put-back' | 'conflict' | 'held' | 'diverged' | 'quarantined';
 
-/** One field of a pair where the sides differed. Open while they still do. */
+/** One field of a pair whose sides differed. Open as long as they differ. */
 export interface FieldConflictTable {
   conflict_id: string;
   tenant_id: string;
@@ -49,16 +49,16 @@ export interface FieldConflictTable {
   pair_id: string;
   field: string;
   kind: ConflictKind;
-  /** Why it is quarantined. */
+  /** Reason of a quarantine. */
   code: string | null;
   partner_form: string | null;
   hris_form: string | null;
-  /** JSON; null once purged. */
+  /** JSON; null after a purge. */
   partner_value: string | null;
   hris_value: string | null;
-  /** 1: shown masked. */
+  /** 1: show it masked. */
   is_sensitive: number;
-  /** Whose value stays: by the rule, or by a person's answer about a held one. */
+  /** The side whose value stays, by the rule or by a person's answer to a held conflict. */
   kept: Side | null;
   /** Always 1; an earlier version counted put-backs here. */
   times: number;

@@ -8,7 +8,7 @@ import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
-/** A field of a pair where the sides differ. */
+/** A field of a pair whose sides differ. */
 export interface NewConflict {
   field: string;
   kind: ConflictKind;
@@ -16,11 +16,11 @@ export interface NewConflict {
   forms: Readonly<Record<Side, string | null>>;
   values: Readonly<Record<Side, FieldValue>>;
   isSensitive: boolean;
-  /** Whose value stays, where that is decided. */
+  /** The side whose value stays, if that is decided. */
   kept?: Side;
 }
 
-/** The conflicts of these pairs that are still open. */
+/** Open conflicts of these pairs. */
 export async function openConflicts(
   { kysely }: Store,
   { tenantId, stream }: StreamKey,
@@ -38,10 +38,10 @@ export async function openConflicts(
 }
 
 /**
- * Brings what is recorded of one pair to what was found now: what is over is closed, what still stands stays as it is,
- * and what is new is taken down. Writes nothing where nothing changed. A conflict is over with its decision; a put-back
- * stays open until the sides are seen to agree. What was said of a field that is another one by now (`renewed`) is
- * over.
+ * Brings the recorded conflicts of one pair in line with those found now: closes conflicts that are over, keeps those
+ * that persist and records new ones. Writes nothing if nothing changed. A conflict is over once it is decided; a
+ * put-back stays open until the sides are seen to agree. Conflicts of a field that now means another field (`renewed`)
+ * are closed.
  */
 export async function settleConflicts(
   store: Store,
@@ -97,7 +97,7 @@ function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict
   );
 }
 
-/** Conflicts that wait for a person. */
+/** Counts conflicts that wait for a person's decision. */
 export async function countUndecided({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<number> {
   const { count } = await kysely
     .selectFrom('field_conflicts')
@@ -111,13 +111,13 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
   return Number(count);
 }
 
-/** Whether a conflict waits for a person: one of these, or any where none is named. */
+/** Whether any of these conflicts, or any at all if `ids` is empty, waits for a person's decision. */
 export async function hasUndecided({ kysely }: Store, key: StreamKey, ids: readonly string[]): Promise<boolean> {
   const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, ids));
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Says whose value stays, for all that wait or for some by their ids. Returns the pairs to be read again. */
+/** Decides whose value stays, for all waiting conflicts or those with these ids. Returns the pairs to read again. */
 export async function decideConflicts(
   { kysely }: Store,
   { keep, ...key }: StreamKey & { keep: Side },
@@ -132,7 +132,7 @@ export async function decideConflicts(
   return [...new Set(rows.map((row) => row.pair_id))];
 }
 
-/** Conflicts that a person may decide: some by their ids, or all. */
+/** Selects conflicts that a person may decide: those with these ids, or all. */
 function isOpenFor({ tenantId, stream }: StreamKey, ids: readonly string[]) {
   return (eb: ExpressionBuilder<Tables, 'field_conflicts'>) =>
     eb.and([
@@ -142,7 +142,7 @@ function isOpenFor({ tenantId, stream }: StreamKey, ids: readonly string[]) {
     ]);
 }
 
-/** A tenant's conflicts, latest first; those that are over only where they are asked for. */
+/** A tenant's conflicts, latest first; closed ones only with `all`. */
 export async function listConflicts(
   { kysely }: Store,
   { tenantId, all, limit }: { tenantId: string; all: boolean; limit?: number },
@@ -153,7 +153,7 @@ export async function listConflicts(
   return query.orderBy('since', 'desc').orderBy('conflict_id').execute();
 }
 
-/** Clears the values of conflicts that were met longer ago; fields and times stay. */
+/** Clears the values of older conflicts; their fields and times stay. */
 export async function purgeConflicts({ kysely, now }: Store, tenantId: string, afterMs: number): Promise<number> {
   const { numUpdatedRows } = await kysely
     .updateTable('field_conflicts')

@@ -1,4 +1,4 @@
-/** One field as one side defines it, as it was last seen. */
+/** A field as one side last defined it. */
 export interface FieldTable {
   tenant_id: string;
   side: FieldSide;
@@ -14,7 +14,7 @@ export interface FieldTable {
 
 export type FieldSide = 'partner' | 'hris';
 
-/** What was seen to change; null where there was or is no such field. */
+/** A change of a field; null where the field did not exist before, or does not exist now. */
 export interface FieldChangeTable {
   tenant_id: string;
   side: FieldSide;
@@ -25,7 +25,7 @@ export interface FieldChangeTable {
   after: string | null;
 }
 
-/** Which definition a path of the mappings means, since it was first met. */
+/** The definition that a path in the mappings stood for when it was first met. */
 export interface FieldMatchTable {
   tenant_id: string;
   path: string;

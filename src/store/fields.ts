@@ -12,7 +12,7 @@ export interface FieldDefinition {
   type: string;
   section?: string | null;
   options?: readonly string[] | null;
-  /** The rest is known of the HRIS alone. */
+  /** Known for fields of the HRIS only. */
   required?: boolean;
   maxLength?: number;
   /** Digits after the point. */
@@ -27,7 +27,7 @@ export interface FieldChange {
   after: FieldDefinition | undefined;
 }
 
-/** Whose fields: all of one side, or those of one kind of record. */
+/** Selects fields: all of one side, or those of one kind of record. */
 export interface FieldScope {
   tenantId: string;
   side: FieldSide;
@@ -35,8 +35,8 @@ export interface FieldScope {
 }
 
 /**
- * Keeps what is defined now, and what changed since it was last seen. Writes nothing where nothing changed. The first
- * sighting is no change.
+ * Stores the current definitions and the changes since the last look. Writes nothing if nothing changed. A first
+ * sighting is not a change.
  */
 export async function saveFields(store: Store, scope: FieldScope, found: readonly FieldDefinition[]): Promise<void> {
   const rows = (await rowsOf(store, scope.tenantId, scope.side)).filter(
@@ -60,7 +60,7 @@ export async function saveFields(store: Store, scope: FieldScope, found: readonl
 
 type Row = Selectable<FieldTable>;
 
-/** What is new or differs from what was known, and what is missing. */
+/** Definitions that are new or changed, and rows whose field is missing. */
 function compare(rows: readonly Row[], found: readonly FieldDefinition[]) {
   const present = rows.filter((row) => row.gone_at === null);
   const known = new Map(present.map((row) => [keyOf(row.entity, row.field_id), row.definition]));
@@ -96,7 +96,7 @@ export async function listFieldChanges(
   }));
 }
 
-/** What the paths of the mappings mean, by path. */
+/** The field that each path in the mappings stands for. */
 export async function readMatches(store: Store, tenantId: string): Promise<Map<string, FieldDefinition>> {
   const rows = await store.kysely.selectFrom('field_matches').selectAll().where('tenant_id', '=', tenantId).execute();
   return new Map(rows.map((row) => [row.path, parse(row.definition)]));
@@ -115,7 +115,7 @@ export async function saveMatches(
       .execute();
 }
 
-/** From here on the paths mean what the definitions say when they are next read; who said so is written down. */
+/** Makes the paths stand for the definitions found at the next read; records who confirmed that. */
 export async function acknowledgeFields(
   store: Store,
   { tenantId, by }: { tenantId: string; by: string },
@@ -175,7 +175,7 @@ async function noteChange(
   await store.kysely.insertInto('field_changes').values(row).execute();
 }
 
-/** Equal text for equal definitions. */
+/** The same text for equal definitions. */
 function textOf({ id, entity, label, type, section, options, required, maxLength, decimals }: FieldDefinition): string {
   return JSON.stringify({ id, entity, label, type, section, options, required, maxLength, decimals });
 }

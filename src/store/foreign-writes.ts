@@ -9,13 +9,13 @@ import type { ForeignWriteRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
 
-/** What one field was and became; `old` is absent where it was not known. */
+/** The old and new value of one field; `old` is absent if it was not known. */
 export interface FieldChange {
   old?: unknown;
   new: unknown;
 }
 
-/** One record about to be written at the partner or in the HRIS. */
+/** A record that is about to be written at the partner or in the HRIS. */
 export interface NewWrite {
   target: WriteTarget;
   recordId: string;
@@ -23,28 +23,28 @@ export interface NewWrite {
   foreignId?: string;
   kind: WriteKind;
   changes: Readonly<Record<string, FieldChange>>;
-  /** Fields to be shown masked. */
+  /** Fields to show masked. */
   sensitive: readonly string[];
   rowHash?: string;
 }
 
-/** What the writes of one batch have in common. */
+/** What all writes of a batch share. */
 export interface WriteOrigin {
   tenantId: string;
   runId: string;
   mappingHash: string | null;
   by: string;
-  /** The intent that knows what became of them. */
+  /** The intent that records the outcome. */
   intent?: { verb: string; attempt: number };
 }
 
-/** Who writes when nobody asked for it. */
+/** The author of writes that no person asked for. */
 export const BY_ITSELF = 'hirebridge';
 
-/** Writes down, before they are sent, what a batch is about to change. Returns the batch's id. */
+/** Records the changes of a batch before it is sent. Returns the batch's id. */
 export async function recordWrites(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
   if (writes.length === 0) return randomUUID();
-  // An intent says itself that it is open, and for several writes one row of their batch does.
+  // An intent itself says that the write is open; without one, a single row says so for a batch of several writes.
   const isOpen = origin.intent === undefined;
   const isSaidOnce = isOpen && writes.length > 1;
   const common = {
@@ -63,7 +63,7 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
   return common.batch_id;
 }
 
-/** What all have in common is given once: repeated in each row it was a third of the statement. */
+/** Values common to all rows are sent once: repeated in each row they made up a third of the statement. */
 function valuesOf({ kind, now }: Store, common: Pick<ForeignWriteRow, 'batch_id'>, rows: readonly OwnColumns[]) {
   const columns = { common: Object.keys(common), own: Object.keys(rows[0] ?? {}) };
   const all = sql.join([...columns.common, ...columns.own].map((column) => sql.ref(column)));
@@ -72,7 +72,7 @@ function valuesOf({ kind, now }: Store, common: Pick<ForeignWriteRow, 'batch_id'
     cross join (${selectJson(kind, 'foreign_writes', columns.own, asJson(rows))}) as own`;
 }
 
-/** Both or neither: without the one the other would say that what never left has arrived. */
+/** Inserts both or neither: rows without their open batch would claim that writes which never left have arrived. */
 async function insertOpen(
   { kind, kysely }: Store,
   { batch_id, tenant_id }: Pick<ForeignWriteRow, 'batch_id' | 'tenant_id'>,
@@ -91,7 +91,7 @@ async function insertOpen(
 
 type OwnColumns = Omit<ReturnType<typeof rowOf>, 'changes'> & { changes: NewWrite['changes'] | string };
 
-/** As they are where nothing is encrypted. */
+/** Encrypts the changes; without encryption the rows stay as they are. */
 async function sealedRows(
   store: Store,
   tenantId: string,
@@ -118,7 +118,7 @@ function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, 
   };
 }
 
-/** What is JSON in a row is given as it is: made a text before, it would be written and escaped twice. */
+/** JSON columns are passed as JSON, not as text inside it, which would be serialised and escaped twice. */
 function asJson(rows: readonly OwnColumns[]): string {
   const json = JSON.stringify(rows);
   if (!hasEscapeUnknownToPostgres(json)) return json;
@@ -132,7 +132,7 @@ function asJson(rows: readonly OwnColumns[]): string {
   );
 }
 
-/** Notes what became of a batch; a late word counts, whatever was concluded meanwhile. */
+/** Records the outcome of a batch; a late outcome overrides what was concluded in the meantime. */
 export async function settleWrites(
   store: Store,
   batchId: string,
@@ -143,7 +143,7 @@ export async function settleWrites(
   await closeBatch(store, batchId);
 }
 
-/** The same of some records of a batch; of the others it stays as it is known. */
+/** Records the outcome of some records of a batch; the others keep theirs. */
 export async function settleSomeWrites(
   store: Store,
   batchId: string,
@@ -152,19 +152,19 @@ export async function settleSomeWrites(
 ): Promise<void> {
   await store.kysely.transaction().execute(async (kysely) => {
     const rows = kysely.updateTable('foreign_writes').where('batch_id', '=', batchId);
-    // Until now one row said for all of them that nobody had heard.
+    // The batch row said for all its writes that their outcome is unknown; now the rows say so themselves.
     if (await closeBatch({ kysely }, batchId)) await rows.set({ outcome: 'open' }).execute();
     for (const some of batchesOf(recordIds)) await rows.set({ outcome }).where('record_id', 'in', some).execute();
   });
 }
 
-/** Takes back a batch of which nothing was written. */
+/** Deletes a batch that wrote nothing. */
 export async function forgetWrites(store: Store, batchId: string): Promise<void> {
   await store.kysely.deleteFrom('foreign_writes').where('batch_id', '=', batchId).execute();
   await closeBatch(store, batchId);
 }
 
-/** From now on its rows say what became of them. False where they did before. */
+/** Deletes the batch's open mark, so that its rows carry their own outcome. False if that was so already. */
 async function closeBatch({ kysely }: Pick<Store, 'kysely'>, batchId: string): Promise<boolean> {
   const { numDeletedRows } = await kysely
     .deleteFrom('open_batches')
@@ -173,7 +173,7 @@ async function closeBatch({ kysely }: Pick<Store, 'kysely'>, batchId: string): P
   return numDeletedRows > 0n;
 }
 
-/** Writes of one target that were sent, and nobody heard what became of them. */
+/** Writes to one target that were sent and whose outcome is unknown. */
 export async function readOpenWrites(store: Store, tenantId: string, target: string): Promise<ForeignWriteRow[]> {
   const open = store.kysely.selectFrom('open_batches').select('batch_id').where('tenant_id', '=', tenantId);
   return store.kysely
@@ -182,7 +182,7 @@ export async function readOpenWrites(store: Store, tenantId: string, target: str
     .where('batch_id', 'in', open)
     .where('target', '=', target)
     .unionAll(
-      // Those that were alone in their batch, and those of earlier versions.
+      // Writes alone in their batch, and writes of earlier versions.
       store.kysely
         .selectFrom('foreign_writes')
         .selectAll()
@@ -193,12 +193,12 @@ export async function readOpenWrites(store: Store, tenantId: string, target: str
     .execute();
 }
 
-/** Concludes a batch of which nobody heard: of these records nothing arrived, of the others all. */
+/** Concludes a batch with an unknown outcome: these records did not arrive, all others did. */
 export async function concludeWrites(store: Store, batchId: string, absent: readonly string[]): Promise<void> {
   await store.kysely.transaction().execute(async (kysely) => {
     const isOpen = await closeBatch({ kysely }, batchId);
     const rows = kysely.updateTable('foreign_writes').where('batch_id', '=', batchId);
-    // Where it was no longer open, its writer was heard at last; a write alone in its batch is open itself.
+    // If the batch was no longer open, its writer reported in the meantime; a write alone in its batch is open itself.
     const open = isOpen ? rows : rows.where('outcome', '=', 'open');
     for (const some of batchesOf(absent))
       await open.set({ outcome: 'absent' }).where('record_id', 'in', some).execute();
@@ -206,7 +206,7 @@ export async function concludeWrites(store: Store, batchId: string, absent: read
   });
 }
 
-/** What a hire wrote back was read back: what was sent for it arrived, but for what is known not to have. */
+/** Marks a hire's write-back as verified by reading it back: its writes arrived, except those known to have failed. */
 export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
   await store.kysely
     .updateTable('foreign_writes')
@@ -222,20 +222,20 @@ export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
 
 export interface WriteFilter {
   tenantId: string;
-  /** The beginning of the mapping's hash. */
+  /** The first characters of the mapping's hash. */
   mapping?: string;
   recordId?: string;
   runId?: string;
   target?: string;
-  /** Of a hire's: they keep rows of their own when their values are purged. */
+  /** Writes of hires: they keep their own rows when their values are purged. */
   isOfHire?: boolean;
-  /** Sent before this, or then and of a record that comes later. */
+  /** Sent before this moment, or at it and of a record with a later id. */
   after?: readonly [sentAt: number, recordId: string];
-  /** The latest so many; all of them where absent. */
+  /** At most this many, the latest; all if absent. */
   limit?: number;
 }
 
-/** Every write that fits, latest first, with the outcome that its intent has where it has one. */
+/** Every matching write, latest first; if it has an intent, with the intent's outcome. */
 export async function listWrites(store: Store, filter: WriteFilter): Promise<ForeignWriteRow[]> {
   let query = store.kysely
     .selectFrom('foreign_writes as w')

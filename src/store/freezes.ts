@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { audit } from './audit.ts';
 import type { StoreTables } from './open-store.ts';
 
-/** Whose foreign writes stand still, since when and by whose word. */
+/** A stop of all writes of a tenant or the fleet: since when, and by whose order. */
 export interface Freeze {
   /** Absent for the whole fleet. */
   tenantId?: string;
@@ -10,15 +10,15 @@ export interface Freeze {
   by: string;
 }
 
-/** What stands in place of a tenant's id where the whole fleet is frozen. */
+/** Takes the place of a tenant's id if the whole fleet is frozen. */
 export const FLEET = '';
-/** What is written beside a freeze waits no longer for others. */
+/** How long the writes that accompany a freeze wait for locks. */
 const BESIDE_MS = 1_000;
 
 /**
- * Stops every foreign write of one tenant, or of the fleet. False when it stands still already. It is one row of a
- * table that nothing else writes to, so that no lock of other work keeps it waiting. What stands beside it (the word in
- * the audit, and the columns that a worker of the version before reads) is written if it can be.
+ * Stops every write of one tenant, or of the fleet, to partners and HR systems. False if it is stopped already. The
+ * freeze is one row of a table of its own, so that no other work's lock delays it. The audit row, and the columns that
+ * a worker of the previous version reads, are written if possible.
  */
 export async function freeze(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await store.kysely
@@ -32,7 +32,7 @@ export async function freeze(store: StoreTables, by: string, tenantId?: string):
   return true;
 }
 
-/** Lets the writes go again. False when they were not stopped. */
+/** Allows the writes again. False if they were not stopped. */
 export async function thaw(store: StoreTables, by: string, tenantId?: string): Promise<boolean> {
   return store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
@@ -77,7 +77,7 @@ async function setColumns({ kysely }: StoreTables, tenantId: string | undefined,
   return numUpdatedRows;
 }
 
-/** Every freeze in force, the fleet's first; one that a command of the version before made counts as well. */
+/** Every freeze in force, the fleet's first, including freezes by a command of the previous version. */
 export async function listFreezes({ kysely }: StoreTables): Promise<Freeze[]> {
   const rows = await kysely
     .selectFrom('freezes')

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import { withTenantsOf } from './tenants-of.ts';
 
-/** Databases take a bounded number of parameters a statement. */
+/** Databases limit the parameters of a statement. */
 const AT_ONCE = 1_000;
 
 /**
- * Records that these should be read again. A record has one hint at most, as of the latest. `gone`: an event says that
- * they no longer exist.
+ * Records that these records should be read again. A record has at most one hint, with the latest time. `gone`: an
+ * event says that the record no longer exists.
  */
 export function addHints(
   store: Store,
@@ -19,7 +19,7 @@ export function addHints(
   return insertHints(store, { tenantId, stream, recordIds, gone, keepsFirst: false });
 }
 
-/** The same, for records whose first hint counts: since when something is so. */
+/** The same for records whose first hint counts: its time says since when something is so. */
 export function addFirstHints(
   store: Store,
   tenantId: string,
@@ -52,7 +52,7 @@ async function insertHints(
 export interface Hint {
   recordId: string;
   hintedAt: number;
-  /** An event says that it no longer exists. */
+  /** An event says that the record no longer exists. */
   gone: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function readHints(store: Store, tenantId: string, stream: string, 
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at), gone: row.gone === 1 }));
 }
 
-/** Since when the oldest hint of each stream has waited: a few steps in an index each, however many hints it has. */
+/** Age of each stream's oldest hint. A few index steps per stream, however many hints it has. */
 export async function oldestHints(store: Store): Promise<{ tenantId: string; stream: string; hintedAt: number }[]> {
   const { rows } = await sql<{ tenant_id: string; stream: string; hinted_at: number }>`
     ${withTenantsOf('hints', sql`true`)},
@@ -86,7 +86,7 @@ export async function oldestHints(store: Store): Promise<{ tenantId: string; str
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, hintedAt: Number(row.hinted_at) }));
 }
 
-/** The hints of a stream that a pass begun after them has answered; of some records alone where these are named. */
+/** Clears the hints of a stream, or of the named records, that a pass begun after them has answered. */
 export async function clearHintsUntil(
   store: Store,
   { tenantId, stream, until }: { tenantId: string; stream: string; until: number },
@@ -100,7 +100,7 @@ export async function clearHintsUntil(
   await (recordIds === undefined ? old : old.where('record_id', 'in', recordIds)).execute();
 }
 
-/** Their work is done. A record hinted again meanwhile keeps its hint. */
+/** Clears hints whose work is done. A record hinted again in the meantime keeps its hint. */
 export async function clearHints(
   store: Store,
   tenantId: string,

@@ -4,11 +4,11 @@ import { FLEET } from './freezes.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 
-/** Steps in which nobody is waited for: neither the candidate nor somebody who buys credits or confirms a departure. */
+/** Steps that wait neither for the candidate nor for an operator to buy credits or confirm a departure. */
 const OWN_STEPS: readonly HireStep[] = ['enrol', 're-enrol', 'employ', 'write-back'];
 
 /**
- * When a hire last waited for nobody any more: it was opened, its onboarding came to stand as it stands, or a person
+ * When a hire last stopped waiting for a person: it was opened, its onboarding reached its present status, or a person
  * answered.
  */
 function onItsOwnSince({ kind, now }: Store) {
@@ -18,7 +18,7 @@ function onItsOwnSince({ kind, now }: Store) {
   return sql<number>`${newest}(opened_at, coalesce(onboarding_read_at, 0), coalesce(${answered}, 0))`;
 }
 
-/** How long this hire has waited for nobody, ms: without the time that the HR system took to finish a create. */
+/** How long this hire waited for no person, ms, minus the time that the HR system took to finish a create. */
 export async function ownTimeOf(store: Store, key: HireRef): Promise<number> {
   const pending = sql<number>`coalesce(
     (select max(made.at) from person_keys as made where made.kind = 'employee' and ${ofHire('made')})
@@ -38,8 +38,8 @@ function ofHire(table: string) {
 }
 
 /**
- * Of each tenant how long the oldest of its open hires that wait for nobody has done so, ms; those that have none are
- * left out, as are tenants that are paused or frozen. Asked tenant by tenant, along an index.
+ * For each tenant, how long (ms) its oldest open hire that waits for no person has done so. Leaves out tenants without
+ * such hires, and paused or frozen tenants. One index lookup per tenant.
  */
 export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; ms: number }[]> {
   const rows = await store.kysely
@@ -52,7 +52,7 @@ export async function oldestOwnTimes(store: Store): Promise<{ tenantId: string; 
         .whereRef('hires.tenant_id', '=', 'tenants.tenant_id')
         .where('hires.state', '=', 'open')
         .where('hires.step', 'in', OWN_STEPS)
-        // Before its create a hire may wait for the stage of policies.createAt, after it for the HR system.
+        // Before its create a hire may wait for the stage in policies.createAt, after it for the HR system.
         .where(
           sql<boolean>`(hires.step <> 'employ' or exists (select 1 from intents as sent
             where sent.verb = 'create-employee' and sent.outcome <> 'done' and ${ofHire('sent')}))`,

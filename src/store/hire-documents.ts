@@ -8,15 +8,15 @@ import type { HireRow } from './schema.ts';
 import { readClock } from './tenant-states.ts';
 
 interface DueHires extends ConnectionKey {
-  /** A hire that was looked at is due again after so long, ms. */
+  /** A hire whose documents were looked at is due again after this long, ms. */
   againAfterMs: number;
-  /** Only hires that ended in the last so many ms; all of them where absent. */
+  /** Only hires that ended in the last so many ms; all if absent. */
   endedWithinMs: number | undefined;
-  /** Due in any case: ids of job candidates, or of their enrolments. */
+  /** Always due: ids of job candidates, or of their enrolments. */
   hinted: readonly string[];
 }
 
-/** The next finished hires whose documents are to be looked at, in the order of their ids. */
+/** The next finished hires whose documents need a look, ordered by id. */
 export async function hiresDueForDocuments(
   { kysely, now }: Store,
   { tenantId, connection, againAfterMs, endedWithinMs, hinted }: DueHires,
@@ -62,7 +62,7 @@ export async function hiresDueForDocuments(
   return query.execute();
 }
 
-/** What is known of a hire's documents, and the database's clock. */
+/** Recorded state of a hire's documents, and the database's clock. */
 export async function readHireDocuments(
   store: Store,
   ref: HireRef,
@@ -75,7 +75,7 @@ export async function readHireDocuments(
   return { rows: new Map(rows.map((row) => [row.document, row])), now: await readClock(store) };
 }
 
-/** What this run delivered before it was interrupted, and what is refused until somebody changes it. */
+/** Documents that this run delivered before it was interrupted, and refused ones that a person must change. */
 export async function documentsToTell(store: Store, tenantId: string, runId: string): Promise<HireDocumentRow[]> {
   return store.kysely
     .selectFrom('hire_documents')
@@ -97,8 +97,8 @@ interface SendingDocument extends HireRef {
 }
 
 /**
- * Commits that a document is about to be sent. False when somebody else did so meanwhile, or it is no longer as it was
- * when it was decided.
+ * Commits that a document is about to be sent. False if another process did so first, or the document changed since it
+ * was decided.
  */
 export async function sendDocument(
   store: Store,
@@ -135,7 +135,7 @@ export interface SettledDocument {
   isReadBack?: boolean;
 }
 
-/** Notes what became of the latest attempt at a document; an earlier attempt's word comes too late. */
+/** Records the outcome of the latest attempt at a document; an earlier attempt's outcome is ignored. */
 export async function settleDocument(
   store: Store,
   { document, attempt, ...ref }: HireRef & { document: string; attempt: number },
@@ -155,7 +155,7 @@ export async function settleDocument(
     .execute();
 }
 
-/** Notes that a hire's documents were looked at; `again`: something was left over. */
+/** Records that a hire's documents were looked at; `again`: some were left over. */
 export async function noteDocumentLook(store: Store, ref: HireRef, again: boolean): Promise<void> {
   const look = { looked_at: store.now, again: again ? 1 : 0 };
   await store.kysely

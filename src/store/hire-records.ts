@@ -4,7 +4,7 @@ import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireRow, HoldRow, IntentRow, PlanRow } from './schema.ts';
 
-/** Everything that the store keeps about one hire, apart from personal data. */
+/** All that the store keeps about one hire, without personal data. */
 export interface HireRecords {
   hire: HireRow;
   deliveries: { event: string; ids: string; state: string; received_at: number; done_at: number | null }[];
@@ -19,13 +19,13 @@ export interface HireRecords {
   links: { employee_id: string; employee_number: string | null; linked_at: number }[];
 }
 
-/** At most so many deliveries, those that came last. */
+/** At most this many deliveries, the latest. */
 const MOST_DELIVERIES = 200;
-/** An event may come before its hire is opened, which it leads to. */
+/** An event may arrive this long before the hire that it leads to is opened. */
 const BEFORE_MS = 3_600_000;
-/** So many of the tenant's that came since are looked through. */
+/** At most this many of the tenant's later deliveries are searched. */
 const MOST_SEARCHED = 5_000;
-/** An event that came this long after a hire that is over changed last has changed nothing. */
+/** An event this long after the last change of an ended hire has changed nothing. */
 const AFTER_MS = 24 * 3_600_000;
 
 export async function readHireRecords(store: Store, hire: HireRow): Promise<HireRecords> {
@@ -68,7 +68,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
   return { hire, deliveries, intents, plans, holds, documents, steps, links };
 }
 
-/** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */
+/** Events that carry an id of this hire. Ids are quoted in the JSON, so a search for 12 does not find 512. */
 async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['deliveries']> {
   const ids = [hire.job_candidate_id, hire.onboarding_candidate_id].filter((id) => id !== null);
   let since = store.kysely

@@ -11,9 +11,9 @@ import { inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
 /**
- * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
- * over and whose person leaves goes back to the hire that has them still. Its questions end with it: nobody would hear
- * their answers. Says whether it ended now.
+ * Ends a hire that is in one of these states; an ended hire stays as it is. If its person left, an employee whom the
+ * hire took over goes back to the other hire that still has them. The hire's holds close as well, since no workflow
+ * would read their answers. Returns whether it ended now.
  */
 export async function endHire(
   store: Store,
@@ -32,7 +32,7 @@ export async function endHire(
     if (ended !== undefined) await closeHoldsOf(open, key);
     if (state === 'left' && ended !== undefined) {
       await leaveEmployee(open, ended);
-      // A reconcile that listed them back before took the hire for one that goes on: their job is listed again.
+      // A reconcile that saw the person in the stage before took the hire as going on: list their job again.
       if (ended.job_id !== null) await addHints(open, key.tenantId, 'people', [ended.job_id]);
     }
     return ended !== undefined;
@@ -40,8 +40,8 @@ export async function endHire(
 }
 
 /**
- * Moves a hire that rests, provided that it still stands as it was read. Opened again, it hears nothing of what people
- * answered before; the employee of one that left goes back as above.
+ * Reopens a resting hire or marks it left, if its row is still as it was read. A reopened hire ignores earlier answers;
+ * the employee of one that left goes back as in `endHire`.
  */
 export async function moveResting(store: Store, seen: HireRow, state: 'open' | 'left'): Promise<void> {
   await inTransaction(store, async (open) => {
@@ -61,7 +61,7 @@ function openedAgain(store: Store) {
   return { step: 'enrol' as const, opened_at: store.now, ended_at: null };
 }
 
-/** Whether another hire in one of these states, of whichever tenant, has this employee, beside those named. */
+/** Whether another hire in one of these states, of any tenant, has this employee; hires in `besides` do not count. */
 export async function hasSuccessor(
   store: Store,
   employee: Employee,
@@ -71,7 +71,7 @@ export async function hasSuccessor(
   return rows.map(hireOf).some((row) => besides.every((one) => !isSameHire(one, row)));
 }
 
-/** The row as it stays until the end of the transaction. */
+/** The row, locked until the transaction ends. */
 export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state'>> {
   const row = store.kysely
     .selectFrom('hires')
@@ -82,7 +82,7 @@ export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow
   return locked;
 }
 
-/** The next open hires of the tenant, in the order of their ids. */
+/** The tenant's next open hires, ordered by id. */
 export async function openHiresAfter(
   store: Store,
   tenantId: string,
@@ -100,7 +100,7 @@ export async function openHiresAfter(
   return rows.map((row) => row.job_candidate_id);
 }
 
-/** Open hires that nothing was noted of for so long, the oldest first. */
+/** Open hires that did not change for `quietMs`, oldest first. */
 export async function openHiresSince({ kysely, now }: Store, tenantId: string, quietMs: number): Promise<string[]> {
   const rows = await kysely
     .selectFrom('hires')
@@ -113,7 +113,7 @@ export async function openHiresSince({ kysely, now }: Store, tenantId: string, q
   return rows.map((row) => row.job_candidate_id);
 }
 
-/** Everybody recorded as hired before go-live whose record could be read. */
+/** Hires recorded as before go-live whose record could be read. */
 export async function baselineIds(store: Store, tenantId: string): Promise<string[]> {
   const rows = await store.kysely
     .selectFrom('hires')

@@ -6,7 +6,7 @@ import type { HireRow, HireStepTable } from './schema.ts';
 
 export type HireStepRow = Selectable<HireStepTable>;
 
-/** One hire in one destination, which bears the name of its connection. */
+/** One hire in one destination; the destination has the name of its connection. */
 export interface StepKey extends HireRef {
   destination: string;
 }
@@ -18,19 +18,19 @@ function stepColumns({ destination, ...ref }: StepKey) {
 interface DueSteps {
   tenantId: string;
   destination: string;
-  /** The HR system in which the employees are. */
+  /** The HR system that holds the employees. */
   connection: string;
-  /** What was refused is looked at again after so long, ms. */
+  /** A refused step is tried again after this long, ms. */
   againAfterMs: number;
-  /** Hires that have no step yet count if they ended in the last so many ms; all of them where absent. */
+  /** Hires without a step count if they ended in the last so many ms; all if absent. */
   endedWithinMs: number | undefined;
-  /** Due in any case: ids of job candidates. */
+  /** Always due: ids of job candidates. */
   hinted: readonly string[];
 }
 
 type Due = Pick<HireRow, 'job_candidate_id' | 'period'>;
 
-/** The next finished hires with something left to do in a destination, in the order of their ids. */
+/** The next finished hires with work left in a destination, ordered by id. */
 export async function hiresDueForStep(
   { kysely, now }: Store,
   { tenantId, destination, connection, againAfterMs, endedWithinMs, hinted }: DueSteps,
@@ -82,7 +82,7 @@ export function readStep({ kysely }: Store, key: StepKey): Promise<HireStepRow |
     .executeTakeFirst();
 }
 
-/** What a run made before it was interrupted, and what waits for a person or the next pass. */
+/** Steps that a run finished before it was interrupted, and steps that wait for a person or the next pass. */
 export function stepsToTell({ kysely }: Store, tenantId: string, runId: string): Promise<HireStepRow[]> {
   return kysely
     .selectFrom('hire_steps')
@@ -93,8 +93,8 @@ export function stepsToTell({ kysely }: Store, tenantId: string, runId: string):
 }
 
 /**
- * Takes a step for this run: no other one settles it from now on. False while another hire of the same person is
- * getting its account, which will be this one's as well.
+ * Claims a step for this run, so that no other run can settle it. False while another hire of the same person is
+ * getting its account, which this hire will share.
  */
 export async function claimStep(
   { kysely, now }: Store,
@@ -133,7 +133,7 @@ function asOther({ tenantId, jobCandidateId, period }: StepKey) {
   return { 'o.tenant_id': tenantId, 'o.job_candidate_id': jobCandidateId, 'o.period': period };
 }
 
-/** The account that another hire of the same person was given, the newest first. */
+/** The newest account that another hire of the same person was given. */
 export async function accountOf(
   { kysely }: Store,
   { destination }: StepKey,
@@ -153,12 +153,12 @@ export async function accountOf(
 
 export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {
   state: HireStepRow['state'];
-  /** As it was where absent. */
+  /** Absent: unchanged. */
   plan?: string;
   account_id?: string;
 };
 
-/** Notes what became of a step that this run took; false where another run took it since. */
+/** Records the outcome of a step that this run claimed; false if another run claimed it since. */
 export async function settleStep(
   { kysely, now }: Store,
   key: StepKey,
@@ -174,7 +174,7 @@ export async function settleStep(
   return numUpdatedRows === 1n;
 }
 
-/** As commands name a step: its hire, and the destination. */
+/** The name of a step in commands: its hire and its destination. */
 export function stepName(row: Pick<HireStepRow, 'tenant_id' | 'job_candidate_id' | 'period' | 'destination'>): string {
   return `${hireOf(row).jobCandidateId}/${row.destination}`;
 }

@@ -19,7 +19,7 @@ export async function latestHire(store: Store, tenantId: string, jobCandidateId:
     .executeTakeFirst();
 }
 
-/** Whether another application of this person is known here. */
+/** Whether the tenant has another application of this person. */
 export async function hasOtherHire(
   store: Store,
   tenantId: string,
@@ -37,7 +37,7 @@ export async function hasOtherHire(
   return other !== undefined;
 }
 
-/** A hire's row. @throws ConnectorError HIRE_BEHIND where there is none: rows are never deleted. */
+/** A hire's row. @throws ConnectorError HIRE_BEHIND if there is none, since rows are never deleted */
 export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> {
   const row = await findHireRow(store, key);
   if (row === undefined) throw hireBehind(key);
@@ -63,12 +63,12 @@ export function hireBehind({ jobCandidateId, period }: HireRef): ConnectorError 
   });
 }
 
-/** Undefined where the hire has none. */
+/** Undefined if the hire has no employee. */
 export function employeeOf({ employee_id: id, connection }: Pick<HireRow, 'employee_id' | 'connection'>) {
   return id === null || connection === null ? undefined : employeeIn(connection, id);
 }
 
-/** Hires that have this employee, of whichever tenant, the newest first. */
+/** Hires of any tenant that have this employee, newest first. */
 export async function hiresWith(
   { kysely }: Store,
   { connection, id }: Employee,
@@ -89,10 +89,10 @@ export interface NewHire extends HireRef {
   jobId?: string | null;
 }
 
-/** So many rows a statement: databases bound the number of its parameters. */
+/** Rows in one statement: databases limit the number of its parameters. */
 const MOST_ROWS = 500;
 
-/** Records hires; those already there stay as they are. Returns how many were new. */
+/** Records hires; existing ones stay as they are. Returns how many were new. */
 export async function insertHires(store: Store, hires: readonly NewHire[]): Promise<number> {
   let count = 0;
   for (let from = 0; from < hires.length; from += MOST_ROWS)
@@ -132,8 +132,8 @@ export type HireChange = Pick<
 >;
 
 /**
- * Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has
- * to tell; nor may it tell anything of an earlier enrolment than `during`.
+ * Updates an open hire. An ended hire stays as it is, so a worker that was suspended cannot change it late; nor does a
+ * change count that was made `during` an earlier enrolment.
  */
 export async function updateHire(
   store: Store,
@@ -153,7 +153,7 @@ export async function updateHire(
   await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
 
-/** The row of a hire while it is in this state; on Postgres it stays so until the statement's transaction ends. */
+/** The row of a hire if it is in this state; Postgres locks it until the transaction ends. */
 export function openHire(store: Store, key: HireRef, state: HireState = 'open') {
   const row = store.kysely
     .selectFrom('hires')
@@ -163,8 +163,8 @@ export function openHire(store: Store, key: HireRef, state: HireState = 'open') 
 }
 
 /**
- * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that
- * stood still is late.
+ * Runs work that is only right for an open hire, and keeps the hire open meanwhile. Does nothing if the hire is over:
+ * the worker was suspended and is late.
  */
 export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {
   await store.kysely.transaction().execute(async (trx) => {
@@ -208,8 +208,8 @@ export async function hiresAwaitingCredits(store: Store, tenantId: string): Prom
 }
 
 /**
- * Takes one of the cancellations that a tenant may have within `windowMs`: hires that ended so, and those that are
- * about to. Several that ask at once are counted one after the other. False where none is left.
+ * Reserves one of the cancellations that a tenant may have within `windowMs`. Counts hires that were cancelled and
+ * reservations; concurrent calls are counted one after another. False if none is left.
  */
 export async function reserveCancellation(
   store: Store,
@@ -258,7 +258,7 @@ export async function hiresOfEnrolments(
     .execute();
 }
 
-/** Open hires of these jobs without an employee. */
+/** Open hires of these jobs that have no employee. */
 export async function unmadeHiresOf(store: Store, tenantId: string, jobIds: readonly string[]): Promise<HireRow[]> {
   if (jobIds.length === 0) return [];
   return store.kysely
@@ -277,13 +277,13 @@ interface HireCount {
   count: number;
 }
 
-/** How many hires each tenant has in each state, as the database keeps count of them. */
+/** Number of hires by tenant and state; the database maintains these counts. */
 export async function countHires(store: Store): Promise<HireCount[]> {
   const rows = await store.kysely.selectFrom('hire_counts').selectAll().where('count', '>', 0).execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, state: row.state, count: Number(row.count) }));
 }
 
-/** How many hires each tenant began since then, ms on the database's clock; asked tenant by tenant, along an index. */
+/** How many hires each tenant began since this moment (database clock, ms); one index lookup per tenant. */
 export async function countBegun({ kysely }: Store, since: number): Promise<Map<string, number>> {
   const rows = await kysely
     .selectFrom('tenants')
@@ -304,11 +304,11 @@ export async function countBegun({ kysely }: Store, since: number): Promise<Map<
 export interface HireFilter {
   tenantId?: string;
   state?: HireState;
-  /** All of them where absent. */
+  /** All if absent. */
   limit?: number;
 }
 
-/** Hires in every period, those that changed last first. */
+/** Hires of all periods, latest change first. */
 export async function listHires(store: Store, { tenantId, state, limit }: HireFilter): Promise<HireRow[]> {
   let query = store.kysely.selectFrom('hires').selectAll().orderBy('updated_at', 'desc').orderBy('job_candidate_id');
   if (tenantId !== undefined) query = query.where('tenant_id', '=', tenantId);

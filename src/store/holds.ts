@@ -12,14 +12,14 @@ interface NewHold {
   period?: number;
   /** Upper snake case, stable. */
   code: string;
-  /** What, why and the next step; no personal data. */
+  /** Says what happened, why, and the next step; no personal data. */
   message: string;
   answers: readonly string[];
   /** Ids and field names only. */
   details?: Record<string, unknown>;
 }
 
-/** An answer after which the same hold went on. */
+/** An answer after which the same hold was opened again. */
 export interface EarlierAnswer {
   answer: string;
   by: string | null;
@@ -28,14 +28,14 @@ export interface EarlierAnswer {
 }
 
 /**
- * Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one.
- * Where the last one was answered retry and the cause is still there, that hold goes on, with its id and its answers.
+ * Opens a hold for a hire or a tenant; returns the open hold of the same hire and code if there is one. If the last
+ * such hold was answered `retry` and its cause persists, that hold is opened again with its id and answers.
  */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
   const goesOn = await reopenRetried(store, hold);
   if (goesOn !== undefined) return { holdId: goesOn, fresh: true };
   const holdId = randomUUID().slice(0, 8);
-  // The unique index on open holds decides between processes that ask at once.
+  // The unique index on open holds decides if several processes open the same hold at once.
   const made = await store.kysely
     .insertInto('holds')
     .values({
@@ -53,11 +53,11 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
     .executeTakeFirst();
   if (made.numInsertedOrUpdatedRows === 1n) return { holdId, fresh: true };
   const open = await openHoldLike(store, hold);
-  // Closed between the two statements, or its id was taken.
+  // The hold was closed between the two statements, or the id was in use.
   return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
 }
 
-/** Of a hire only: a tenant's question that comes again is another one. */
+/** Hires only: a tenant's question that comes again gets a new hold. */
 async function reopenRetried(store: Store, hold: NewHold): Promise<string | undefined> {
   const { tenantId, jobCandidateId, period, code, message, answers, details = {} } = hold;
   if (jobCandidateId === undefined || period === undefined) return undefined;
@@ -97,7 +97,7 @@ export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAn
   return JSON.parse(history) as EarlierAnswer[];
 }
 
-/** Whether a hire asks this now. */
+/** Whether this hire has an open hold with this code. */
 export async function isAsking(store: Store, key: HireRef, code: string): Promise<boolean> {
   return (await openHoldLike(store, { ...key, code })) !== undefined;
 }
@@ -114,7 +114,7 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
     .executeTakeFirst();
 }
 
-/** Every question of a hire, open or not, oldest first. */
+/** Every hold of a hire, open or closed, oldest first. */
 export function holdsOfHire({ kysely }: Store, key: HireRef): Promise<HoldRow[]> {
   return kysely
     .selectFrom('holds')
@@ -138,7 +138,7 @@ export async function listHolds(
   return query.execute();
 }
 
-/** How many holds each tenant has open, by reason. */
+/** Open holds of each tenant, by code. */
 export async function countOpenHolds(store: Store): Promise<{ tenantId: string; code: string; count: number }[]> {
   const rows = await store.kysely
     .selectFrom('holds')
@@ -152,11 +152,11 @@ export async function countOpenHolds(store: Store): Promise<{ tenantId: string; 
 interface PersonsAnswer {
   answer: string;
   arguments: readonly string[];
-  /** Who gives it. */
+  /** The person who answers. */
   by: string;
 }
 
-/** Writes a person's answer. False when the hold is closed or answered already: the first answer stands. */
+/** Stores a person's answer. False if the hold is closed or answered: the first answer stands. */
 export async function answerHold(store: Store, holdId: string, given: PersonsAnswer): Promise<boolean> {
   const result = await store.kysely
     .updateTable('holds')
@@ -173,7 +173,7 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
   return result.numUpdatedRows === 1n;
 }
 
-/** False where it is closed already. */
+/** False if it is closed already. */
 export async function closeHold(store: Store, holdId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('holds')
@@ -184,14 +184,14 @@ export async function closeHold(store: Store, holdId: string): Promise<boolean> 
   return result.numUpdatedRows === 1n;
 }
 
-/** Closes what a hire that ended left open. */
+/** Closes the open holds of a hire that ended. */
 export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
   await closing(store, key).execute();
 }
 
 /**
- * Closes a hire's question that answered itself, or what it asked before it came to ask `except`. False where a person
- * was quicker, or nothing is asked.
+ * Closes a hire's unanswered holds, apart from the code `except`, because their cause is gone. False if a person
+ * answered first or no hold is open.
  */
 export async function closeUnanswered(store: Store, key: HireRef, { except = '' } = {}): Promise<boolean> {
   const result = await closing(store, key)
@@ -209,12 +209,12 @@ function closing(store: Store, key: HireRef) {
     .where('closed_at', 'is', null);
 }
 
-/** Closes a tenant's question that answered itself. */
+/** Closes a tenant's hold whose cause is gone. */
 export function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
   return closeTenantHoldsLike(store, tenantId, code);
 }
 
-/** The same for all codes of a pattern, `HRIS_%`. */
+/** The same for all codes that match a pattern such as `HRIS_%`. */
 export async function closeTenantHoldsLike(store: Store, tenantId: string, pattern: string): Promise<void> {
   await store.kysely
     .updateTable('holds')
@@ -226,7 +226,7 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
     .execute();
 }
 
-/** Tenants with an open hold of their own whose code is like this. */
+/** Tenants with an open tenant-wide hold whose code matches this pattern. */
 export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promise<Set<string>> {
   const rows = await kysely
     .selectFrom('holds')
@@ -238,7 +238,7 @@ export async function tenantsHeldLike({ kysely }: Store, pattern: string): Promi
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** Up to `limit` open holds of a tenant that nobody was told of yet, oldest first. */
+/** Up to `limit` open holds of a tenant without a notification yet, oldest first. */
 export async function unnotifiedHolds(store: Store, tenantId: string, limit: number): Promise<HoldRow[]> {
   return store.kysely
     .selectFrom('holds')
@@ -255,7 +255,7 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
 
-/** Open holds that were answered so long ago and not acted upon, oldest first. */
+/** Open holds that were answered so long ago and still not acted upon, oldest first. */
 export async function unheardAnswers(
   { kysely, now }: Store,
   afterMs: number,
@@ -273,7 +273,7 @@ export async function unheardAnswers(
   return rows.map((row) => ({ ...row, now: Number(row.now) }));
 }
 
-/** The hold of this hire that was answered last since it was opened, closed or not. */
+/** The latest answered hold of this hire since the hire was opened; it may be closed. */
 export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow | undefined> {
   return store.kysely
     .selectFrom('holds')
@@ -286,7 +286,7 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
     .executeTakeFirst();
 }
 
-/** What people answered about this hire since it was opened, oldest first. */
+/** People's answers about this hire since it was opened, oldest first. */
 export async function answersOf(
   store: Store,
   key: HireRef,
@@ -306,7 +306,7 @@ export async function answersOf(
   }));
 }
 
-/** A hire that somebody opened again must not hear the cancel that ended it. */
+/** Earlier answers do not count: a reopened hire must not act upon the cancel that ended it. */
 function openedAt(store: Store, key: HireRef) {
   return store.kysely
     .selectFrom('hires')
@@ -314,7 +314,7 @@ function openedAt(store: Store, key: HireRef) {
     .where((eb) => eb.and(hireColumns(key)));
 }
 
-/** Job candidates whose hire is held for this reason; with `ever` also those that were. */
+/** Job candidates whose hire has an open hold with this code; with `ever`, a closed one counts too. */
 export async function hiresHeld(
   { kysely }: Store,
   { tenantId, code, ever = false }: { tenantId: string; code: string; ever?: boolean },
@@ -329,7 +329,7 @@ export async function hiresHeld(
   return new Set(rows.map((row) => row.job_candidate_id));
 }
 
-/** When the last hold of this kind was answered, by the database's clock; undefined where none was. */
+/** When the last hold with this code was answered, by the database's clock; undefined if none was. */
 export async function lastAnsweredAt(store: Store, key: HireRef, code: string): Promise<number | undefined> {
   const rows = await store.kysely
     .selectFrom('holds')
@@ -344,7 +344,7 @@ export async function lastAnsweredAt(store: Store, key: HireRef, code: string): 
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** Open holds of hires whose people left, by tenant: when each was opened. */
+/** By tenant: when each open hold with one of these departure codes was opened. */
 export async function openDepartures({ kysely }: Store, codes: readonly string[]): Promise<Map<string, number[]>> {
   const rows = await kysely
     .selectFrom('holds')

@@ -18,12 +18,12 @@ export interface StoredDelivery {
 export interface DeliveryFilter {
   states: readonly InboxState[];
   tenantId?: string;
-  /** The first characters of its hash. */
+  /** The first characters of the body's hash. */
   hash?: string;
   limit?: number;
 }
 
-/** Deliveries in these states, those that came last first; the body stays in the store. */
+/** Deliveries in these states, latest first, without their bodies. */
 export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<StoredDelivery[]> {
   let query = store.kysely
     .selectFrom('inbox')
@@ -52,7 +52,7 @@ function isLeft(state: InboxState): state is LeftState {
   return leftStates.some((left) => left === state);
 }
 
-/** Gives these to the relay again, with nothing counted against them. Says how many there were. */
+/** Hands these to the relay again and resets their failures. Returns how many. */
 export async function retryDeliveries(
   store: Store,
   filter: Omit<DeliveryFilter, 'limit' | 'states'> & { states: readonly LeftState[] },
@@ -68,18 +68,20 @@ export async function retryDeliveries(
   return Number((await query.executeTakeFirst()).numUpdatedRows);
 }
 
-/** Which stored deliveries are told once more; times are milliseconds on the database's clock. */
+/** Selects stored deliveries to replay; times are milliseconds by the database's clock. */
 export interface ReplayFilter {
   tenantId: string;
-  /** The first characters of its hash. */
+  /** The first characters of the body's hash. */
   hash?: string;
   received?: { from: number; to: number };
 }
 
-/** What was taken for this tenant; what names another company was not, and what waits comes by itself. */
+/**
+ * States that a replay takes: other companies' deliveries never were this tenant's; waiting ones are relayed anyway.
+ */
 const REPLAYED = ['relayed', 'ignored', 'unknown', 'undeliverable'] as const satisfies InboxState[];
 
-/** Gives them to the relay as if they had just come. Says how many there were. */
+/** Hands them to the relay as if they had just arrived. Returns how many. */
 export async function replayDeliveries(store: Store, { tenantId, hash, received }: ReplayFilter): Promise<number> {
   let query = store.kysely
     .updateTable('inbox')

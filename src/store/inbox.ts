@@ -21,10 +21,10 @@ export interface Delivery {
   state: Extract<InboxState, 'waiting' | 'ignored' | 'unknown' | 'other-company'>;
 }
 
-/** What the inbox calls a webhook of a tenant's HRIS: some of its employees changed. */
+/** The event name in the inbox for a webhook of a tenant's HRIS: some of its employees changed. */
 export const HRIS_CHANGED = 'hris.employees_changed';
 
-/** On Postgres whoever stores deliveries tells of it here. */
+/** The Postgres channel on which processes announce stored deliveries. */
 const NEWS = 'hirebridge_inbox';
 /** How long one relay may hold a row before another may take it. */
 const LEASE_MS = 30_000;
@@ -32,21 +32,21 @@ const MAX_FAILURES = 10;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 60_000;
 
-/** To be relayed, or left by the relay to a person. */
+/** Still to be relayed, or left to a person. */
 export type OpenInboxState = 'waiting' | LeftState;
 
-/** What the indexes `inbox_waiting` and `inbox_left` hold, spelled out, so that the planner sees that they serve. */
+/** The conditions of the indexes `inbox_waiting` and `inbox_left`, written literally so that the planner uses them. */
 const IS_WAITING = sql<boolean>`state = 'waiting'`;
 export const IS_LEFT = sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`;
 
-/** Commits one delivery; one stored before stays as it is. Resolves only when it is durable. */
+/** Commits one delivery; one that was stored before stays as it is. Resolves only when it is durable. */
 export async function insertDelivery(store: Store, delivery: Delivery): Promise<{ fresh: boolean }> {
   return { fresh: (await insertDeliveries(store, [delivery])).size > 0 };
 }
 
-/** Commits some in one statement. Gives the names (`nameOfDelivery`) of those that were not stored before. */
+/** Commits deliveries in one statement. Returns the names (`nameOfDelivery`) of those not stored before. */
 export async function insertDeliveries(store: Store, deliveries: readonly Delivery[]): Promise<Set<string>> {
-  // In one order, so that two receivers that were sent the same ones never wait for each other.
+  // In a fixed order, so that two receivers with the same deliveries cannot deadlock.
   const ordered = deliveries.toSorted((one, other) => (nameOfDelivery(one) < nameOfDelivery(other) ? -1 : 1));
   const rows = ordered.map(({ tenantId, bodyHash, ids, event, body, state }) => ({
     tenant_id: tenantId,
@@ -70,12 +70,12 @@ export async function insertDeliveries(store: Store, deliveries: readonly Delive
   return new Set(made.map(({ tenant_id: tenantId, body_hash: bodyHash }) => nameOfDelivery({ tenantId, bodyHash })));
 }
 
-/** On Postgres, calls `onStored` soon after deliveries were stored, by whichever process. A hint, no promise. */
+/** On Postgres, calls `onStored` soon after any process stored deliveries. A hint, not a guarantee. */
 export function listenForDeliveries(storeUrl: string, onStored: () => void): Listening {
   return listen(storeUrl, NEWS, onStored);
 }
 
-/** Characters of what a delivery holds. */
+/** Number of characters in a delivery. */
 export function weightOf({ body, ids }: Pick<Delivery, 'body' | 'ids'>): number {
   return body.length + JSON.stringify(ids).length;
 }
@@ -88,24 +88,24 @@ export function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId'
 export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' | 'event' | 'ids'> {
   /** Milliseconds on the database's clock. */
   receivedAt: number;
-  /** Names this lease: once it has run out and another relay holds the delivery, nothing of this one counts. */
+  /** Identifies this lease: once it expired and another relay took the delivery, this relay's result is ignored. */
   leasedUntil: number;
-  /** How often it could not be relayed through a fault of its own. */
+  /** How often relaying failed because of the delivery itself. */
   failures: number;
 }
 
-/** What a look at the inbox found. */
+/** The result of a look at the inbox. */
 export interface InboxLook {
-  /** Tenants with due deliveries, who waits longest first. */
+  /** Tenants with due deliveries, longest waiting first. */
   due: string[];
-  /** When the next delivery of another tenant is due; absent where none waits for its time alone. */
+  /** Time until the next delivery of another tenant is due; absent if none waits for a time only. */
   nextInMs?: number;
 }
 
 /**
- * Which deliveries are due. A tenant without a baseline or paused has none, and one told by its partner to wait has
- * none yet: they rest, and cost nobody anything, until something can be done about them. Asks about no tenant but
- * those for which something waits, so that an empty inbox is seen by one step in an index.
+ * Finds due deliveries. A paused tenant, or one without a baseline, has none; a tenant whose partner told it to wait
+ * has none yet. Their deliveries cost nothing until work on them is possible. Only tenants with waiting deliveries are
+ * looked at, so that an empty inbox costs one index step.
  */
 export async function lookForDue(store: Store): Promise<InboxLook> {
   const { rows } = await sql<{ tenant_id: string; in_ms: number }>`
@@ -130,8 +130,8 @@ export async function lookForDue(store: Store): Promise<InboxLook> {
 }
 
 /**
- * Leases to this relay, of the next `limit` due deliveries of a tenant, those of other events than `except`, oldest
- * first. What another relay holds is skipped.
+ * Leases a tenant's next `limit` due deliveries to this relay, oldest first, without events in `except`. Skips what
+ * another relay has leased.
  */
 export async function leaseDeliveries(
   store: Store,
@@ -171,7 +171,7 @@ export async function leaseDeliveries(
   return leased.sort((one, other) => one.receivedAt - other.receivedAt);
 }
 
-/** Some of one tenant whose work is in Temporal or in `hints`, or who ask for none. */
+/** Finishes deliveries of one tenant: their work is in Temporal or in `hints`, or they need none. */
 export async function finishDeliveries(
   store: Store,
   rows: readonly LeasedDelivery[],
@@ -180,7 +180,7 @@ export async function finishDeliveries(
   await update(store, rows, { state, done_at: store.now, last_error: null });
 }
 
-/** Puts it back for later; after ten failures it is undeliverable, and only a person brings it back. */
+/** Puts a delivery back for later; after ten failures it is undeliverable until a person brings it back. */
 export async function failDelivery(store: Store, row: LeasedDelivery, reason: string): Promise<void> {
   const failed = { failures: row.failures + 1, last_error: reason };
   if (failed.failures >= MAX_FAILURES) {
@@ -191,7 +191,7 @@ export async function failDelivery(store: Store, row: LeasedDelivery, reason: st
   await update(store, [row], { ...failed, due_at: sql<number>`${store.now} + ${wait}` });
 }
 
-/** Puts some of one tenant back: nothing is wrong with them, their time has not come. */
+/** Puts deliveries of one tenant back without a failure: their time has not come. */
 export async function deferDeliveries(store: Store, rows: readonly LeasedDelivery[], waitMs: number): Promise<void> {
   await update(store, rows, { due_at: sql<number>`${store.now} + ${waitMs}` });
 }
@@ -200,11 +200,11 @@ export interface InboxCount {
   tenantId: string;
   state: OpenInboxState;
   count: number;
-  /** When the oldest of them came, milliseconds on the database's clock. */
+  /** When the oldest of them arrived, milliseconds by the database's clock. */
   oldestAt: number;
 }
 
-/** How many deliveries of each tenant wait or were left; those that are over are too many to count each time. */
+/** Counts waiting and left deliveries of each tenant; finished ones are too many to count each time. */
 export async function countOpenDeliveries(store: Store): Promise<InboxCount[]> {
   const counted = await Promise.all([IS_WAITING, IS_LEFT].map((open) => countWhere(store, open)));
   return counted.flat();
@@ -227,7 +227,7 @@ async function countWhere(store: Store, open: Expression<SqlBool>): Promise<Inbo
   }));
 }
 
-/** One statement for what was leased together. */
+/** Uses one statement for deliveries that were leased together. */
 async function update(
   store: Store,
   rows: readonly LeasedDelivery[],
@@ -248,23 +248,23 @@ async function update(
 }
 
 interface Listening {
-  /** Whether what is told now is likely to be heard. */
+  /** Whether a notification sent now is likely to arrive. */
   isHearing(): boolean;
   close(): Promise<void>;
 }
 
 const RECONNECT_MS = 1_000;
-/** Nothing is asked on this connection otherwise: what fell silent would pass for nothing told. */
+/** This connection only listens, so without a regular query a dead connection would look like silence. */
 const ASK_EVERY_MS = 5_000;
 const ASK_MS = 3_000;
-/** A database that does not answer keeps nobody from closing for longer. */
+/** A database that does not answer delays closing by this much at most. */
 const CLOSE_MS = 1_000;
 
 /**
- * Calls `onHeard` soon after a transaction that notified `channel` (`pg_notify`) was committed. It is a hint and no
- * promise: a pooler may keep notifications back, and those sent while the connection is lost are missed. SQLite cannot
- * notify; its `data_version` moves with each write of this process as well, so that a poll of it would fire after every
- * step of a hire.
+ * Calls `onHeard` soon after a transaction that notified `channel` (`pg_notify`) was committed. A hint, not a
+ * guarantee: a pooler may hold notifications back, and those sent while the connection is down are lost. SQLite cannot
+ * notify; its `data_version` also changes with each write of this process, so polling it would fire after every step of
+ * a hire.
  */
 function listen(url: string, channel: string, onHeard: () => void): Listening {
   return url.startsWith('sqlite:')
@@ -282,7 +282,7 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
   function connect(): ReturnType<typeof createConnection> {
     const next = createConnection(url, ASK_MS);
     next.on('notification', onHeard);
-    // Said for the first attempt, and whenever the connection is lost.
+    // Fires after a failed first attempt, and whenever the connection is lost.
     next.on('end', () => next === client && reconnectLater());
     void begin(next);
     return next;
@@ -297,7 +297,7 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
       reconnectLater();
       return;
     }
-    hearing = true; // and what was told before was not heard
+    hearing = true; // earlier notifications were missed
     onHeard();
     asking = setInterval(() => void next.query('select 1').catch(() => next.drop()), ASK_EVERY_MS);
   }

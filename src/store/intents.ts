@@ -10,11 +10,11 @@ interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */
   verb: string;
   attempt: number;
-  /** What the request pins; ids only. */
+  /** The parameters that the request fixes; ids only. */
   pinned: unknown;
-  /** From now to the moment after which this request must not leave any more. */
+  /** Time from now after which this request must not leave any more. */
   budgetMs: number;
-  /** In which the hire must be; `open` where absent. `none`: the write is of no hire, and its key names what asks. */
+  /** The state that the hire must be in; `open` if absent. `none`: the key names the requester instead of a hire. */
   state?: 'open' | 'done' | 'none';
 }
 
@@ -24,8 +24,9 @@ export interface OpenIntent extends IntentRow {
 }
 
 /**
- * Commits that one foreign write is about to be made. Undefined when the hire is over, or when another execution made
- * this attempt first: it may be under way, so the caller must wait for its deadline and look.
+ * Commits that one write to a partner or HR system is about to be made. Undefined if the hire is over, or if another
+ * execution made this attempt first: its request may be under way, so the caller must wait for its deadline and then
+ * look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
   const pinned = await sealed(store, 'intents.pinned', intent.tenantId, JSON.stringify(intent.pinned));
@@ -61,19 +62,18 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
   return row === undefined ? undefined : { ...row, now: row.sent_at };
 }
 
-/** One reading of the clock: Postgres's own would move between two columns. No row where the hire is over. */
+/** Reads the clock once, because Postgres's clock would move between two columns. Has no row if the hire is over. */
 function clockOf(store: Store, { state, ...key }: NewIntent) {
   const clock = store.kysely.selectNoFrom(store.now.as('at')).as('clock');
-  // SQLite takes what follows for a join where a condition is missing.
+  // Without a condition SQLite would parse the following clause as a join.
   const alone = store.kysely.selectFrom(clock).where(sql<boolean>`true`);
   if (state === 'none') return alone;
   return openHire(store, key, state).innerJoin(clock, (join) => join.onTrue()) as unknown as typeof alone;
 }
 
 /**
- * Time until the deadline of a request for this hire that may be under way, milliseconds; also of one that began after
- * `lookedAt`.
- * Undefined when there is none.
+ * Milliseconds until the deadline of a request for this hire that may be under way, or that began after `lookedAt`.
+ * Undefined if there is none.
  */
 export async function requestUnderWay(store: Store, key: HireRef, lookedAt: number): Promise<number | undefined> {
   const late = await store.kysely
@@ -89,7 +89,7 @@ export async function requestUnderWay(store: Store, key: HireRef, lookedAt: numb
   return late === undefined ? undefined : Math.max(0, late.give_up_at - late.now);
 }
 
-/** The newest attempt at this write, with the database's clock now. */
+/** The newest attempt at this write, with the database's current time. */
 export async function latestIntent(store: Store, key: HireRef, verb: string): Promise<OpenIntent | undefined> {
   return store.kysely
     .selectFrom('intents')
@@ -104,7 +104,7 @@ export async function latestIntent(store: Store, key: HireRef, verb: string): Pr
     .executeTakeFirst();
 }
 
-/** Commits what became of an open intent; a decided one keeps its outcome. */
+/** Commits the outcome of an open intent; a decided intent keeps its outcome. */
 export async function decideIntent(
   store: Store,
   intent: IntentRow,
@@ -119,7 +119,7 @@ export async function decideIntent(
     .execute();
 }
 
-/** A write that was accepted, and refused later by whoever should have finished it over there. */
+/** Marks an accepted write as refused, because the other side refused it while finishing it. */
 export async function refuseMade(store: Store, intent: IntentRow, result: unknown): Promise<void> {
   await store.kysely
     .updateTable('intents')
@@ -133,7 +133,7 @@ function attemptColumns({ tenant_id, verb, job_candidate_id, period, attempt }: 
   return { tenant_id, verb, job_candidate_id, period, attempt };
 }
 
-/** Whether a write of the tenant may still be on its way: its outcome is open and its time not over. */
+/** Whether a write of the tenant may be on its way: its outcome is open and its deadline not over. */
 export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<boolean> {
   const row = await store.kysely
     .selectFrom('intents')
@@ -147,8 +147,8 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
 }
 
 /**
- * Hires that have sent a create, by their intents, and not noted the employee: pending, lost, or made by a process that
- * was killed. However long it takes, until the hire has its employee or is over.
+ * Hires whose intents say that they sent a create, but that have no employee recorded: the create is pending or lost,
+ * or its process was killed. A hire is listed until it has its employee or is over.
  */
 export function unnotedCreates({ kysely }: Pick<Store, 'kysely'>, outcomes: readonly ('open' | 'done')[]) {
   return kysely

@@ -5,17 +5,17 @@ import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
-/** A person and the assessment that a rule invites them to. */
+/** A person, and the assessment that a rule invites them to. */
 export interface Invitee {
   assessmentId: string;
   candidateId: string;
-  /** The application that the rule met. */
+  /** The application that matched the rule. */
   jobCandidateId: string;
 }
 
 const AT_ONCE = 500;
 
-/** Those of which something is still to be found out, and those whom the partner refused; and the database's clock. */
+/** Invitations with an open outcome or refused by the partner, and the database's clock. */
 export async function readOpenInvitations(
   store: Store,
   tenantId: string,
@@ -25,7 +25,7 @@ export async function readOpenInvitations(
   return { rows, now: await readClock(store) };
 }
 
-/** What is known of these people and one assessment, by candidate. */
+/** Invitations of these people to one assessment, by candidate. */
 export async function readInvitationsOf(
   { kysely }: Store,
   tenantId: string,
@@ -46,13 +46,13 @@ export async function readInvitationsOf(
   return found;
 }
 
-/** Everybody whom one batch of the partner was asked for, as far as it still is theirs. */
+/** The invitations that still belong to one batch of the partner. */
 export async function readInvitationsBatch({ kysely }: Store, tenantId: string, batchId: string) {
   const own = kysely.selectFrom('invitations').selectAll().where('tenant_id', '=', tenantId);
   return own.where('batch_id', '=', batchId).execute();
 }
 
-/** Those of them who were not erased, and whose consent is not over: nothing is noted of the others. */
+/** Leaves out people who were erased or whose consent is over: nothing is recorded of them. */
 export async function withoutErased<One extends Invitee>(
   store: Store,
   tenantId: string,
@@ -68,8 +68,8 @@ export async function withoutErased<One extends Invitee>(
 }
 
 /**
- * Commits that these people are about to be invited by one request. Who was erased meanwhile is left out, and whoever
- * was taken up by somebody else: each row is changed only as it was when it was decided upon.
+ * Commits that one request is about to invite these people. Leaves out people erased in the meantime, and those whose
+ * row another process changed since it was read.
  */
 export async function sendInvitations(
   store: Store,
@@ -110,7 +110,7 @@ export async function sendInvitations(
   });
 }
 
-/** What is known now of some that were sent or taken; one that was decided, or sent anew, stays as it is. */
+/** Records the outcome of invitations that were sent or taken; decided ones, and those sent anew, stay as they are. */
 export async function settleInvitations(
   store: Store,
   rows: readonly InvitationRow[],
@@ -132,7 +132,7 @@ export async function settleInvitations(
   }
 }
 
-/** When the partner last refused something that a rule wanted with this code; null where it never did. */
+/** When the partner last refused a rule's request with this code; null if it never did. */
 export async function lastRefusal(
   { kysely }: Store,
   table: 'invitations' | 'sourced_leads' | 'resumes',

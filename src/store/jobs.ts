@@ -4,7 +4,7 @@ import { sealed } from './sealed-values.ts';
 
 export interface JobSnapshot {
   jobId: string;
-  /** The jobs list item as it came. */
+  /** The jobs list item as received. */
   record: Record<string, unknown>;
   /** JSON of its stage totals when its people were last listed. */
   listedTotals: string | null;
@@ -12,7 +12,7 @@ export interface JobSnapshot {
   seenAt: number;
 }
 
-/** Stores what the jobs list shows now; the totals at the last listing of people stay. */
+/** Stores the jobs as the jobs list shows them; the totals of the last listing of people stay. */
 export async function saveJobs(
   store: Store,
   tenantId: string,
@@ -56,7 +56,7 @@ export async function countJobs(store: Store, tenantId: string): Promise<number>
   return Number(jobs);
 }
 
-/** All jobs of the tenant, or those of these ids. */
+/** All jobs of the tenant, or those with these ids. */
 export async function readJobs(store: Store, tenantId: string, jobIds?: readonly string[]): Promise<JobSnapshot[]> {
   const all = store.kysely.selectFrom('jobs').selectAll().where('tenant_id', '=', tenantId);
   const rows = await (jobIds === undefined ? all : all.where('job_id', 'in', jobIds)).execute();
@@ -64,8 +64,8 @@ export async function readJobs(store: Store, tenantId: string, jobIds?: readonly
 }
 
 /**
- * Jobs by which the tenant's company is known again: those seen since a person last confirmed it. While there are none,
- * that word holds for the key it was given for, and any other is judged by what was known before.
+ * Jobs that identify the tenant's company: those seen since a person last confirmed it. If none was seen since, the
+ * confirmation holds for the key it was given for; any other key is judged by the jobs known before.
  */
 export async function readCompanyJobs(store: Store, tenantId: string, keyFingerprint: string): Promise<JobSnapshot[]> {
   const own = store.kysely
@@ -77,11 +77,11 @@ export async function readCompanyJobs(store: Store, tenantId: string, keyFingerp
     .where((eb) => eb('jobs.seen_at', '>', eb.fn.coalesce('tenants.company_confirmed_at', eb.lit(0))))
     .execute();
   if (rows.length > 0) return rows.map(snapshot);
-  // Where no key is recorded, nothing is unequal to null.
+  // In SQL, a recorded key of null is unequal to nothing, so no jobs are found then.
   return (await own.where('tenants.company_confirmed_key', '!=', keyFingerprint).execute()).map(snapshot);
 }
 
-/** The people of these jobs were listed while their totals stood so. Only what differs is written. */
+/** Records that the people of these jobs were listed at these totals. Writes only what differs. */
 export async function markListed(
   store: Store,
   tenantId: string,

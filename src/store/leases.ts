@@ -4,22 +4,21 @@ import { within } from '../within.ts';
 import type { Store } from './open-store.ts';
 
 /**
- * chores: what is done for the whole fleet on a timer. schedules: the server's schedules are kept. events: a tenant's
- * events are told. erasures: a tenant's erasures are carried out, one at a time. news: HR systems are asked who was
- * edited there.
+ * chores: timed work for the whole fleet. schedules: maintains Temporal's schedules. events: sends a tenant's events.
+ * erasures: carries out a tenant's erasures, one at a time. news: asks HR systems whose records were edited.
  */
 export type LeaseName = 'chores' | 'schedules' | 'news' | `erasures ${string}` | `events ${string}`;
 
 export interface Lease {
-  /** Whether this process does it from now on, for so long unless it asks again. */
+  /** Whether this process has the lease, for `forMs` unless it takes it again. */
   take(forMs: number): Promise<boolean>;
-  /** Another may do it at once. */
+  /** Releases the lease, so that another process can take it at once. */
   end(): Promise<void>;
-  /** The same where a process ends, in so long at most: what cannot be written ends by itself. */
+  /** Releases the lease at a process's end, within `mostMs`: a lease that cannot be released expires by itself. */
   leave(mostMs: number): Promise<void>;
 }
 
-/** What one process of the fleet does for all: whoever holds it keeps it as long as it asks in time. */
+/** A lease on work that one process does for the whole fleet. Its holder keeps it as long as it renews it in time. */
 export function createLease({ kysely, now }: Store, name: LeaseName): Lease {
   const holder = randomUUID();
   const end = async (): Promise<void> => {

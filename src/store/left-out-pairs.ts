@@ -7,12 +7,12 @@ import type { StreamKey } from './streams.ts';
 export interface LeftOutPairs {
   stream: string;
   count: number;
-  /** Of the oldest of them. */
+  /** Since when the oldest of them is left out. */
   since: number;
   why: { kind: 'missing'; side: Side } | { kind: 'in doubt' } | { kind: 'refused'; field: string; code: string };
 }
 
-/** By reason: a record that was not found, a write whose outcome is not known, a value that a side does not take. */
+/** By reason: a record was not found, a write has an unknown outcome, or a side refuses a value. */
 export async function readLeftOutPairs(store: Store, tenantId: string): Promise<LeftOutPairs[]> {
   const [missing, inDoubt, refused] = await Promise.all([
     readMissing(store, tenantId),
@@ -24,7 +24,7 @@ export async function readLeftOutPairs(store: Store, tenantId: string): Promise<
 
 const count = sql<number>`count(*)`.as('count');
 
-/** Those that are gone are no longer waited for. */
+/** Pairs that are gone are not counted as missing. */
 async function readMissing({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
   const rows = await kysely
     .selectFrom('exchange_pairs')
@@ -45,7 +45,7 @@ async function readInDoubt({ kysely }: Store, tenantId: string): Promise<LeftOut
     .selectFrom('exchange_pairs')
     .select(['stream', count, (eb) => eb.fn.min('updated_at').as('since')])
     .where('tenant_id', '=', tenantId)
-    // Spelled out, so that the planner sees that the index of those serves.
+    // Written literally, so that the planner uses the partial index.
     .where(sql<boolean>`sent <> '{}'`)
     .groupBy('stream')
     .execute();
@@ -67,7 +67,7 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
   }));
 }
 
-/** Pairs one of whose fields was refused for one of these reasons. */
+/** Pairs with one of these fields refused for one of these reasons. */
 export async function findRefusedPairs(
   { kysely }: Store,
   { tenantId, stream }: StreamKey,
@@ -88,8 +88,8 @@ export async function findRefusedPairs(
 }
 
 /**
- * Has the pairs that a stream leaves out tried again once they are read: what was refused is no longer known to be the
- * same value. Returns their ids.
+ * Makes the next read of the pairs that a stream leaves out try them again, by forgetting which values were refused.
+ * Returns their ids.
  */
 export async function retryLeftOutPairs({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<string[]> {
   const own = { tenant_id: tenantId, stream };

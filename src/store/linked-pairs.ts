@@ -5,18 +5,18 @@ import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';
 
-/** The partner's record that an exchanged value hangs on, as the partner calls it. */
+/** The kind of the partner's record in an exchange, as the partner names it. */
 export type PairEntity = 'candidate' | 'job';
 
-/** A candidate and the employee that they became, or a job and the open position that it was made of. */
+/** A candidate and the employee they became, or a job and the open position it was made from. */
 export interface LinkedPair {
-  /** The HR system's id of its record. */
+  /** The HR system's id of the record. */
   pairId: string;
-  /** The employee; of a job there is none. */
+  /** The employee; absent for a job. */
   employee?: Employee;
-  /** The partner's id of its record. */
+  /** The partner's id of the record. */
   partnerId: string;
-  /** Of a candidate who was hired; one who was linked by import has none. */
+  /** The hire of a candidate; absent if the link was imported. */
   hire?: { jobCandidateId: string; period: number };
 }
 
@@ -24,9 +24,9 @@ export interface PairScope extends StreamKey {
   entity: PairEntity;
   /** The HRIS connection of the links. */
   connection: string;
-  /** Only pairs whose hire stands so; all of them where absent. */
+  /** Only pairs whose hire is in one of these states; all if absent. */
   hireStates?: readonly HireState[];
-  /** Pairs that are gone as well: one of their records may be back. */
+  /** Includes pairs that are gone: their record may be back. */
   withGone?: boolean;
 }
 
@@ -37,7 +37,7 @@ interface PairRow {
   period: number;
 }
 
-/** Linked pairs behind the cursor, in the order of their ids; those that are gone are left out unless asked for. */
+/** Linked pairs after the cursor, ordered by id; pairs that are gone only with `withGone`. */
 export async function listPairs(
   { kysely }: Store,
   scope: PairScope,
@@ -68,7 +68,7 @@ export async function listPairs(
   return rows.map((row) => toPair(row, scope));
 }
 
-/** Linked pairs that were not gone before this run. */
+/** Counts linked pairs that were not gone before this run. */
 export async function countPairs({ kysely }: Store, scope: PairScope, runId: string): Promise<number> {
   const goneBefore = kysely
     .selectFrom('exchange_pairs')
@@ -85,7 +85,7 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
   return Number(count);
 }
 
-/** All of them, so many at a time. */
+/** All linked pairs, in pages. */
 export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
   for (let after: string | null = null; ; ) {
     const pairs = await listPairs(store, scope, after, size);
@@ -95,7 +95,7 @@ export async function* pairPages(store: Store, scope: PairScope, size: number): 
   }
 }
 
-/** The pairs of these records of either side, gone or not: whoever hints knows one of the two. */
+/** The pairs of these records of either side, gone ones included: a hint names only one of the two records. */
 export async function findPairs(
   { kysely }: Store,
   scope: PairScope,
@@ -115,7 +115,7 @@ function linked(kysely: Store['kysely'], scope: PairScope) {
   return scope.entity === 'job' ? linkedJobs(kysely, scope) : linkedCandidates(kysely, scope);
 }
 
-/** A candidate exchanges with their latest employee alone: two of them would overwrite each other's values for ever. */
+/** A candidate exchanges only with their latest employee: two would overwrite each other's values for ever. */
 function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireStates }: PairScope) {
   return kysely
     .selectFrom(employedRows({ kysely }).as('links'))
@@ -156,7 +156,7 @@ function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireS
     .$castTo<PairRow>();
 }
 
-/** A person may have named one job for two positions; it exchanges with one of them alone, for the same reason. */
+/** A person may have named one job for two positions; it exchanges with only one of them, for the same reason. */
 function linkedJobs(kysely: Store['kysely'], { tenantId }: PairScope) {
   return kysely
     .selectFrom('requisitions as own')

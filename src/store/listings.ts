@@ -6,18 +6,18 @@ import type { InboxState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
 import type { AuditRow, HireRow, HoldRow, QuarantineRow } from './schema.ts';
 
-/** Which rows of a list: whose, from which place on, and how many. Every list is read by an index, page by page. */
+/** Selects rows of a list: tenants, place to start, and count. Every list is read page by page through an index. */
 export interface Listed<Place> {
-  /** Those of every tenant where absent. */
+  /** All tenants if absent. */
   tenantIds?: readonly string[] | undefined;
-  /** Behind this row; the first ones where absent. */
+  /** Rows after this one; the first rows if absent. */
   after?: Place | undefined;
   limit: number;
 }
 
 export interface HoldFilter extends Listed<readonly [openedAt: number, holdId: string]> {
   code?: string | undefined;
-  /** Closed ones as well. */
+  /** Includes closed ones. */
   all?: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function listHoldsPage(
     .orderBy('opened_at')
     .orderBy('hold_id')
     .limit(limit);
-  // Spelled out, so that the planner sees that the index of open holds serves.
+  // Written literally, so that the planner uses the index of open holds.
   if (!all) query = query.where(sql<boolean>`closed_at is null`);
   if (tenantIds !== undefined) query = query.where('tenant_id', 'in', tenantIds);
   if (code !== undefined) query = query.where('code', '=', code);
@@ -49,8 +49,8 @@ export interface HirePageFilter extends Listed<HirePlace> {
 }
 
 /**
- * Hires in every period, those opened last first. Each state is read by its own index and what they give is put
- * together: no index of all hires by time is kept for that.
+ * Hires of all periods, latest opened first. Reads each state through its own index and merges the results, which saves
+ * an index of all hires by time.
  */
 export async function listHiresPage(store: Store, filter: HirePageFilter): Promise<HireRow[]> {
   const { state, limit } = filter;
@@ -74,7 +74,7 @@ function hiresInState({ kysely }: Store, state: HireState, filter: HirePageFilte
 }
 
 export interface HireSearch {
-  /** In every tenant where absent. */
+  /** All tenants if absent. */
   tenantIds?: readonly string[] | undefined;
   state?: HireState | undefined;
   by: 'job_candidate_id' | 'employee_id';
@@ -83,7 +83,7 @@ export interface HireSearch {
   limit: number;
 }
 
-/** The hires of this job candidate or employee, those opened last first. Few have one id, so they are sorted here. */
+/** The hires of this job candidate or employee, latest opened first. They are few, so they are sorted here. */
 export async function findHires({ kysely }: Store, search: HireSearch): Promise<HireRow[]> {
   const { tenantIds, state, by, id, after, limit } = search;
   let query = kysely.selectFrom('hires').selectAll().where(by, '=', id);
@@ -114,18 +114,18 @@ function newestFirst(a: Placed, b: Placed): number {
 }
 
 export interface DeliveryPageFilter extends Listed<readonly [receivedAt: number, bodyHash: string]> {
-  /** Without one, those that nothing acts upon. */
+  /** If absent, deliveries that nothing acts upon. */
   state?: InboxState | undefined;
-  /** The first characters of its hash, or a part of its event or of the ids in it. */
+  /** The first characters of the hash, or part of the event or of its ids. */
   text?: string | undefined;
 }
 
-/** How far back a text is looked for: what is asked for is recent, and the whole inbox would be read otherwise. */
+/** How many deliveries a text search reads: people look for recent ones, and more would read the whole inbox. */
 const MOST_SEARCHED = 2_000;
 
 /**
- * Deliveries, latest first, without their bodies. Of several tenants only those that nothing acts upon: only they have
- * an index of their own.
+ * Deliveries, latest first, without their bodies. Across several tenants only those that nothing acts upon, since only
+ * they have an index for that.
  */
 export async function listDeliveriesPage({ kysely }: Store, filter: DeliveryPageFilter) {
   const { tenantIds, after, limit, state, text } = filter;
@@ -146,14 +146,14 @@ export async function listDeliveriesPage({ kysely }: Store, filter: DeliveryPage
   return rows.filter(holds).slice(0, limit);
 }
 
-/** One delivery with its body, which is empty once it was purged. */
+/** One delivery with its body, which is empty after a purge. */
 export async function readDelivery({ kysely }: Store, tenantId: string, hash: string) {
   return (
     kysely
       .selectFrom('inbox')
       .selectAll()
       .where('tenant_id', '=', tenantId)
-      // The key's own order serves a beginning of it.
+      // A range on the key's order finds hashes by their first characters.
       .where('body_hash', '>=', hash)
       .where('body_hash', '<', `${hash}g`)
       .limit(1)
@@ -169,7 +169,7 @@ export interface AuditFilter extends Listed<readonly [at: number, skip: number]>
   to?: number | undefined;
 }
 
-/** What people did, latest first. Rows have no key of their own, so a place is a time and how many of it were shown. */
+/** Acts of people, latest first. Rows have no key, so a place is a time and the number of its rows already shown. */
 export async function listAudit({ kysely }: Store, filter: AuditFilter): Promise<AuditRow[]> {
   const { tenantIds, after, limit, by, act, from, to } = filter;
   let query = kysely.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('act').orderBy('by').limit(limit);
@@ -205,7 +205,7 @@ export async function listQuarantine({ kysely }: Store, filter: QuarantineFilter
 
 export interface ConflictFilter {
   tenantId: string;
-  /** Those that are over as well. */
+  /** Includes closed conflicts. */
   all: boolean;
   after?: readonly [since: number, conflictId: string] | undefined;
   limit: number;
@@ -226,7 +226,7 @@ export async function listConflictsPage({ kysely }: Store, filter: ConflictFilte
   return query.execute();
 }
 
-/** Open questions of one reason: how many, of how many tenants and hires, and since when. */
+/** Open holds with one code: how many, of how many tenants and hires, and since when. */
 export interface HoldCause {
   code: string;
   holds: number;
@@ -235,7 +235,7 @@ export interface HoldCause {
   oldestAt: number;
 }
 
-/** What is asked and nobody has answered, by reason. */
+/** Unanswered open holds, by code. */
 export async function countHoldCauses({ kysely }: Store, tenantIds?: readonly string[]): Promise<HoldCause[]> {
   let query = kysely
     .selectFrom('holds')

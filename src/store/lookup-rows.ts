@@ -4,14 +4,14 @@ import type { Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
-/** One record of a lookup table; `hash` is over `fields`. */
+/** One record of a lookup table; `hash` covers `fields`. */
 export interface LookupRow {
   id: string;
   hash: string;
   fields: EmployeeFields;
 }
 
-/** The rows of one table, all of them where no ids are named. */
+/** The rows of one table; all of them without `ids`. */
 export async function readLookupRows(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
   if (ids === undefined) return readBatch(store, key);
   const batches = await Promise.all(batchesOf(ids).map((some) => readBatch(store, key, some)));
@@ -32,7 +32,7 @@ async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]):
   }));
 }
 
-/** The first of them behind `after`, in their order. */
+/** The first ids after `after`, in order. */
 export async function listLookupIds(
   store: Store,
   key: StreamKey,
@@ -48,7 +48,7 @@ export async function listLookupIds(
   return rows.map((row) => row.record_id);
 }
 
-/** Writes all of them or none. */
+/** Writes all rows or none. */
 export async function saveLookupRows(store: Store, key: StreamKey, rows: readonly LookupRow[]): Promise<void> {
   const { tenantId: tenant_id, stream } = key;
   const all = await Promise.all(

@@ -2,18 +2,18 @@ import type { Selectable } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
-/** The texts of a mapping that was used, so that its hash goes on meaning something. */
+/** The texts of a mapping that was used, kept so that its hash can be resolved later. */
 export interface MappingVersion {
   tenantId: string;
   /** `employee`, or a stream. */
   subject: string;
   hash: string;
-  /** The tenant's own file among `files`; undefined where the defaults were used alone. */
+  /** The tenant's own file among `files`; undefined if only the defaults were used. */
   file: string | undefined;
   files: Readonly<Record<string, string>>;
 }
 
-/** Keeps a mapping that is about to be used; one that is known stays as it is. */
+/** Stores a mapping that is about to be used; a stored version stays as it is. */
 export async function keepMappingVersion(store: Store, version: MappingVersion): Promise<void> {
   const { tenantId, subject, hash, file, files } = version;
   await store.kysely
@@ -32,7 +32,7 @@ export async function keepMappingVersion(store: Store, version: MappingVersion):
 
 const MOST_VERSIONS = 10;
 
-/** The latest versions of one mapping, those used last first. */
+/** The latest versions of one mapping, latest used first. */
 export async function listMappingVersions(
   store: Store,
   tenantId: string,
@@ -49,7 +49,7 @@ export async function listMappingVersions(
   return rows.map(versionOf);
 }
 
-/** Every version of a tenant whose hash begins so, with the time of its first use. */
+/** Every version of a tenant whose hash begins with `prefix`, and the time of its first use. */
 export async function findMappingVersions(
   store: Store,
   tenantId: string,

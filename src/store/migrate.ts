@@ -5,13 +5,13 @@ import { ConnectorError } from '../errors.ts';
 import { type Database, openDatabase } from '../sql/open-database.ts';
 import { withBounds } from '../sql/postgres-pool.ts';
 
-/** `never` and `if-empty` for commands that only look: they leave tables that are there as they are. */
+/** `never` and `if-empty` are for commands that only read: they leave existing tables as they are. */
 export type Migrate = 'always' | 'if-empty' | 'never';
 
-/** A change of the tables. */
+/** A change of the tables that has not run yet. */
 export interface PendingMigration {
   name: string;
-  /** Processes of the version before go on with the tables as they are afterwards, and start on them. */
+  /** Processes of the previous version keep working with the changed tables, and can start on them. */
   isWidening: boolean;
 }
 
@@ -20,8 +20,8 @@ interface Known extends PendingMigration {
 }
 
 /**
- * Each is loaded where it is still to run. Those that only add what an earlier version does not look at stand in a
- * folder of their own and are noted in a table of their own: an earlier version does not see them, and may be started
+ * Files are loaded only if they have to run. Widening migrations, which only add what an earlier version ignores, have
+ * their own folder and are recorded in their own table: an earlier version does not see them, so it can be started
  * again.
  */
 const known: readonly Known[] = [...filesOf('migrations/', false), ...filesOf('migrations/widening/', true)].toSorted(
@@ -38,16 +38,16 @@ const NARROWING_TABLE = 'kysely_migration';
 const WIDENING_TABLE = 'kysely_widening';
 
 /**
- * A change of tables takes as long as it takes, but queues for a lock only briefly: whatever comes behind it in that
- * queue, webhooks as well, waits for as long.
+ * A migration may take any time, but waits for a lock only briefly, because everything queued behind it, webhooks
+ * included, waits as long.
  */
 const BOUNDS = { statement_timeout: 0, lock_timeout: 200, idle_in_transaction_session_timeout: 60_000 };
 const PAUSE_MS = 500;
-/** For a lock, and for somebody who may change the tables. */
+/** How long to wait for a lock, or for a process that may change the tables. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Brings the tables up to date where this process may, and else waits for `hirebridge migrate`.
+ * Updates the tables if this process may, and otherwise waits for `hirebridge migrate`.
  * @throws ConnectorError STORE_TOO_NEW, STORE_TOO_OLD, STORE_LOCKED, STORE_NOT_MIGRATED
  */
 export async function bringUpToDate<T>(url: string, database: Database<T>, migrate: Migrate): Promise<void> {
@@ -61,8 +61,9 @@ export async function bringUpToDate<T>(url: string, database: Database<T>, migra
 }
 
 /**
- * Brings the tables up to date and gives these roles their rights; gives what was to run. With `isDry` it only looks.
- * @throws ConnectorError as above, and STORE_NOT_OURS where this role may not
+ * Updates the tables and grants these roles their rights; returns the migrations that were pending. With `isDry` it
+ * changes nothing.
+ * @throws ConnectorError as above, and STORE_NOT_OURS if this role may not
  */
 export async function migrateStore(url: string, roles: Roles, isDry: boolean): Promise<PendingMigration[]> {
   const database = openDatabase<never>(url, { ownerOnly: true, poolSize: 2 });
@@ -89,7 +90,7 @@ async function compare<T>(database: Database<T>): Promise<{ pending: Known[]; is
   return { pending: known.filter(({ name }) => !executed.has(name)), isEmpty: executed.size === 0 };
 }
 
-/** None where the store has no tables yet. */
+/** Empty if the store has no tables yet. */
 async function executedOf<T>({ kysely, kind }: Database<T>, table: string): Promise<string[]> {
   const there =
     kind === 'sqlite'
@@ -100,7 +101,7 @@ async function executedOf<T>({ kysely, kind }: Database<T>, table: string): Prom
   return rows.map(({ name }) => name);
 }
 
-/** Whether this role owns the tables, or may make the first ones. */
+/** Whether this role owns the tables, or may create the first ones. */
 async function mayMigrate<T>({ kysely, kind }: Database<T>): Promise<boolean> {
   if (kind === 'sqlite') return true;
   const { rows } = await sql<{ may: boolean }>`
@@ -123,7 +124,7 @@ async function waitForMigration<T>(database: Database<T>): Promise<void> {
   });
 }
 
-/** A role is given its rights once the tables are made. */
+/** A role has no rights before the tables are made. */
 function unlessDenied(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== '42501') throw error;
 }
@@ -139,14 +140,14 @@ async function runAll<T>(url: string, database: Database<T>): Promise<void> {
   }
 }
 
-/** Of the one process that changes the tables. */
+/** Advisory lock of the one process that changes the tables. */
 const LOCK_ID = 6_402_715;
-/** A lock is waited for in vain, or each waits for the other's. */
+/** Postgres codes: waiting for a lock timed out, or a deadlock. */
 const LOCKED = ['55P03', '40P01'];
 
-/** False where somebody holds a lock that it needs. */
+/** False if another process holds a lock that this needs. */
 async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {
-  // Not waited for within a statement: an index that is built outside transactions waits for all statements to end.
+  // Do not wait inside a statement: an index built outside transactions waits for all statements to end.
   const taken = sql<{ taken: boolean }>`select pg_try_advisory_lock(${LOCK_ID}) as taken`;
   const { rows } = await taken.execute(database.kysely);
   if (rows[0]?.taken !== true) return false;
@@ -161,15 +162,15 @@ async function ranWithoutWaiting<T>(database: Database<T>): Promise<boolean> {
   }
 }
 
-/** One that has more to say of how it is run. */
+/** A migration file that also says how to run it. */
 interface MigrationFile extends Migration {
-  /** It does what Postgres does in no transaction, and may find half of it done by a try before. */
+  /** It uses statements that Postgres refuses in a transaction, and must cope with a half-done earlier try. */
   OUTSIDE_TRANSACTION?: boolean;
 }
 
 /**
- * In their order, each in a transaction of its own, so that no lock that one needed is held while the next one works.
- * Nobody waits for the tables of an empty store, and fewer transactions take a third of the time.
+ * Runs migrations in order, each in its own transaction, so that no migration's locks are held during the next. An
+ * empty store runs them together: nobody waits for its tables, and it takes a third of the time.
  */
 async function runPending<T>(database: Database<T>): Promise<void> {
   const { isEmpty } = await compare(database);
@@ -181,7 +182,7 @@ async function runPending<T>(database: Database<T>): Promise<void> {
     try {
       await runTogether(database, most < 0 ? pending : pending.slice(0, most));
     } catch (error) {
-      // Another process may have come first; then what it did is looked at again.
+      // Another process may have migrated first: compare again.
       if ((await compare(database)).pending.length === pending.length) throw error;
     }
   }
@@ -197,7 +198,7 @@ async function runTogether<T>(database: Database<T>, lot: readonly Known[]): Pro
     db: database.kysely,
     provider: { getMigrations: async () => all },
     migrationTableName: table,
-    // They are numbered by who writes them, and land in another order.
+    // Numbers are given when migrations are written, and they land in another order.
     allowUnorderedMigrations: true,
     disableTransactions: files.some(([, { OUTSIDE_TRANSACTION }]) => OUTSIDE_TRANSACTION === true),
   });
@@ -246,15 +247,15 @@ function storeTooOld(): ConnectorError {
   });
 }
 
-/** Roles of Postgres that get what a process needs of the tables, and nothing else. */
+/** Postgres roles that get the rights a process needs on the tables, and no more. */
 export interface Roles {
-  /** Of workers, consoles and commands: every row. */
+  /** Role of workers, consoles and commands: all rows. */
   worker?: string;
-  /** Of `serve`: it stores deliveries and reads who receives them. */
+  /** Role of `serve`: stores deliveries and reads which tenants receive them. */
   receiver?: string;
 }
 
-/** What the receiver does to each table. Changed with it; `test/store/roles.test.ts` runs one with nothing else. */
+/** The rights that the receiver needs on each table. `test/store/roles.test.ts` runs a receiver with nothing else. */
 const RECEIVER_GRANTS = {
   installation: 'select',
   kysely_migration: 'select',
@@ -269,10 +270,10 @@ const RECEIVER_GRANTS = {
   resumes: 'select',
 } as const;
 
-/** What a worker writes into a row of the audit trail that is there: a seal, and what an erasure leaves of it. */
+/** Columns of an existing audit row that a worker writes: the seal, and what an erasure leaves. */
 const SEALED = ['details', 'salt', 'chain', 'seq', 'details_hash', 'sealed', 'prev', 'hash'];
 
-/** After each migration: what is new belongs to its maker alone. */
+/** Runs after each migration: new tables belong to their maker only. */
 async function grantRoles<T>({ kysely, kind }: Database<T>, { worker, receiver }: Roles): Promise<void> {
   if (kind === 'sqlite') return;
   await kysely.transaction().execute(async (trx) => {
@@ -283,7 +284,7 @@ async function grantRoles<T>({ kysely, kind }: Database<T>, { worker, receiver }
     if (worker !== undefined) {
       const all = sql`grant select, insert, update, delete on all tables in schema ${schema} to ${sql.id(worker)}`;
       await all.execute(trx);
-      // Triggers refuse it as well; a role cannot take those away.
+      // Triggers refuse it as well, and the role cannot drop those.
       await sql`revoke update, delete on audit from ${sql.id(worker)}`.execute(trx);
       const some = sql.join(SEALED.map((column) => sql.id(column)));
       await sql`grant update (${some}) on audit to ${sql.id(worker)}`.execute(trx);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { AlarmRow } from './schema.ts';
 
-/** Tenants with an open hold or a raised alarm that nobody was told of yet. */
+/** Tenants with an open hold or a raised alarm that was not notified yet. */
 export async function tenantsToTell(store: Store): Promise<Set<string>> {
   const rows = await store.kysely
     .selectFrom('holds')
@@ -13,7 +13,7 @@ export async function tenantsToTell(store: Store): Promise<Set<string>> {
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** A tenant's raised alarms that nobody was told of yet, oldest first. */
+/** A tenant's raised alarms that were not notified yet, oldest first. */
 export async function unnotifiedAlarms(store: Store, tenantId: string, limit: number): Promise<AlarmRow[]> {
   return untoldAlarms(store).selectAll().where('tenant_id', '=', tenantId).orderBy('since').limit(limit).execute();
 }
@@ -35,7 +35,7 @@ export async function markAlarmNotified(
     .execute();
 }
 
-/** Takes the right to tell this tenant's address for so long; false while another process has it. */
+/** Reserves the right to notify this tenant's address for `ms`; false while another process has it. */
 export async function leaseNotices(store: Store, tenantId: string, ms: number): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')

@@ -11,7 +11,7 @@ import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
 import { siblingsOf } from './tenant-states.ts';
 
-/** Hints of this name are hires of before go-live that a person asked for: `startRequested` starts them. */
+/** Stream name of hints that ask to start hires from before go-live; `startRequested` starts them. */
 export const STARTS = 'starts';
 
 /** What is recorded of a hire that is not started. */
@@ -19,13 +19,13 @@ export interface Recorded {
   ref: HireRef;
   candidateId: string | null;
   jobId: string | null;
-  /** What it would have come to; or else why it is not this tenant's. */
+  /** What the hire would have written, or why it is not this tenant's. */
   about: { observed: Observed } | { passedOver: string };
-  /** As the tenant's HR system is told of them; undefined where their record names nobody. */
+  /** The person's key in the tenant's HR system; undefined if their record names no candidate. */
   person: { connection: string; candidate: Candidate } | undefined;
 }
 
-/** Records a hire as of before go-live: nothing starts it by itself. One that was ever started stays as it is. */
+/** Records a hire as before go-live: only a person can start it. A hire that was ever started stays as it is. */
 export async function recordHire(store: Store, { ref, candidateId, jobId, about, person }: Recorded): Promise<void> {
   const written = {
     observed: 'observed' in about ? JSON.stringify(about.observed) : null,
@@ -33,7 +33,7 @@ export async function recordHire(store: Store, { ref, candidateId, jobId, about,
     candidate_id: candidateId,
     job_id: jobId,
     updated_at: store.now,
-    // From here on the plan, which holds personal data, is kept no longer than others are.
+    // Starts the retention period of the plan, which holds personal data.
     ended_at: store.now,
   };
   await store.kysely
@@ -58,8 +58,8 @@ export async function recordHire(store: Store, { ref, candidateId, jobId, about,
 }
 
 /**
- * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take
- * somebody hired since for an old one. Says whether it recorded them.
+ * Records people hired before go-live, unless the baseline is complete by now: a suspended pass must not record a later
+ * hire as an old one. Returns whether it recorded them.
  */
 export async function insertBaseline(
   store: Store,
@@ -73,7 +73,7 @@ export async function insertBaseline(
     if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
     const open = { ...store, kysely: trx };
     const isErased = await erasedOf(open, tenantId, hires.flatMap(idsOfHire));
-    // An application of theirs that came later tells who they are, too.
+    // A later application of theirs would also reveal who they are.
     const isLeft = (hire: NewHire): boolean => idsOfHire(hire).some(isErased);
     const left = new Set(hires.filter(isLeft).map(({ candidateId }) => candidateId));
     await insertHires(
@@ -95,7 +95,7 @@ function idsOfHire({ jobCandidateId, candidateId }: NewHire): PersonId[] {
   ];
 }
 
-/** People who were hired while the tenant only observed, first seen at or after `since`, and are not started yet. */
+/** People hired while the tenant only observed, first seen at or after `since`, and not started yet. */
 export async function listObserved(store: Store, tenantId: string, since: number): Promise<HireRow[]> {
   return store.kysely
     .selectFrom('hires')
@@ -110,7 +110,7 @@ export async function listObserved(store: Store, tenantId: string, since: number
 
 const BATCH = 500;
 
-/** A person wants these started; a worker does so within a minute. */
+/** Asks a worker to start these; it does so within a minute. */
 export async function requestStarts(
   store: Store,
   { tenantId, by }: { tenantId: string; by: string },
@@ -124,7 +124,7 @@ export async function requestStarts(
   });
 }
 
-/** Tenants of whom somebody asked for starts that no worker has seen to. */
+/** Tenants with requested starts that no worker has handled. */
 export async function tenantsToStart({ kysely }: Store): Promise<Set<string>> {
   const rows = await kysely
     .selectFrom('hints')
@@ -136,8 +136,8 @@ export async function tenantsToStart({ kysely }: Store): Promise<Set<string>> {
 }
 
 /**
- * Another tenant of the same company whose hire of this application is under way or has its employee. Nobody goes on
- * with the open ones of a removed tenant.
+ * Another tenant of the same company whose hire of this application is under way or has its employee. Open hires of a
+ * removed tenant do not count, since nothing continues them.
  */
 export async function findTaker(store: Store, ref: Omit<HireRef, 'period'>): Promise<string | undefined> {
   const siblings = await siblingsOf(store, ref.tenantId);

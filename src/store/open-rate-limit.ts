@@ -6,15 +6,15 @@ import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit
 import type { Store } from './open-store.ts';
 import { changeRateLimit, listRateLimits, type RateLimitKey } from './rate-limits.ts';
 
-/** What is limited: the calls of a tenant at its partner, or of an account at its HR system or one endpoint of it. */
+/** What a rate limit applies to: calls of a tenant to its partner, or of an account to its HR system or an endpoint. */
 export interface Limited extends RateLimitKey {
   /** A ceiling; see ceiling.ts. */
   share?: number | undefined;
 }
 
 /**
- * Whose calls those to an HR system are: one connection is one account, whichever tenants share it. No tenant has such
- * a name.
+ * The owner of calls to an HR system: a connection is one account for all tenants that share it. No tenant can have
+ * such a name.
  */
 export function hrisAccount(connection: string): string {
   return `hris:${connection}`;
@@ -24,7 +24,7 @@ export function hrisAccount(connection: string): string {
 export function openRateLimit(store: Store, { share, ...key }: Limited, log: Logger): SharedRateLimit {
   return createSharedRateLimit(
     (change) =>
-      // Whichever activity happens to ask, the permits are for all of them.
+      // Attributes the change to the rate limit, since the permits are for all activities.
       inActivity('rateLimit', () =>
         changeRateLimit(store, key, (saved, now) => {
           const { rateLimit, result } = change((saved ?? {}) as Partial<SharedRateLimitState>, now);
@@ -39,7 +39,7 @@ export function openRateLimit(store: Store, { share, ...key }: Limited, log: Log
   );
 }
 
-/** What was learned and what becomes of the calls: of one owner or of all. The one source of whoever shows it. */
+/** What the limits learned and how calls fare, for some owners or all. Every display of limits uses this. */
 export async function viewRateLimits(store: Store, owners?: readonly string[]): Promise<RateLimitView[]> {
   const rows = await listRateLimits(store, owners);
   return rows.map(({ rateLimit, ...row }) => viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState }));

@@ -7,28 +7,29 @@ import { bringUpToDate, type Migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { openSealing, type Sealing } from './sealed-values.ts';
 
-/** The store's tables, whatever state they are in. */
+/** The store's tables, migrated or not. */
 export type StoreTables = Database<Tables>;
 
 export interface Store extends StoreTables {
   /**
-   * Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks.
+   * Prefix of every task queue, workflow id and schedule id, so that a worker with another store never receives our
+   * tasks.
    */
   installationId: string;
-  /** What encrypts people's values in it, and opens them; absent where they stand in clear. */
+  /** Encrypts and decrypts people's values; absent if they are stored in clear. */
   sealing?: Sealing;
 }
 
 export interface OpenStoreOptions extends OpenOptions {
   plugins?: KyselyPlugin[];
   migrate?: Migrate;
-  /** Where the keys of people's values stand, if anywhere. Without it no such value is to be read or written. */
+  /** The reference to the keys of people's values, if any. Without `keys`, do not read or write such values. */
   keys?: { ref: string | undefined };
 }
 
 /**
- * Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at
- * once. @throws ConnectorError STORE_UNREACHABLE and what `bringUpToDate` and `openSealing` say
+ * Opens the store at `sqlite:FILE` or `postgres://...` and updates its tables. Several processes may do so at once.
+ * @throws ConnectorError STORE_UNREACHABLE, and those of `bringUpToDate` and `openSealing`
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const { migrate = 'always', keys, ...rest } = options;
@@ -49,14 +50,14 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   }
 }
 
-/** Not one table is looked at, for what has to work while somebody holds a lock on any of them. */
+/** Opens the tables without reading any, for commands that must work while another process locks them. */
 export function openTables(url: string): StoreTables {
   return openDatabase<Tables>(url, { ownerOnly: true, poolSize: 1 });
 }
 
 /**
- * The database's clock, read once a statement. Postgres compares no index with a clock that may move between two rows:
- * it would go through the whole index to find that nothing is due.
+ * The database's clock, read once for each statement. Postgres does not use an index for comparing with a clock that
+ * may move between two rows, and would scan the whole index.
  */
 export function onceNow({ now }: StoreTables): RawBuilder<number> {
   return sql<number>`(select ${now})`;
@@ -64,7 +65,7 @@ export function onceNow({ now }: StoreTables): RawBuilder<number> {
 
 const ANSWERS_MS = 1_000;
 
-/** For readiness: why the store is of no use now; undefined where it answers within a second and takes writes. */
+/** For readiness: why the store is unusable now; undefined if it answers within a second and takes writes. */
 export async function storeTrouble(store: Store, unwritten: string | undefined): Promise<string | undefined> {
   if (!(await storeAnswers(store))) return 'the database does not answer within a second';
   return unwritten === undefined ? undefined : `the database answers, but its last write failed (${unwritten})`;
@@ -90,7 +91,7 @@ function storeUnreachable(kind: string, cause: unknown): ConnectorError {
   });
 }
 
-/** Only the very first start takes a lock, so that two of them give the store one id. */
+/** Locks only at the very first start, so that two processes agree on one id. */
 async function readInstallationId({ kysely, now, kind }: Database<Tables>): Promise<string> {
   const known = await kysely.selectFrom('installation').select('id').executeTakeFirst();
   if (known !== undefined) return known.id;

@@ -9,7 +9,7 @@ export interface OptionsKey {
   fieldId: string;
 }
 
-/** What is known of each label that the field's options bear or bore. */
+/** What is recorded of each label that the field's options have or had. */
 export async function readOptionLabels(
   { kysely }: Store,
   { tenantId, fieldId }: OptionsKey,
@@ -25,7 +25,7 @@ export async function readOptionLabels(
 
 const A_DAY_MS = 86_400_000;
 
-/** Labels that were in use within a day when they should have gone: whether they still are is not asked again. */
+/** Labels found in use within the last day when they should have been removed: they are not checked again yet. */
 export async function readInUse({ kysely, now }: Store, { tenantId, fieldId }: OptionsKey): Promise<string[]> {
   const rows = await kysely
     .selectFrom('option_labels')
@@ -52,20 +52,20 @@ export async function noteInUse(
       .execute();
 }
 
-/** What one pass found and is about to do: whose a label is, what the list lacks, what leaves. */
+/** What one pass found and is about to do: the owner of each label, labels missing from the list, labels to remove. */
 export interface NotedLabels {
   entries: readonly { id: string; label: string }[];
-  /** Missed for the first time. */
+  /** Missing for the first time. */
   missed: readonly string[];
   leaving: readonly string[];
 }
 
-/** By label, whose it is: of two entries of one name the first's. It is both of theirs while either bears it. */
+/** By label, the entry that owns it: the first of several with this label; the next one owns it if that one goes. */
 export function bearersOf(entries: NotedLabels['entries']): Map<string, string> {
   return new Map(entries.toReversed().map(({ id, label }) => [label, id]));
 }
 
-/** Before anything is sent, in one transaction. At rest nothing is written. */
+/** Records all of it before anything is sent, in one transaction. Writes nothing if nothing changed. */
 export async function noteOptionLabels(
   store: Store,
   { tenantId, fieldId }: OptionsKey,
@@ -100,7 +100,7 @@ export async function noteOptionLabels(
   });
 }
 
-/** They are gone from the field, and nobody uses them; or they stay, and leave another time. */
+/** `gone` labels are removed from the field and unused; `kept` labels stay until a later pass. */
 export async function settleLeaving(
   { kysely }: Store,
   { tenantId, fieldId }: OptionsKey,

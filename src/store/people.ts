@@ -11,21 +11,21 @@ import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
-/** It ended without an employee: its person is anybody's, and known as they were recorded. */
+/** Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. */
 export async function releasePeople(store: Store, hire: HireRef): Promise<void> {
   for (const { id } of await ownedBy(store, hireColumns(hire)))
     await changePerson(store, { id }, { kind: 'release', hire });
 }
 
-/** The tenant's hires on their way to an employee make none in this HR system any more: its people are anybody's. */
+/** Releases the people of hires that will no longer make an employee in this HR system. */
 export async function releaseUnemployed(store: Store, tenantId: string, connection: string): Promise<void> {
   for (const { id, owner, hasEmployee } of await ownedBy(store, { tenant_id: tenantId, connection }))
     if (!hasEmployee) await changePerson(store, { id }, { kind: 'release', hire: owner });
 }
 
 /**
- * Nobody goes on with the hires of a removed tenant: those without an employee give their people back. Whose create may
- * have made an employee is known as somebody to ask about.
+ * Releases the people of a removed tenant's hires without an employee, since nothing continues those hires. A person
+ * whose create may have made an employee stays marked, so that the next hire asks.
  */
 export async function giveUpPeople(store: Store, tenantId: string): Promise<void> {
   const unsettled = await unnotedCreates(store, ['open', 'done'])
@@ -40,7 +40,7 @@ export async function giveUpPeople(store: Store, tenantId: string): Promise<void
   }
 }
 
-/** The tenant is back, and its hires go on: it settles by itself what became of their creates. */
+/** Gives people back to a tenant that was applied again: its hires go on and settle their creates themselves. */
 export async function takePeopleBack(store: Store, tenantId: string): Promise<void> {
   const rows = await store.kysely
     .selectFrom('persons')
@@ -48,7 +48,7 @@ export async function takePeopleBack(store: Store, tenantId: string): Promise<vo
     .where((eb) =>
       eb.or([
         eb.and({ tenant_id: tenantId, is_abandoned: 1 }),
-        // Recorded by a removed tenant, taken by another one since.
+        // Recorded by a removed tenant, and taken by another tenant since.
         eb('recorded', 'like', '%"how":"removed"%'),
       ]),
     )
@@ -56,14 +56,14 @@ export async function takePeopleBack(store: Store, tenantId: string): Promise<vo
   for (const { person_id: id } of rows) await changePerson(store, { id }, { kind: 'take-back', tenantId });
 }
 
-/** What became of a create of the hire is known, and shown after so long. */
+/** The outcome of a create of this hire is known; the employee is visible after `afterMs`. */
 export async function settleCreating(store: Store, hire: HireRef, afterMs: number, holder?: string): Promise<void> {
   const attempt = holder === undefined ? {} : { holder };
   for (const id of await creatingFor(store, { ...hireColumns(hire), ...attempt }))
     await changePerson(store, { id }, { kind: 'settle', hire, afterMs, ...attempt });
 }
 
-/** Forgets what identified people who were made, once it keeps nobody waiting any more. */
+/** Forgets the keys of people being made, once no hire waits for them any more. */
 export async function lapseCreating(store: Store, tenantId: string): Promise<void> {
   for (const id of await creatingFor(store, { tenant_id: tenantId }))
     await changePerson(store, { id }, { kind: 'lapse' });
@@ -113,8 +113,8 @@ async function ownedBy(
 }
 
 /**
- * Of a hire whose person left: its employee goes back to the newest other hire that has them, if there is one, linked
- * since it was before. In the transaction that ends the hire: nobody would repair it later.
+ * Gives the employee of a hire whose person left back to the newest other hire that has them. Runs in the transaction
+ * that ends the hire, because nothing would repair it later.
  */
 export async function leaveEmployee(store: Store, over: HireRow): Promise<void> {
   const employee = employeeOf(over);
@@ -132,7 +132,7 @@ export interface ImportedLink {
   is: Named;
 }
 
-/** Writes all of these or none. False when one was linked otherwise, hired or erased since it was read. */
+/** Writes all links or none. False if one of the people was linked, hired or erased since they were read. */
 export async function importLinks(
   store: Store,
   { tenantId, by, details }: { tenantId: string; by: string; details: string },
@@ -163,8 +163,9 @@ export async function importLinks(
 class NotLinked extends Error {}
 
 /**
- * A tenant that named no company is its own company. Once it names one, its people are of that, so that nobody it hired
- * before is taken for a stranger. Whom another tenant owns under the company's name stays that tenant's.
+ * Moves the people of a tenant that names its company for the first time (until then it was its own company) to that
+ * company, so that people it hired before are still recognised. A person whom another tenant owns under the company's
+ * name stays that tenant's.
  */
 export async function nameCompany(store: Store, tenantId: string, company: string): Promise<void> {
   const rows = await store.kysely
@@ -178,7 +179,7 @@ export async function nameCompany(store: Store, tenantId: string, company: strin
   }
 }
 
-/** Employees that are known, for statements that join them: one row each, with the hire that has the employee now. */
+/** Known employees for joins: one row each, with the hire that has the employee now. */
 export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
   return kysely
     .selectFrom('person_keys as known')
@@ -194,7 +195,7 @@ export function employedRows({ kysely }: Pick<Store, 'kysely'>) {
     ]);
 }
 
-/** A hire that stands in no person's record as it should. */
+/** A hire that does not match any person's record. */
 export interface Unjoined {
   tenantId: string;
   jobCandidateId: string;
@@ -202,8 +203,8 @@ export interface Unjoined {
 }
 
 /**
- * What the records of people and hires do not say of each other: hires whose employee is no person's, or that were
- * recorded without a candidate; and hires that own a person although they are over, or in no row.
+ * Finds hires that do not match the records of people: hires whose employee belongs to no person, hires recorded
+ * without a candidate, and hires that own a person although they are over or have no row.
  */
 export async function listUnjoined({ kysely }: Store): Promise<Unjoined[]> {
   const hires = kysely.selectFrom('hires').select(['hires.tenant_id', 'hires.job_candidate_id']);

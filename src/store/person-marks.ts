@@ -2,24 +2,24 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { PersonMark } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 
-/** What an id is of. */
+/** Kinds of ids. */
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead';
 
-/** One id of a person; an employee's is `CONNECTION/ID`. */
+/** One id of a person; an employee's id is `CONNECTION/ID`. */
 export interface PersonId {
   kind: IdKind;
   id: string;
 }
 
-/** All that is known of which records are a person's, in one tenant. */
+/** All known ids of one person's records in one tenant. */
 export interface PersonIds {
   candidates: string[];
   jobCandidates: string[];
   enrolments: string[];
   employees: { connection: string; id: string }[];
-  /** Leads of campaigns that became them: a rule would bring them back. */
+  /** Leads of campaigns that became this person: without them a rule would import the person again. */
   leads?: string[];
-  /** Landed records that name them, and go by an id of their own: by stream. */
+  /** By stream: landed records that name the person and have ids of their own. */
   records?: Record<string, string[]>;
 }
 
@@ -27,7 +27,7 @@ export function sizeOf({ candidates, jobCandidates, enrolments, employees }: Per
   return candidates.length + jobCandidates.length + enrolments.length + employees.length;
 }
 
-/** Whom marks are of, beside people: a legal hold on everybody of the tenant. */
+/** The id for marks on all people of a tenant, as in a legal hold on the whole tenant. */
 export const EVERYBODY = 'everybody';
 
 export function idsOf({ candidates, jobCandidates, enrolments, employees, leads = [] }: PersonIds): PersonId[] {
@@ -40,7 +40,7 @@ export function idsOf({ candidates, jobCandidates, enrolments, employees, leads 
   ];
 }
 
-/** The keys of this store; the first one is made where there is none. */
+/** The hash keys of this store; makes the first key if there is none. */
 async function markKeys(store: Store): Promise<string[]> {
   const read = () => store.kysely.selectFrom('person_mark_keys').select('mark_key').orderBy('made_at').execute();
   const known = await read();
@@ -49,7 +49,7 @@ async function markKeys(store: Store): Promise<string[]> {
   return (await read()).map((row) => row.mark_key);
 }
 
-/** Of a store that was there before this one. */
+/** Adds the hash key of a store that this one replaced. */
 export async function takeMarkKey({ kysely, now }: Store, markKey: string): Promise<void> {
   await kysely
     .insertInto('person_mark_keys')
@@ -62,12 +62,12 @@ function digestOf(key: string, tenantId: string, name: string): string {
   return createHmac('sha256', key).update(`${tenantId}\n${name}`).digest('base64url');
 }
 
-/** One text for an id of its kind. */
+/** One text for a kind and an id. */
 export function nameOf({ kind, id }: PersonId): string {
   return `${kind} ${id}`;
 }
 
-/** Names a record where only equality is asked: what it is, and a keyed hash of its id, as receipts have it. */
+/** A stand-in for a record that can only be compared: its kind and a keyed hash of its id, as in receipts. */
 export async function recordDigest(store: Store, tenantId: string, of: { kind: string; id: string }): Promise<string> {
   const [key = ''] = await markKeys(store);
   return `${of.kind} ${digestOf(key, tenantId, `${of.kind} ${of.id}`)}`;
@@ -80,7 +80,7 @@ interface Marking {
   about: string;
 }
 
-/** Marks a person by all of their ids. Gives the hashes. */
+/** Marks a person by all of their ids. Returns the hashes. */
 export async function markPerson(
   store: Store,
   { tenantId, mark, by, about }: Marking,
@@ -93,7 +93,7 @@ export async function markPerson(
   return digests;
 }
 
-/** The same by hashes that are known. */
+/** The same for hashes that are known already. */
 export async function takeMarks(
   store: Store,
   { tenantId, mark, by, about }: Marking,
@@ -107,7 +107,7 @@ export async function takeMarks(
     .execute();
 }
 
-/** Takes a legal hold away. */
+/** Removes a legal hold. */
 export async function unmarkPerson(
   store: Store,
   tenantId: string,
@@ -124,7 +124,7 @@ export async function unmarkPerson(
   return Number(numDeletedRows);
 }
 
-/** Why nothing of this person may be erased; undefined where it may. */
+/** Why nothing of this person may be erased; undefined if it may. */
 export async function legalHoldOf(
   store: Store,
   tenantId: string,
@@ -141,7 +141,7 @@ export async function legalHoldOf(
     .executeTakeFirst();
 }
 
-/** The hashes by which the store knows that whoever has these ids was asked to be erased, now or before. */
+/** Hashes of these ids whose person was asked to be erased, now or before. */
 export async function erasedMarks(store: Store, tenantId: string, ids: readonly PersonId[]): Promise<string[]> {
   const { keys, marks } = await readMarks(store);
   const digests = new Set(keys.flatMap((key) => ids.map((one) => digestOf(key, tenantId, nameOf(one)))));
@@ -149,7 +149,7 @@ export async function erasedMarks(store: Store, tenantId: string, ids: readonly 
   return marks.filter((row) => row.mark === 'erased' && isTheirs(row)).map(({ digest }) => digest);
 }
 
-/** Which of these ids, of one kind, are of people who were erased. */
+/** Those of these ids (all of one kind) that belong to erased people. */
 export async function erasedAmong(
   store: Store,
   tenantId: string,
@@ -160,8 +160,8 @@ export async function erasedAmong(
 }
 
 /**
- * Tells of each of these ids whether it is of somebody who was erased: a candidate and an application of somebody else
- * may have the same number. Where nobody of the tenant was erased, one look at a small table.
+ * Tells of each id whether it belongs to an erased person. The kind counts, because a candidate and another person's
+ * application may have the same number. Without any erasure in the tenant this reads one small table.
  */
 export async function erasedOf(
   { kysely }: Store,
@@ -201,7 +201,7 @@ export async function erasedOf(
 
 const MOST_DIGESTS = 1_000;
 
-/** As for a restored store: hashes and the keys that they were made with. */
+/** For a restored store: the hashes and the keys that they were made with. */
 export async function readMarks({ kysely }: Store) {
   return {
     keys: (await kysely.selectFrom('person_mark_keys').select('mark_key').execute()).map((row) => row.mark_key),

@@ -6,25 +6,25 @@ import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { PersonKeyTable, PersonTable } from './person-tables.ts';
 
-// People as they stand in the tables `persons` and `person_keys`: read, compared, and written by `persons.ts` alone.
+// People as stored in the tables `persons` and `person_keys`; only `persons.ts` reads, compares and writes them.
 
-/** Rows a statement: databases bound the number of its parameters. */
+/** Rows in one statement: databases limit the number of its parameters. */
 export const MOST_ROWS = 200;
 
-/** Somebody else has one of the names by now. Undoes the transaction. */
+/** Another person has one of the keys by now. Rolls the transaction back. */
 export class NameTaken extends Error {}
 
-/** Somebody by a name of theirs. */
+/** A person, by one of their keys. */
 export type ByName = { connection: string; candidate: Candidate } | { employee: Employee };
 
-/** Rows of `persons`, or of it under another name, that this tenant recorded (a-z, 0-9, -); null where nobody did. */
+/** Selects rows of `persons` (or its alias) that this tenant recorded (a-z, 0-9, -); null if no tenant did. */
 export function recordedBy(tenantId: string, persons = 'persons'): RawBuilder<boolean> {
   return sql<boolean>`${sql.ref(`${persons}.recorded`)} like ${`%"tenantId":"${tenantId}"%`}`;
 }
 
 /**
- * Of tenants that share an HR system the first records somebody for all. Whom it forgets is recorded from then on by
- * a sibling that had them before go-live, too. `people`: ids, or a query that finds them.
+ * Of tenants that share an HR system, the first one records a person for all. If it forgets people, this records them
+ * for a sibling that had them before go-live, too. `people`: ids, or a query that finds them.
  */
 export async function handOverRecorded(
   kysely: Store['kysely'],
@@ -53,7 +53,7 @@ export async function handOverRecorded(
   }
 }
 
-/** A name of one person, as the table has it. */
+/** A key of one person, as in the table. */
 export type Key = Pick<Selectable<PersonKeyTable>, 'scope' | 'kind' | 'value'>;
 
 export function keyOf(named: ByName): Key {
@@ -201,13 +201,13 @@ function rowOf(person: Person) {
   };
 }
 
-/** False where one of them was changed since they were found. @throws NameTaken */
+/** Saves changed people. False if one of them was changed since they were found. @throws NameTaken */
 export async function save(store: Store, found: readonly Person[], people: readonly Person[]): Promise<boolean> {
   const { kysely } = store;
   const before = new Map(found.map((one) => [one.id, JSON.stringify(one)]));
   const changed = people
     .filter((one) => JSON.stringify(one) !== before.get(one.id) && (one.version > 0 || !isUnknown(one)))
-    // In one order for everybody: Postgres would call two that wait for each other a deadlock.
+    // Every process uses one order, or two that wait for each other would be a deadlock in Postgres.
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const known = changed.filter(({ version }) => version > 0);
   for (const person of known) {
@@ -234,7 +234,7 @@ export async function save(store: Store, found: readonly Person[], people: reado
   return true;
 }
 
-/** Gives those that somebody has already. */
+/** Returns the keys that another person has already. */
 async function insertKeys({ kysely }: Store, rows: KeyRow[]): Promise<KeyRow[]> {
   const inserted = await kysely
     .insertInto('person_keys')
@@ -247,7 +247,7 @@ async function insertKeys({ kysely }: Store, rows: KeyRow[]): Promise<KeyRow[]> 
   return rows.filter((row) => !isNew(row));
 }
 
-/** Keys whose person is in no table, as somebody's repair by hand may leave them: they would be taken for ever. */
+/** Deletes keys whose person does not exist, as a repair by hand may leave them: they would stay taken for ever. */
 async function dropNobodys({ kysely }: Store, keys: readonly Key[]): Promise<void> {
   await kysely
     .deleteFrom('person_keys')
@@ -268,7 +268,7 @@ function chunks<T>(rows: readonly T[]): T[][] {
   );
 }
 
-/** Streams tell the hire that has the employee now: what they knew of another one's job and enrolment is nobody's. */
+/** Streams report the hire that has the employee now, so what they noted of the earlier hire's job goes. */
 async function forgetTold({ kysely }: Store, found: readonly Person[], people: readonly Person[]): Promise<void> {
   const before = found.flatMap(({ employees }) => employees);
   for (const { employee, hire } of people.flatMap(({ employees }) => employees)) {
@@ -286,5 +286,5 @@ async function forgetTold({ kysely }: Store, found: readonly Person[], people: r
   }
 }
 
-/** The stream whose bases are those of one hire: another one's job and start date are nobody's amendment. */
+/** The stream whose bases belong to one hire: another hire's job and start date are no amendment. */
 const AMENDMENTS = 'amendments';

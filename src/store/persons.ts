@@ -20,22 +20,22 @@ import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save
 import type { Tables } from './schema.ts';
 import { readClock, siblingsOf } from './tenant-states.ts';
 
-/** Whom an event is about: by a name of theirs, or as they were found. */
+/** The person that an event is about: by one of their keys, or by id. */
 export type Whose = ByName | { id: string };
 
-/** The person as they are from then on; refused, as they were. */
+/** The person after the event; after a refusal, the unchanged person. */
 export interface Outcome {
   person: Person;
-  /** `changed`: they are no longer as they were when this was decided. */
+  /** `changed`: the person was changed after this was decided. */
   refusal?: Refusal | { reason: 'changed' };
 }
 
-/** What cannot be compared and set within so many tries is tried by the next attempt of the activity. */
+/** After this many failed tries, the activity's next attempt tries again. */
 const MOST_TRIES = 20;
 /**
- * Changes a person as the event says, or refuses: nothing else changes one. Written only where they are still as they
- * were when it was decided, so that of two who change the same person one is first, and the other decides anew.
- * `version`: refused as `changed` unless they are as the caller saw them.
+ * Applies an event to a person, or refuses it; people are changed only here. Writes only if the person is still as they
+ * were when this was decided: of two concurrent changes one wins, and the other decides again. With `version`, a person
+ * who is not as the caller saw them is refused as `changed`.
  */
 export async function changePerson(
   store: Store,
@@ -46,7 +46,7 @@ export async function changePerson(
   return compareAndSet(store, (open) => attempt(open, whose, event, options));
 }
 
-/** Undefined where somebody else was first. */
+/** Repeats `work` while it returns undefined because another process was first. */
 async function compareAndSet<T>(store: Store, work: (store: Store) => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const done = await inTransaction(store, work).catch((error: unknown) => {
@@ -66,26 +66,26 @@ function changedMeanwhile(): ConnectorError {
   });
 }
 
-/** In the caller's, where there is one. */
+/** Uses the caller's transaction if there is one. */
 export async function inTransaction<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   if (store.kysely.isTransaction) return work(store);
   return store.kysely.transaction().execute((kysely) => work({ ...store, kysely }));
 }
 
-/** What an event would come to if its hire were open; nothing is written. */
+/** The outcome that an event would have if its hire were open; writes nothing. */
 export async function foreseePerson(store: Store, whose: Whose, event: PersonEvent): Promise<Outcome> {
   const asOpen = { isOpen: true, isDone: false, isServed: true, employee: undefined, now: 0 };
   const { changed, subject } = await decideOn(store, whose, event, asOpen);
   return changed.kind === 'refused' ? { person: subject, refusal: changed.refusal } : { person: subject };
 }
 
-/** Somebody as they are known; an `unknownPerson` where nobody is. */
+/** The person as stored; an `unknownPerson` if none is stored. */
 export async function findPerson(store: Store, whose: Whose): Promise<Person> {
   const { subject } = await findPeople(store, whose, []);
   return subject;
 }
 
-/** Notes people who were hired without hirebridge; whoever is recorded already stays so. */
+/** Records people who were hired without hirebridge; a person recorded already stays as they are. */
 export async function recordPeople(
   store: Store,
   people: ReadonlyArray<{ connection: string; candidate: Candidate; as: Recorded }>,
@@ -123,7 +123,7 @@ async function attempt(
 }
 
 async function decideOn(store: Store, whose: Whose, event: PersonEvent, preview?: HireNow) {
-  // The hire first: who ends one locks it before its person, too.
+  // Lock the hire before the person, in the same order as the code that ends hires.
   const row = preview ?? ('hire' in event ? await readHire(store, event.hire) : undefined);
   const { found, subject } = await findPeople(store, whose, keysIn(whose, event));
   const others = found.filter(({ id }) => id !== subject.id);
@@ -155,7 +155,7 @@ function unknownAs(whose: Whose): Person {
   return unknownPerson(randomUUID(), '', []);
 }
 
-/** An open hire keeps its first employee: whatever else a worker that stood still found is late. */
+/** An open hire keeps its first employee: another one found by a suspended worker comes too late. */
 async function noteEmployee(
   { kysely, now }: Store,
   { hire, insteadOf }: Extract<PersonEvent, { kind: 'link' }>,
@@ -173,7 +173,7 @@ async function noteEmployee(
 
 type HireNow = HireFacts & { now: number };
 
-/** Kept as it is until the end of the transaction. */
+/** Locks the row until the transaction ends. */
 async function readHire(store: Store, hire: HireRef): Promise<HireNow | undefined> {
   const { kysely } = store;
   const query = kysely
@@ -212,7 +212,7 @@ interface Known {
   others: readonly Person[];
 }
 
-/** Only what the event turns on is asked. */
+/** Reads only the facts that this kind of event depends on. */
 async function readFacts(store: Store, known: Known): Promise<Facts> {
   const { event, row, subject, others } = known;
   const facts: Facts = { now: row?.now ?? 0, hire: row, unsettled: () => undefined };
@@ -232,7 +232,7 @@ async function readUnsettled({ kysely }: Store, people: readonly Person[]): Prom
   const rows = await unnotedCreates({ kysely }, ['open', 'done'])
     .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period', 'intents.outcome'])
     .where('hires.job_candidate_id', 'in', [...new Set(hires.map(({ jobCandidateId }) => jobCandidateId))])
-    // Of a removed tenant nobody goes on with it.
+    // Nothing continues the hires of a removed tenant.
     .where('hires.tenant_id', 'not in', (tenants) =>
       tenants.selectFrom('tenants').select('tenants.tenant_id').where('tenants.ended_at', 'is not', null),
     )
@@ -243,7 +243,7 @@ async function readUnsettled({ kysely }: Store, people: readonly Person[]): Prom
   };
 }
 
-/** Other hires that have to do with somebody whom a hire asks for. */
+/** Other hires that concern the person whom a hire asks for. */
 async function readRivals(
   store: Store,
   { hire, company }: Extract<PersonEvent, { kind: 'hold' }>,
@@ -257,7 +257,7 @@ async function readRivals(
   return { ...earlier, elsewhere: await findElsewhere(store, asked) };
 }
 
-/** Whether another tenant knew the application when the hire's tenant went live without seeing it: they were away. */
+/** Whether another tenant knew the application before the hire's tenant went live without seeing it. */
 async function isRecordedEarlier({ kysely }: Store, recorded: Person['recorded'], hire: HireRef): Promise<boolean> {
   if (recorded === undefined || recorded.tenantId === hire.tenantId) return false;
   const row = await kysely
@@ -292,14 +292,14 @@ interface Asked {
   candidate: Candidate;
   connection: string;
   tenantId: string;
-  /** The hire that asks owns the person here. */
+  /** The asking hire owns the person in this HR system. */
   isOwned: boolean;
 }
 
 /**
- * The hire of another tenant of the company that owns the person, or has their employee, in another HR system. Where
- * the person is owned here already, an employee of a hire that nobody answered here-too: a restored store had forgotten
- * them when this hire asked.
+ * Another tenant's hire in the company that owns the person, or has their employee, in another HR system. If the asking
+ * hire owns the person here already, only an employee whose hire was not answered `here-too` counts: a restored store
+ * had forgotten that employee when this hire first asked.
  */
 async function findElsewhere(
   store: Store,
@@ -323,7 +323,7 @@ async function findElsewhere(
     ...employees.map(({ hire }) => hire),
   ]);
   if (hires.length === 0) return undefined;
-  // Imported, or made before there were claims on the company.
+  // An imported link, or one made before claims covered the whole company.
   const siblings = await siblingsOf(store, tenantId);
   return hires.find((one) => siblings.includes(one.tenantId));
 }

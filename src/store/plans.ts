@@ -7,10 +7,10 @@ import { readKept } from './purged.ts';
 import type { PlanRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
-/** A plan to be saved: by which mapping it was made, and the change itself. */
+/** A plan to save: the hash of its mapping, and the change. */
 interface NewPlan {
   mappingHash: string;
-  /** Holds personal data and never leaves the store but to the HRIS. */
+  /** Holds personal data; leaves the store only for the HRIS. */
   change: unknown;
 }
 
@@ -31,7 +31,7 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
 
 export type KeptPlan = Omit<PlanRow, 'change'> & { change: Change | 'purged' };
 
-/** The plan saved last for this hire. */
+/** The hire's latest plan. */
 export async function latestPlan(store: Store, key: HireRef): Promise<KeptPlan | undefined> {
   const row = await store.kysely
     .selectFrom('plans')

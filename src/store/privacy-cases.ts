@@ -5,17 +5,17 @@ import type { CaseCause, PrivacyCaseRow } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
 
-/** Nobody is erased sooner after something was first seen of them: an outage is over by then, and was noticed. */
+/** A person is erased no sooner than this after the first sign: an outage is over or noticed by then. */
 const CONFIRM_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Who asked for erasures that no person did. */
+/** The requester of erasures that the policy asked for. */
 export const BY_POLICY = 'policy';
 
-/** Why somebody waits who is being hired: only a decision about them alone has them erased. */
+/** The reason a person waits who is being hired: only a decision about this one person erases them. */
 export const HIRED = 'hire-open';
 
-/** Notes people whom the policy is about; those whose consent is over are due at once. Whoever is noted stays so. */
+/** Records people that the policy applies to; people whose consent is over are due at once. Existing cases stay. */
 export async function noteCases(
   { kysely, now }: Store,
   { tenantId, cause }: { tenantId: string; cause: CaseCause },
@@ -31,14 +31,14 @@ export async function noteCases(
       .execute();
 }
 
-/** Tenants some of whose cases are to be looked at now. */
+/** Tenants with cases that are due. */
 export async function tenantsWithCases({ kysely, now }: Store): Promise<ReadonlySet<string>> {
   const due = kysely.selectFrom('privacy_cases').select('tenant_id').distinct();
   const rows = await due.where('state', '<>', 'kept').where('due_at', '<=', now).execute();
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** Those of a tenant, oldest first. */
+/** A tenant's due cases, oldest first. */
 export async function dueCases({ kysely, now }: Store, tenantId: string): Promise<PrivacyCaseRow[]> {
   return kysely
     .selectFrom('privacy_cases')
@@ -51,13 +51,13 @@ export async function dueCases({ kysely, now }: Store, tenantId: string): Promis
     .execute();
 }
 
-/** All of a tenant, oldest first. */
+/** All cases of a tenant, oldest first. */
 export async function listCases({ kysely }: Store, tenantId: string): Promise<PrivacyCaseRow[]> {
   const all = kysely.selectFrom('privacy_cases').selectAll().where('tenant_id', '=', tenantId);
   return all.orderBy('since').orderBy('candidate_id').execute();
 }
 
-/** How many people wait for somebody's decision, by tenant. */
+/** How many people wait for a decision, by tenant. */
 export async function countAsked({ kysely }: Store): Promise<Map<string, number>> {
   const rows = await kysely
     .selectFrom('privacy_cases')
@@ -74,12 +74,12 @@ function caseOf({ tenant_id, candidate_id, cause, state }: CaseKey) {
   return { tenant_id, candidate_id, cause, state };
 }
 
-/** A person decides about it; whether it is still so is looked at once a day. */
+/** Leaves a case to a person's decision; checks once a day whether it still applies. */
 export async function askAbout(store: Store, one: CaseKey, why: string): Promise<void> {
   await postponeCase(store, one, { state: 'asked', why, ms: CONFIRM_MS });
 }
 
-/** It is looked at again later. */
+/** Looks at the case again later. */
 export async function postponeCase(
   { kysely, now }: Store,
   one: CaseKey,
@@ -89,13 +89,13 @@ export async function postponeCase(
   await row.where((eb) => eb.and(caseOf(one))).execute();
 }
 
-/** There is nothing to decide any more. False where somebody else has dealt with it since. */
+/** Deletes a case that no longer applies. False if another process has handled it since. */
 export async function dropCase({ kysely }: Store, one: CaseKey): Promise<boolean> {
   const row = kysely.deleteFrom('privacy_cases').where((eb) => eb.and(caseOf(one)));
   return (await row.executeTakeFirst()).numDeletedRows === 1n;
 }
 
-/** How many people the policy alone had erased within the last hour. */
+/** How many people the policy alone erased within the last hour. */
 export async function erasedLately({ kysely, now }: Store, tenantId: string): Promise<number> {
   const row = await kysely
     .selectFrom('erasures')
@@ -108,9 +108,9 @@ export async function erasedLately({ kysely, now }: Store, tenantId: string): Pr
 }
 
 /**
- * Takes down what a person decided: `allowed` has them erased by the next round, also where that is more than the
- * limit; `kept` for good. Of everybody who is asked about where no candidate is named, but for hires under way that
- * erasing would end. Gives how many it was.
+ * Records a person's decision: `allowed` erases the people in the next round, even beyond the limit; `kept` keeps them
+ * for good. Without a candidate it applies to everybody who waits, except people whose hire an erasure would end.
+ * Returns how many people it applies to.
  */
 export async function decideCases(
   store: Store,

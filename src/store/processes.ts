@@ -15,26 +15,26 @@ export interface SeenProcess {
   startedAt: number;
   seenAt: number;
   endedAt: number | null;
-  /** Why it can do nothing although it runs. */
+  /** Why it can do no work although it runs. */
   trouble: string | null;
 }
 
-/** Processes that were seen no more for this long are forgotten. */
+/** Processes not seen for this long are forgotten. */
 const FORGET_MS = 7 * 86_400_000;
 
 export interface Presence {
-  /** A side of a tenant has answered; told with the next beat. */
+  /** A side of a tenant has answered; stored with the next beat. */
   answered(tenantId: string, side: Side): void;
-  /** Why the store took no word of this process the last time; undefined where it did. */
+  /** Why the last beat could not be stored; undefined if it was. */
   unwritten(): string | undefined;
   close(): Promise<void>;
 }
 
-/** How often a process says that it runs. */
+/** How often a process reports that it runs. */
 const BEAT_MS = 10_000;
 const MOST_AT_ONCE = 500;
 
-/** Leaves word of this process in the store while it runs. What fails is said again with the next beat. */
+/** Reports this process to the store while it runs. A failed report is repeated with the next beat. */
 export function keepPresence(
   store: Store,
   role: Role,
@@ -82,7 +82,7 @@ export function keepPresence(
   };
 }
 
-/** Says that a process runs. Idempotent. */
+/** Reports that a process runs. Idempotent. */
 export async function noteProcess(
   { kysely, now }: Store,
   own: { processId: string; role: Role; version: string; host: string; trouble?: string | null },
@@ -122,7 +122,7 @@ export async function listProcesses({ kysely }: Store, now: number): Promise<See
   }));
 }
 
-/** These sides have answered just now. */
+/** Records that these sides answered just now. */
 async function noteAnswers(
   { kysely, now }: Store,
   answered: readonly { tenantId: string; side: Side }[],

@@ -3,15 +3,15 @@ import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 
-/** Records of which the same is known. */
+/** Records with the same kind, outcome and fields. */
 interface Alike extends Pick<ForeignWriteRow, 'kind' | 'outcome'> {
   fields: string[];
   ids: string[];
 }
 
 /**
- * Clears the values of these batches. Of landed records stays what was written when, many records in a row; what an
- * intent or an id over there belongs to, and what nobody has settled, stays a row of its own without its values.
+ * Clears the values of these batches. Of landed records, the ids, fields and times stay, many records in one row.
+ * Writes with an intent, a foreign id or an open outcome keep their own rows without the values.
  */
 export async function purgeBatches(store: Store, batchIds: readonly string[]): Promise<void> {
   if (batchIds.length === 0) return;
@@ -51,7 +51,7 @@ function alike(rows: readonly ForeignWriteRow[]): Alike[] {
   });
 }
 
-/** What is not kept of a landed record, or never was there. */
+/** Columns that a landed record does not keep or never had. */
 const NOTHING = {
   sensitive: '[]',
   changes: '{}',
@@ -63,7 +63,7 @@ const NOTHING = {
   verified_at: null,
 };
 
-/** What is asked of `foreign_writes`, of what was landed before its values were purged. */
+/** Answers queries on `foreign_writes` for landed records whose values were purged. */
 export async function listPurged(
   { kysely }: Store,
   filter: {
@@ -85,7 +85,7 @@ export async function listPurged(
   if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
   if (filter.target !== undefined) query = query.where('target', '=', filter.target);
   if (filter.after !== undefined) query = query.where('sent_at', '<=', filter.after[0]);
-  // Finds a few too many: what a pattern may take for its own sign is any sign.
+  // May find a few too many, since `_` in the pattern matches any character; filtered below.
   const named = JSON.stringify(filter.recordId ?? '').replaceAll(/[^\w"-]/g, '_');
   if (filter.recordId !== undefined) query = query.where(sql`records`, 'like', `%${named}%`);
   if (filter.limit !== undefined) query = query.limit(filter.limit);

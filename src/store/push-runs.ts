@@ -4,7 +4,7 @@ import { isUnderWay, type StreamKey } from './streams.ts';
 
 type Counted = 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
 
-/** Shows that the run is alive. False where another took over. */
+/** Shows that the run is alive. False if another run took over. */
 export async function touchRun(store: Store, key: StreamKey, runId: string): Promise<boolean> {
   const { numUpdatedRows } = await store.kysely
     .updateTable('streams')
@@ -14,7 +14,7 @@ export async function touchRun(store: Store, key: StreamKey, runId: string): Pro
   return numUpdatedRows === 1n;
 }
 
-/** Ends a run with its counts, and writes down what was left out and why. False where another run took over. */
+/** Ends a run with its counts, and records what it left out and why. False if another run took over. */
 export async function endPushRun(
   store: Store,
   key: StreamKey,

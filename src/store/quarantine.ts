@@ -3,15 +3,15 @@ import type { Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
 import { isUnderWay, type StreamKey } from './streams.ts';
 
-/** A record that was left out of its page. */
+/** A record that was left out of its landing page. */
 export interface Quarantined {
-  /** Its id, or its place where no id can be read. */
+  /** The record's id, or its place if no id can be read. */
   key: string;
   /** Field names and codes, never a value. */
   reason: string;
 }
 
-/** What one stream of a tenant left out, or all of them. */
+/** Records that one stream of a tenant, or all of them, left out. */
 export async function readQuarantine(
   { kysely }: Store,
   { tenantId, stream }: { tenantId: string; stream?: string },
@@ -34,16 +34,16 @@ export async function countQuarantined(
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
 }
 
-/** What one page changes. */
+/** The changes that one page makes. */
 export interface QuarantineChange {
   page: number;
-  /** Readable now, or gone. */
+  /** Keys of records that are readable again, or gone. */
   over: readonly string[];
-  /** Left out. */
+  /** Records that are left out. */
   news: readonly Quarantined[];
 }
 
-/** Only for the run that is under way: one that stood still while another took over says nothing any more. */
+/** Changes the quarantine only for the current run; a run that was suspended while another took over may not. */
 export async function changeQuarantine(
   store: Store,
   key: StreamKey,
@@ -60,7 +60,7 @@ export async function changeQuarantine(
   });
 }
 
-/** Writes down what was left out; one known already only moves to its new page. */
+/** Adds records to the quarantine; one that is there already only moves to its new page. */
 async function addToQuarantine(
   store: Store,
   key: StreamKey,

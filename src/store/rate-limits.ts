@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 
 /**
- * One rate limit: a tenant's budget at the partner, or an account's at its HR system, or of one endpoint (`partner`,
+ * One rate limit: the budget of a tenant at the partner, of an account at its HR system, or of one endpoint (`partner`,
  * `partner/candidates.list`, `hris`, `hris/login`).
  */
 export interface RateLimitKey {
@@ -10,21 +10,21 @@ export interface RateLimitKey {
   upstream: string;
 }
 
-/** What comes of a look at a rate limit; `rateLimit` is absent where nothing is to be written. */
+/** The result of a look at a rate limit; without `rateLimit` nothing is written. */
 export interface RateLimitChange<T> {
   rateLimit?: unknown;
-  /** End of the last pause, milliseconds on the database's clock. */
+  /** End of the last pause, milliseconds by the database's clock. */
   pausedUntil?: number;
   result: T;
 }
 
-/** Processes that change one rate limit at once are few, and each change is short. */
+/** Few processes change one rate limit at once, and each change is short. */
 const MOST_TRIES = 50;
 const MOST_AT_ONCE = 100;
 
 interface Change {
   key: RateLimitKey;
-  /** Decides; gives what is to be written, and how to tell its result. */
+  /** Decides: returns what to write, and a callback that reports the result. */
   decide: (rateLimit: unknown, now: number) => { write?: RateLimitWrite; done: () => void };
   fail: (error: unknown) => void;
   tries: number;
@@ -35,14 +35,13 @@ interface RateLimitWrite {
   pausedUntil: number | null;
 }
 
-/** The changes that wait for their turn at one store, and whether somebody takes them there. */
+/** By store: the changes that wait for their turn, and whether a caller is handling them. */
 const queues = new WeakMap<Store, { waiting: Change[]; isBusy: boolean }>();
 
 /**
- * Changes one rate limit as if nobody else did meanwhile: reads it with the database's clock, and writes what `change`
- * makes of it only where it still is what was read; otherwise again. So `change` may run several times and must only
- * compute. Whoever comes while others are at the store goes there with all that came meanwhile, in one statement: a
- * thousand tenants wait no longer than one.
+ * Changes one rate limit as if alone: reads it with the database's clock and writes the result of `change` only if the
+ * row is unchanged, otherwise starts again. So `change` may run several times and must only compute. Changes that
+ * arrive while others are at the store share the next statement: a thousand tenants wait no longer than one.
  */
 export function changeRateLimit<T>(
   store: Store,
@@ -76,7 +75,7 @@ async function takeAll(store: Store, queue: { waiting: Change[]; isBusy: boolean
   queue.isBusy = false;
 }
 
-/** One of each rate limit, in the order of their keys: processes that write the same ones never block each other. */
+/** At most one change per rate limit, ordered by key, so that processes with the same rows never block each other. */
 function takeDistinct(waiting: Change[]): Change[] {
   const taken = new Map<string, Change>();
   for (const change of waiting) {
@@ -88,7 +87,7 @@ function takeDistinct(waiting: Change[]): Change[] {
   return [...taken].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change);
 }
 
-/** Gives those that somebody else came before. */
+/** Returns the changes whose rows another process changed first. */
 async function changeAll(store: Store, changes: readonly Change[]): Promise<Change[]> {
   const seen = await readRows(store, changes);
   const decided = changes.flatMap((change) => {
@@ -125,7 +124,7 @@ function nameOf({ tenantId, upstream }: RateLimitKey): string {
   return `${tenantId}/${upstream}`;
 }
 
-/** What was learned, for whoever shows it. */
+/** The learned state, for display. */
 export async function readRateLimit(store: Store, { tenantId, upstream }: RateLimitKey): Promise<unknown> {
   const row = await store.kysely
     .selectFrom('rate_limits')
@@ -136,7 +135,7 @@ export async function readRateLimit(store: Store, { tenantId, upstream }: RateLi
   return row === undefined ? undefined : JSON.parse(row.state);
 }
 
-/** Every rate limit, of one tenant or of all, with the time by the database's clock. */
+/** Every rate limit of these owners, or of all, with the time by the database's clock. */
 export async function listRateLimits(
   store: Store,
   owners?: readonly string[],
@@ -145,7 +144,7 @@ export async function listRateLimits(
     .selectFrom('rate_limits')
     .select(['tenant_id', 'upstream', 'state', store.now.as('now')])
     .$if(owners !== undefined, (query) => query.where('tenant_id', 'in', owners ?? []))
-    // Until 0.1 each tenant learned by itself what its HR system allows.
+    // Until 0.1 each tenant learned the limits of its HR system separately; those rows are ignored.
     .where((eb) => eb.or([eb('upstream', 'like', 'partner%'), eb('tenant_id', 'like', 'hris:%')]))
     .orderBy('tenant_id')
     .orderBy('upstream', 'desc')
@@ -177,11 +176,11 @@ async function readRows(
 }
 
 interface RateLimitRow extends RateLimitKey, RateLimitWrite {
-  /** As it was read; 0 where it is new. */
+  /** The version as read; 0 for a new row. */
   version: number;
 }
 
-/** Gives the names of those that were written. */
+/** Returns the names of the rows written. */
 async function insertNew(store: Store, rows: readonly RateLimitRow[]): Promise<string[]> {
   const values = rows.flatMap(({ tenantId, upstream, version, state, pausedUntil }) =>
     version === 0 ? [{ tenant_id: tenantId, upstream, version: 1, state, paused_until: pausedUntil }] : [],
@@ -196,7 +195,7 @@ async function insertNew(store: Store, rows: readonly RateLimitRow[]): Promise<s
   return made.map(({ tenant_id: tenantId, upstream }) => nameOf({ tenantId, upstream }));
 }
 
-/** Gives the names of those that nobody wrote since, and that nobody is writing. */
+/** Returns the names of the rows written: those that no other process wrote since or is writing now. */
 async function updateKnown(store: Store, rows: readonly RateLimitRow[]): Promise<string[]> {
   const known = rows.filter(({ version }) => version > 0);
   if (known.length === 0) return [];

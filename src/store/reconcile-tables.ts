@@ -1,29 +1,29 @@
-/** baseline: who was hired before go-live. full: everything, once a day. changed: what moved since the last time. */
+/** baseline: people hired before go-live. full: everything, once a day. changed: changes since the last time. */
 export type ReconcileKind = 'baseline' | 'full' | 'restored' | 'changed';
 
-/** The reconcile of a tenant that is under way or was interrupted; none once it is over. */
+/** The current or interrupted reconcile of a tenant; deleted once it is over. */
 export interface ReconcileTable {
   tenant_id: string;
   kind: ReconcileKind;
-  /** JSON: what is to be read. */
+  /** JSON: what to read. */
   plan: string;
-  /** JSON: the next page or record to be read. */
+  /** JSON: the next page or record to read. */
   position: string;
   /** JSON: what was seen and done so far. */
   counts: string;
-  /** Random, of the attempt that works on it: one that was taken over saves nothing more. */
+  /** Random id of the attempt that works on it; an attempt that was replaced can save nothing more. */
   holder: string;
   started_at: number;
   updated_at: number;
 }
 
 /**
- * hired, rejected: in a hiring stage. unreadable: there too, by a record that cannot be read. traced: not seen there,
- * and an enrolment carries our reference to them.
+ * hired, rejected: in a hiring stage. unreadable: in a hiring stage, but the record cannot be read. traced: not seen in
+ * one, but an enrolment carries our reference to the person.
  */
 export type Seen = 'hired' | 'rejected' | 'unreadable' | 'traced';
 
-/** Whom the reconcile under way has seen; nobody once it is over. */
+/** People seen by the current reconcile; emptied once it is over. */
 export interface SeenPersonTable {
   tenant_id: string;
   job_candidate_id: string;

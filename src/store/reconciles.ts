@@ -7,17 +7,17 @@ export interface SavedReconcile<Plan, Position, Counts> {
   plan: Plan;
   position: Position;
   counts: Counts;
-  /** Since it was last saved, ms. */
+  /** Milliseconds since it was last saved. */
   ageMs: number;
 }
 
-/** The reconcile of this tenant that is not over; from here on `holder` works on it and nobody else. */
+/** Takes the tenant's unfinished reconcile for `holder`; from now on no other attempt may save it. */
 export async function takeReconcile<Plan, Position, Counts>(
   store: Store,
   tenantId: string,
   holder: string,
 ): Promise<SavedReconcile<Plan, Position, Counts> | undefined> {
-  // Most often there is none: a look costs less than a write that changes nothing.
+  // Usually there is none, and a read costs less than a write that changes nothing.
   const known = store.kysely.selectFrom('reconciles').select('kind').where('tenant_id', '=', tenantId);
   if ((await known.executeTakeFirst()) === undefined) return undefined;
   const row = await store.kysely
@@ -45,7 +45,7 @@ export interface NewReconcile {
   counts: object;
 }
 
-/** Keeps a reconcile that has just begun. @throws ConnectorError RECONCILE_TAKEN_OVER when another has begun too */
+/** Saves a reconcile that has just begun. @throws ConnectorError RECONCILE_TAKEN_OVER if another one has begun too */
 export async function insertReconcile(store: Store, reconcile: NewReconcile): Promise<void> {
   const { tenantId, holder, kind } = reconcile;
   const { numInsertedOrUpdatedRows } = await store.kysely
@@ -66,13 +66,13 @@ export async function insertReconcile(store: Store, reconcile: NewReconcile): Pr
 }
 
 export interface ReconcileProgress {
-  /** Only where it changed: it may be long. */
+  /** Only if it changed, since it may be long. */
   plan?: object;
   position: object;
   counts: object;
 }
 
-/** @throws ConnectorError RECONCILE_TAKEN_OVER when another attempt works on it by now */
+/** @throws ConnectorError RECONCILE_TAKEN_OVER if another attempt works on it by now */
 export async function saveReconcile(
   store: Store,
   { tenantId, holder }: { tenantId: string; holder: string },
@@ -100,7 +100,7 @@ function takenOver(tenantId: string): ConnectorError {
   });
 }
 
-/** Forgets the reconcile and whom it saw: it is over, or too old to go on. */
+/** Deletes the reconcile and the people it saw: it is over, or too old to continue. */
 export async function endReconcile(store: Store, tenantId: string, holder: string): Promise<void> {
   await store.kysely.transaction().execute(async (trx) => {
     const { numDeletedRows } = await trx

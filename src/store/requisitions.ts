@@ -5,7 +5,7 @@ import { readClock } from './tenant-states.ts';
 
 type Key = Pick<RequisitionRow, 'tenant_id' | 'requisition_id'>;
 
-/** What is known of every requisition of a tenant, and the database's clock. */
+/** All requisitions of a tenant as recorded, and the database's clock. */
 export async function readRequisitions(
   store: Store,
   tenantId: string,
@@ -15,8 +15,8 @@ export async function readRequisitions(
 }
 
 /**
- * Commits that a job is about to be asked for. False when somebody else did so meanwhile, or it is no longer as it was
- * when it was decided.
+ * Commits that a job is about to be requested. False if another process did so first, or the row changed since it was
+ * decided.
  */
 export async function sendRequisition(
   store: Store,
@@ -45,10 +45,10 @@ export async function sendRequisition(
   return numUpdatedRows === 1n;
 }
 
-/** The stream whose bases are those of one position and one job: another job's values are nobody's edits. */
+/** The stream whose bases belong to one position and one job: another job's values are no edits. */
 const POSITIONS = 'positions';
 
-/** Its job is known: made now, found, or named by a person. What was agreed with another job is forgotten. */
+/** Links a requisition to its job, made now, found, or named by a person. Forgets values agreed with another job. */
 export async function linkRequisition(store: Store, key: Key, jobId: string): Promise<void> {
   const known = { state: 'created' as const, job_id: jobId, hold_id: null };
   const { tenant_id: tenantId, requisition_id: pairId } = key;
@@ -68,7 +68,7 @@ export async function linkRequisition(store: Store, key: Key, jobId: string): Pr
   });
 }
 
-/** Nothing came of it, a person is asked about it, or wants no job. */
+/** Records that no job was made, that a person is asked about it, or that a person wants no job. */
 export async function settleRequisition(
   store: Store,
   { tenant_id, requisition_id }: Key,

@@ -3,14 +3,14 @@ import type { Store } from './open-store.ts';
 import type { ResumeRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
-// Files of a customer that become candidates of a job, and where the partner reads them meanwhile.
+// Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
 
 export interface ResumeOfJob {
   resumeId: string;
   jobId: string;
 }
 
-/** Everything but the file itself. */
+/** All columns except the file itself. */
 const COLUMNS = [
   ...(['tenant_id', 'resume_id', 'job_id', 'state', 'attempt', 'url', 'batch_id', 'candidate_id'] as const),
   ...(['write_id', 'code', 'sent_at', 'give_up_at', 'decided_at'] as const),
@@ -31,17 +31,17 @@ export function resumeKey({ resumeId, jobId }: ResumeOfJob): string {
   return `${resumeId} to job ${jobId}`;
 }
 
-/** One that the partner is about to be asked to read. */
+/** A file that the partner is about to be asked to read. */
 export interface ResumeToSend extends ResumeOfJob {
   url: string;
-  /** Of a file that we serve. */
+  /** Set for a file that we serve. */
   served?: { token: string; content: string };
   before: ResumeRow | undefined;
 }
 
 /**
- * Commits that the partner is about to be asked to read these. What somebody else has in hand is left out: a row is
- * changed only as it was when that was decided upon.
+ * Commits that the partner is about to be asked to read these. Leaves out files that another process handles: a row is
+ * changed only if it is as it was when this was decided.
  */
 export async function sendResumes(
   store: Store,
@@ -79,8 +79,8 @@ export async function sendResumes(
 }
 
 /**
- * What is known now of some that were sent or taken; one that was decided, or sent anew, stays as it is. Once it is
- * decided, its address leads nowhere.
+ * Records the outcome of files that were sent or taken; decided ones, and those sent anew, stay as they are. A decided
+ * file is no longer served at its address.
  */
 export async function settleResumes(
   { kysely, now }: Store,
@@ -102,7 +102,7 @@ export async function settleResumes(
       .execute();
 }
 
-/** Notes a file that nothing is asked for, unless a person wants it again. */
+/** Records that no request is made for a file, unless a person wants it again. */
 export async function refuseResume(
   { kysely, now }: Store,
   tenantId: string,
@@ -124,7 +124,7 @@ export async function refuseResume(
     .execute();
 }
 
-/** The file behind an address of ours; undefined once it was read, or where its tenant was removed. */
+/** The file behind an address of ours; undefined once it is decided, or if its tenant was removed. */
 export async function readResumeFile({ kysely }: Store, token: string): Promise<Buffer | undefined> {
   const found = await kysely
     .selectFrom('resumes')

@@ -4,12 +4,12 @@ import { PURGED } from './purged.ts';
 import { purgeBatches } from './purged-writes.ts';
 import type { Tables } from './schema.ts';
 
-/** Rows that one statement clears. */
+/** Rows cleared by one statement. */
 const BATCH = 1_000;
-/** How long one call goes on with further statements, ms: a fleet's deliveries of a day are done in minutes. */
+/** How long one call continues with further statements, ms: a fleet's daily deliveries are cleared within minutes. */
 const BUDGET_MS = 3_000;
 
-/** Clears the bodies of deliveries that came longer ago: they hold people, and their ids are kept beside them. */
+/** Clears the bodies of older deliveries, which hold personal data; their ids are kept in another column. */
 export function purgeBodies(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
   const old = oldBodies(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
   return inBatches(stop, async () => {
@@ -24,9 +24,9 @@ export function purgeBodies(store: Store, afterMs: number, stop?: AbortSignal): 
 }
 
 /**
- * Ends the rows of deliveries that came longer ago and are over, their bodies cleared. Those that wait stay. The row
- * keeps a repeated delivery from being relayed again; without it a repeat is a hint like any other, and starts nothing:
- * which hires there are is in `hires`, and whether somebody is hired now is asked of the partner.
+ * Deletes the rows of older deliveries that are finished and whose bodies are cleared; waiting ones stay. A row keeps a
+ * repeated delivery from being relayed again. Without it a repeat is only a hint and starts nothing: `hires` says which
+ * hires exist, and the partner says whether a person is hired now.
  */
 export function purgeDeliveries(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
   const old = oldDeliveries(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
@@ -40,7 +40,7 @@ export function purgeDeliveries(store: Store, afterMs: number, stop?: AbortSigna
   });
 }
 
-/** Clears until nothing is left to clear or the time is used up: whatever is left then is the next round's. */
+/** Clears until nothing is left or the time is used up; the next round clears the rest. */
 async function inBatches(stop: AbortSignal | undefined, clear: () => Promise<number>): Promise<number> {
   const until = performance.now() + BUDGET_MS;
   for (let all = 0; ; ) {
@@ -50,16 +50,16 @@ async function inBatches(stop: AbortSignal | undefined, clear: () => Promise<num
   }
 }
 
-/** What should have been cleared by now. */
+/** Data that should have been cleared by now. */
 export interface Overdue {
-  /** Of the oldest such row. */
+  /** The tenant of the oldest such row. */
   tenantId: string;
   what: 'bodies' | 'deliveries';
-  /** When that one came, milliseconds on the database's clock. */
+  /** When that row arrived, milliseconds by the database's clock. */
   receivedAt: number;
 }
 
-/** The oldest delivery that should be gone, and the oldest whose body should, where `purge...` stays behind. */
+/** The oldest delivery that `purge...` should have deleted, and the oldest body that it should have cleared. */
 export async function listOverdue(store: Store, after: { bodiesMs: number; deliveriesMs: number }): Promise<Overdue[]> {
   const oldest = async (what: Overdue['what'], old: ReturnType<typeof oldBodies>, afterMs: number) => {
     const rows = await old.select('received_at').where('received_at', '<=', ago(store, afterMs)).limit(1).execute();
@@ -102,8 +102,8 @@ interface OldDelivery {
 }
 
 /**
- * Clears plans, names by rule and enrolment requests of a tenant's hires that were over longer ago. Other requests pin
- * ids and a last day: what somebody who opens the hire again must recognise.
+ * Clears plans, names by rule and enrolment requests of a tenant's hires that ended longer ago. Other requests keep
+ * their ids and last day, by which a reopened hire must recognise them.
  */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const { plans, intents } = pinnedOf(store, tenantId);
@@ -119,7 +119,7 @@ export async function purgePlans(store: Store, tenantId: string, afterMs: number
   return cleared + Number(names.numDeletedRows);
 }
 
-/** Clears what a tenant's plans and enrolment requests say. */
+/** Updates that clear the content of a tenant's plans and enrolment requests. */
 function pinnedOf({ kysely }: Store, tenantId: string) {
   const plans = kysely
     .updateTable('plans')
@@ -140,8 +140,8 @@ function updated(results: readonly { numUpdatedRows: bigint }[]): number {
 }
 
 /**
- * Clears what a tenant's hires and pairs were made of that was removed longer ago: nothing of it goes on, whatever its
- * rows say. Applied again, it reads what both sides hold as at a first meeting.
+ * Clears the values that hires and pairs of a tenant were made of, if it was removed longer ago: nothing of it
+ * continues, whatever its rows say. If it is applied again, it reads both sides as for the first time.
  */
 export async function purgeRemoved(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const { kysely } = store;
@@ -161,7 +161,7 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
   return cleared;
 }
 
-/** The hire of a row in this table, if it ended so long ago. */
+/** The hire of a row in this table, if it ended that long ago. */
 function hireOver(store: Store, table: 'plans' | 'intents' | 'unique_names', afterMs: number) {
   return store.kysely
     .selectFrom('hires')
@@ -177,8 +177,8 @@ function ago(store: Store, ms: number) {
 }
 
 /**
- * Forgets what was written longer ago about whoever became no employee: which records landed, and what was written of
- * hires that ended without one. What a hire with an employee wrote stays: nobody is hired twice by it.
+ * Forgets older writes about people who became no employee: landed records, and writes of hires that ended without an
+ * employee. Writes of a hire with an employee stay, so that nobody is hired twice.
  */
 export async function purgeWriteLog(
   store: Store,
@@ -201,7 +201,7 @@ export async function purgeWriteLog(
       .executeTakeFirstOrThrow();
     return Number(numDeletedRows);
   });
-  // From the hires on: rows of employees stay for good, and there is no end of them.
+  // Start from the hires: the rows of employees stay for good and grow without bound.
   const rows = kysely
     .selectFrom('hires')
     .crossJoin('foreign_writes')
@@ -227,7 +227,7 @@ export async function purgeWriteLog(
   return landed + ofHires;
 }
 
-/** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */
+/** Clears the values of older writes to partner and HR system; names and times stay. Deletes plans made by a person. */
 export async function purgeWrites(
   store: Store,
   tenantId: string,
@@ -253,7 +253,7 @@ export async function purgeWrites(
     .where('tenant_id', '=', tenantId)
     .where('planned_at', '<=', ago(store, afterMs));
   await store.kysely.deleteFrom('saved_plan_records').where('plan_hash', 'in', old).execute();
-  // Without its records a plan would be applied as one that has nothing to write.
+  // A plan without its records would be applied as if it had nothing to write.
   await store.kysely.deleteFrom('saved_plans').where('plan_hash', 'in', old).execute();
   return writes;
 }

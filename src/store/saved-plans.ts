@@ -4,7 +4,7 @@ import type { Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
 import type { SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
 
-/** A plan to be kept until a person applies it. Changes hold personal data and stay in the store. */
+/** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
 export interface NewSavedPlan {
   tenantId: string;
   /** A stream, or `hire 5012/1`. */
@@ -23,10 +23,10 @@ export interface SavedPlan {
   mappingHash: string | null;
 }
 
-/** So many rows a statement: databases bound the number of its parameters. */
+/** Rows in one statement: databases limit the number of its parameters. */
 const MOST_ROWS = 500;
 
-/** Of what the plan would do: the same plan has the same hash whoever makes it and when. */
+/** Hash of what the plan would do: the same plan has the same hash, regardless of its maker and time. */
 export function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
   const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return createHash('sha256')
@@ -34,7 +34,7 @@ export function planHash({ tenantId, subject, source, mappingHash, records }: Ne
     .digest('hex');
 }
 
-/** Keeps a plan; made again it may be applied again. Returns its hash. */
+/** Saves a plan and returns its hash. A plan that is made again can be applied again. */
 export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string> {
   const hash = planHash(plan);
   await store.kysely.transaction().execute(async (trx) => {
@@ -70,12 +70,12 @@ export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string
   return hash;
 }
 
-/** The plan whose hash begins so. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
+/** The plan whose hash begins with `prefix`. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
 export async function findPlan(store: Store, prefix: string): Promise<SavedPlan> {
   const rows = await store.kysely
     .selectFrom('saved_plans')
     .selectAll()
-    // The key's own order serves a beginning of it.
+    // A range on the key's order finds hashes by their first characters.
     .where('plan_hash', '>=', prefix)
     .where('plan_hash', '<', `${prefix}g`)
     .limit(2)
@@ -102,7 +102,7 @@ export interface SavedRecord<Change> {
   state: SavedPlanRecordTable['state'];
 }
 
-/** The records of a plan in a state, by id. */
+/** The records of a plan in one state, by id. */
 export async function readPlanRecords<Change>(
   store: Store,
   hash: string,
@@ -119,7 +119,7 @@ export async function readPlanRecords<Change>(
   return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));
 }
 
-/** Notes what became of these records of a plan. */
+/** Records the outcome of these records of a plan. */
 export async function markRecords(
   store: Store,
   hash: string,
@@ -135,14 +135,14 @@ export async function markRecords(
       .execute();
 }
 
-/** A plan and what became of its records so far. */
+/** A plan and the states of its records so far. */
 export interface ListedPlan extends SavedPlan {
   plannedAt: number;
   plannedBy: string;
   records: Partial<Record<SavedPlanRecordTable['state'], number>>;
 }
 
-/** A tenant's latest plans, or one of them. */
+/** A tenant's latest plans, or a single one. */
 export async function listPlans(
   { kysely }: Store,
   { tenantId, hash, limit = 1 }: { tenantId: string; hash?: string; limit?: number },

@@ -52,7 +52,7 @@ import type {
 } from './write-tables.ts';
 
 /**
- * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
+ * Times are milliseconds since 1970 by the database's clock. Ids of partner and HRIS are text. JSON columns are text.
  */
 export interface Tables {
   installation: InstallationTable;
@@ -122,8 +122,8 @@ export interface Tables {
 }
 
 /**
- * A finished hire in a further destination. waiting: nothing of it is on its way. sending: it was taken by a run, and a
- * request may be under way. held: a person or the next day must say how it goes on. done: the account was seen.
+ * A finished hire in a further destination. waiting: no request is under way. sending: a run claimed it, and a request
+ * may be under way. held: a person must answer, or the next day tries again. done: the account was seen.
  */
 export interface HireStepTable {
   tenant_id: string;
@@ -131,12 +131,12 @@ export interface HireStepTable {
   period: number;
   /** The name of its connection. */
   destination: string;
-  /** Of the person, as the account carries it. */
+  /** The person's reference, as the account carries it. */
   reference: string;
   state: 'waiting' | 'sending' | 'held' | 'done';
-  /** The run that took it last. */
+  /** The run that claimed it last. */
   run_id: string | null;
-  /** JSON: what is to be done, by which evidence and mapping; no value. */
+  /** JSON: what to do, on which evidence and by which mapping; no values. */
   plan: string | null;
   account_id: string | null;
   code: string | null;
@@ -148,7 +148,7 @@ export interface HireStepTable {
 
 interface UniqueNameTable {
   connection: string;
-  /** The HR system's own field, which tenants may call otherwise. */
+  /** The HR system's own field; tenants may use another name for it. */
   place: string;
   name_key: string;
   tenant_id: string;
@@ -165,18 +165,18 @@ interface ProcessTable {
   host: string;
   started_at: number;
   seen_at: number;
-  /** It said that it ends; null where it runs, or was killed. */
+  /** When it said that it ends; null if it runs or was killed. */
   ended_at: number | null;
   trouble: string | null;
 }
 
 interface EventOutTable {
-  /** Their order. */
+  /** The order of the events. */
   event_no: Generated<number>;
-  /** The same however often it is sent. */
+  /** The same however often the event is sent. */
   event_id: Generated<string>;
   tenant_id: string;
-  /** Empty for what is of no hire. */
+  /** Empty if the event belongs to no hire. */
   job_candidate_id: Generated<string>;
   period: number | null;
   type: string;
@@ -184,11 +184,11 @@ interface EventOutTable {
   facts: string;
   at: Generated<number>;
   tries: Generated<number>;
-  /** When it may be tried again. */
+  /** When it may be sent again. */
   due_at: Generated<number>;
-  /** When its receiver took it. */
+  /** When its receiver accepted it. */
   taken_at: number | null;
-  /** A status or a code. */
+  /** An HTTP status or a code. */
   last_error: string | null;
 }
 
@@ -211,7 +211,7 @@ interface HintTable {
   stream: string;
   record_id: string;
   hinted_at: number;
-  /** 1: the event says that it is gone. */
+  /** 1: an event says that the record is gone. */
   gone: Generated<number>;
 }
 
@@ -228,22 +228,22 @@ interface HireTable {
   /** Second and later enrolments of one period. */
   enrolment: number;
   onboarding_status: string | null;
-  /** When it was first read as it stands. */
+  /** When this status was first read. */
   onboarding_read_at: number | null;
   employee_id: string | null;
   employee_number: string | null;
-  /** Of the HR system in which the employee stands; null where an earlier version noted it. */
+  /** The connection of the employee's HR system; null if an earlier version recorded it. */
   connection: string | null;
   opened_at: number;
   updated_at: number;
   ended_at: number | null;
-  /** JSON of Observed: what a tenant that only observes would have done; null for every other hire. */
+  /** JSON of Observed: what a tenant in observe mode would have done; null for every other hire. */
   observed: string | null;
-  /** Why it is recorded although the tenant was live: its job or its application is another tenant's. */
+  /** Why the hire was only recorded although the tenant was live: its job or application is another tenant's. */
   passed_over: string | null;
 }
 
-/** Kept by the database's triggers alone. */
+/** Maintained by the database's triggers only. */
 interface HireCountTable {
   tenant_id: string;
   state: HireState;
@@ -256,12 +256,12 @@ interface IntentTable {
   job_candidate_id: string;
   period: number;
   attempt: number;
-  /** What the request pins (flow, reference): JSON, ids only. */
+  /** What the request fixes (flow, reference): JSON, ids only. */
   pinned: string;
   sent_at: number;
   give_up_at: number;
   outcome: 'open' | 'done' | 'absent' | 'refused';
-  /** JSON: the foreign ids the call made, or the refusal's code. */
+  /** JSON: the foreign ids that the call made, or the refusal's code. */
   result: string | null;
   decided_at: number | null;
 }
@@ -271,7 +271,7 @@ interface PlanTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;
-  /** Of the meaning of the mapping that made it. */
+  /** Hash of the mapping's meaning. */
   mapping_hash: string;
   /** JSON of the change; holds personal data, so it stays here. */
   change: string;
@@ -287,7 +287,7 @@ interface HoldTable {
   period: number | null;
   code: string;
   message: string;
-  /** JSON list of the answers accepted. */
+  /** JSON list of the accepted answers. */
   answers: string;
   /** JSON: ids and field names only. */
   details: string;
@@ -295,20 +295,19 @@ interface HoldTable {
   answer: string | null;
   answer_arguments: string | null;
   answered_at: number | null;
-  /** Who gave the answer. */
+  /** The person who answered. */
   answered_by: string | null;
   closed_at: number | null;
   notified_at: number | null;
-  /** JSON list of earlier answers, `EarlierAnswer`: each a retry that found the cause still there. */
+  /** JSON list of earlier answers (`EarlierAnswer`): retries after which the cause persisted. */
   history: Generated<string>;
 }
 
 /**
- * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
- * specification does not have. field-changed: a field that a mapping uses is no longer what it was. mapping-misfit: a
- * mapping does not fit the fields of the HRIS. hires-unfollowed: open hires had no workflow. erasure-failing: it is
- * tried again each minute. The others follow from
- * what the store holds; see derivedAlarms.
+ * activity-failing: an activity of a hire or tenant keeps failing. unknown-value: a value that the specification does
+ * not have. field-changed: a field that a mapping uses has changed. mapping-misfit: a mapping does not fit the fields
+ * of the HRIS. hires-unfollowed: open hires had no workflow. erasure-failing: tried again each minute. The others are
+ * derived from the store; see derivedAlarms.
  */
 export type AlarmKind =
   | 'activity-failing'
@@ -319,7 +318,7 @@ export type AlarmKind =
   | 'erasure-failing'
   | DerivedAlarm;
 
-/** Raised and ended by comparing what the tables say with what they should say. */
+/** Raised and ended by comparing the actual state of the tables with the expected one. */
 export const derivedAlarms = [
   'tenant-paused',
   'reconcile-stale',
@@ -336,7 +335,7 @@ export type DerivedAlarm = (typeof derivedAlarms)[number];
 interface AlarmTable {
   tenant_id: string;
   kind: AlarmKind;
-  /** Ids, names of activities and fields, codes; no personal data. */
+  /** Ids, names of activities and fields, or codes; no personal data. */
   subject: string;
   /** The latest code, and its message. */
   reason: string;
@@ -346,11 +345,11 @@ interface AlarmTable {
   times: number;
   /** Null while the trouble is too young to be an alarm. */
   raised_at: number | null;
-  /** When the tenant's `notify` address was told. */
+  /** When the tenant's `notify` address was notified. */
   notified_at: number | null;
 }
 
-/** What a tenant's answers showed of an assumption: at most one row each for holding and for not holding. */
+/** Verdicts on an assumption from a tenant's answers: at most one row for `confirmed` and one for `contradicted`. */
 interface EvidenceTable {
   tenant_id: string;
   assumption: string;
@@ -373,10 +372,10 @@ export type ForeignWriteRow = Selectable<ForeignWriteTable>;
 interface RateLimitTable {
   tenant_id: string;
   upstream: string;
-  /** Counts changes: a change is written only over what it was made from. */
+  /** Counts changes: a change is saved only over the version it was made from. */
   version: number;
-  /** The limiter's saved state, JSON; times are of the database's clock. */
+  /** The limiter's saved state, JSON; times are by the database's clock. */
   state: string;
-  /** Nobody may call before: the upstream asked for a pause. */
+  /** No process may call before this moment: the upstream asked for a pause. */
   paused_until: number | null;
 }

@@ -19,11 +19,11 @@ import { up as makeTable } from './migrations/widening/0181-data-keys.ts';
 import type { Tables } from './schema.ts';
 import type { DataKeyTable } from './tenant-tables.ts';
 
-// Values of people are encrypted with a data key of their tenant where HIREBRIDGE_KEYS is set. Whoever writes such a
-// value gives it through `sealed`; whoever reads one finds it opened, because that happens where rows leave the
-// database. Data keys stand outside a store in SQLite, so that no copy of the store has them.
+// If HIREBRIDGE_KEYS is set, values of people are encrypted with a data key of their tenant. Writers pass such a value
+// through `sealed`; readers get it decrypted, because a plugin does so as rows leave the database. With SQLite the data
+// keys are outside the store, so that no copy of the store contains them.
 
-/** Columns that hold people's values and are compared with nothing. */
+/** Columns that hold people's values and are never compared. */
 export const SEALED = {
   exchange_pairs: ['bases', 'sent', 'echoes'],
   field_conflicts: ['partner_form', 'hris_form', 'partner_value', 'hris_value'],
@@ -45,29 +45,29 @@ interface DataKey {
   key: KeyObject;
 }
 
-/** What encrypts and opens the values of one store. */
+/** Encrypts and decrypts the values of one store. */
 export interface Sealing {
   keys: MasterKeys;
-  /** Where the data keys stand: `keys.db` beside a store in SQLite, the store's own database in Postgres. */
+  /** Where the data keys are: `keys.db` beside a SQLite store, or the Postgres store itself. */
   database: Database<Tables>;
   plugin: KyselyPlugin;
-  /** The key that encrypts values of a tenant from now on; the first one is made here. */
+  /** The key that encrypts a tenant's values from now on; makes the first one. */
   current(tenantId: string): Promise<DataKey>;
   /** @throws ConnectorError KEY_DESTROYED, KEY_MISSING, SEAL_BROKEN */
   open(text: string): Promise<{ column: string; tenantId: string; plain: string }>;
-  /** Nothing of these keys is remembered any more. */
+  /** Forgets all data keys held in memory. */
   forget(): void;
 }
 
-/** What an encrypted value begins with; behind it stand the ids of its key and column. */
+/** Every encrypted value begins with this, followed by the ids of its key and column. */
 const MARK = 'sealed:';
-/** So long another process may go on encrypting with a key that was replaced. */
+/** How long another process may continue to encrypt with a replaced key. */
 const CURRENT_MS = 5_000;
 const WITHOUT_VALUE: ReadonlySet<string> = new Set(['{}', '[]', 'null', '""']);
 
 /**
- * Undefined where nothing is encrypted.
- * @throws ConnectorError KEY_MISSING where values are, and this process has no key for them; KEYS_INVALID
+ * Undefined if nothing is encrypted.
+ * @throws ConnectorError KEY_MISSING if values are encrypted and this process lacks the key; KEYS_INVALID
  */
 export async function openSealing(storeUrl: string, ref: string | undefined): Promise<Sealing | undefined> {
   const keys = openKeys(ref);
@@ -84,7 +84,7 @@ export async function openSealing(storeUrl: string, ref: string | undefined): Pr
     const [first] = used;
     if (keys === undefined && first !== undefined) throw keyMissing(first.master_key);
     const sealing = keys === undefined ? undefined : sealingOf(database, keys);
-    // Each master key that is needed is there, before anything begins.
+    // Check that each needed master key is available before anything begins.
     for (const { key_id: keyId } of used) await sealing?.key(keyId);
     if (sealing !== undefined) return sealing;
   } catch (error) {
@@ -141,9 +141,7 @@ function sealingOf(database: Sealing['database'], keys: MasterKeys): Sealing & {
   return { keys, database, plugin: openingPlugin(open), key, current, open, forget };
 }
 
-/**
- * What is to be written in place of a value of a person: encrypted where keys are set, else as it is.
- */
+/** What to store for a value of a person: encrypted if keys are set, otherwise unchanged. */
 export async function sealed<Text extends string | null>(
   { sealing }: { sealing?: Sealing | undefined },
   column: SealedColumn,
@@ -156,7 +154,7 @@ export async function sealed<Text extends string | null>(
   return `${MARK}${keyId}:${column}:${value.toString('base64')}`;
 }
 
-/** Opens values in the rows of every statement; one that stands in another column or tenant's row is refused. */
+/** Decrypts values in the rows of every statement; refuses one that belongs to another column or tenant. */
 function openingPlugin(open: Sealing['open']): KyselyPlugin {
   const statements = new WeakMap<QueryId, RootOperationNode>();
   const openIn = async (row: UnknownRow, name: string, text: string, statement: unknown): Promise<void> => {
@@ -182,7 +180,7 @@ function openingPlugin(open: Sealing['open']): KyselyPlugin {
   };
 }
 
-/** Whether a statement is about a table: built, as an identifier; spelt out, as a word. */
+/** Whether a statement names a table: as an identifier if built, as a word if written as text. */
 function namesTable(node: unknown, table: string): boolean {
   if (Array.isArray(node)) return node.some((one) => namesTable(one, table));
   if (typeof node !== 'object' || node === null) return false;
@@ -196,7 +194,7 @@ function latest({ kysely }: Sealing['database'], tenantId: string): Promise<Data
   return own.orderBy('nth', 'desc').limit(1).executeTakeFirst();
 }
 
-/** A new data key of a tenant, which encrypts from now on. Of two that are made at once the first counts. */
+/** Adds a tenant's data key, which encrypts from now on. If two are made at once, the first one counts. */
 export async function addDataKey(
   { database, keys }: Pick<Sealing, 'database' | 'keys'>,
   tenantId: string,
@@ -213,13 +211,13 @@ export async function addDataKey(
   return (await latest(database, tenantId)) as DataKeyTable;
 }
 
-/** All data keys, or those of a tenant, the latest of each first. */
+/** All data keys, or those of one tenant; the latest of each tenant comes first. */
 export function listDataKeys({ database }: Sealing, tenantId?: string): Promise<DataKeyTable[]> {
   const all = database.kysely.selectFrom('data_keys').selectAll().orderBy('tenant_id').orderBy('nth', 'desc');
   return (tenantId === undefined ? all : all.where('tenant_id', '=', tenantId)).execute();
 }
 
-/** Nothing of the tenant that stands encrypted anywhere, backups among it, can be read from now on. */
+/** Makes all encrypted values of the tenant unreadable from now on, including those in backups. */
 export async function destroyDataKeys(sealing: Sealing, tenantId: string): Promise<void> {
   const { kysely, kind } = sealing.database;
   await kysely.deleteFrom('data_keys').where('tenant_id', '=', tenantId).execute();
@@ -227,17 +225,17 @@ export async function destroyDataKeys(sealing: Sealing, tenantId: string): Promi
   sealing.forget();
 }
 
-/** A process without the keys, such as one of the version before, may have written meanwhile: looked for again. */
+/** Look again after this long: a process without the keys, such as one of the previous version, may have written. */
 const SWEPT_MS = 86_400_000;
-/** Rows a transaction: nothing else waits long for one. */
+/** Rows in one transaction, so that nothing waits long for it. */
 const BATCH = 200;
 
 type Sweepable = Pick<Database<Tables>, 'kysely' | 'kind' | 'now'> & { sealing?: Sealing | undefined };
 
 /**
- * Brings a tenant's values up to date: data keys under the first master key, and values under the latest data key, also
- * those that were written before there was one. Gives how many values it encrypted. Repeating it is harmless, and what
- * is written meanwhile stays as it was written.
+ * Brings a tenant's encryption up to date: wraps data keys with the first master key, and encrypts values with the
+ * latest data key, including values stored before there was a key. Returns how many values it encrypted. Repeating it
+ * is harmless; values written in the meantime stay as written.
  */
 export async function encryptTenant(store: Sweepable, tenantId: string, signal: AbortSignal): Promise<number> {
   const { sealing } = store;
@@ -247,7 +245,7 @@ export async function encryptTenant(store: Sweepable, tenantId: string, signal: 
   const [newest] = await listDataKeys(sealing, tenantId);
   const now = await clockOf(sealing);
   if (newest === undefined || Number(newest.swept_at ?? 0) > now - SWEPT_MS) return 0;
-  // Until then another process may go on with the key of before.
+  // Until then another process may still use the previous key.
   if (Number(newest.made_at) > now - CURRENT_MS) return 0;
   sealing.forget();
   let count = 0;
@@ -263,12 +261,12 @@ export async function encryptTenant(store: Sweepable, tenantId: string, signal: 
     }
   const { kysely, now: sweptAt } = sealing.database;
   await kysely.updateTable('data_keys').set({ swept_at: sweptAt }).where('key_id', '=', newest.key_id).execute();
-  // Pages that were overwritten may stand in the log still.
+  // Overwritten pages may still be in the log.
   if (store.kind === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(store.kysely);
   return count;
 }
 
-/** Some values of one column that are not under this key, in the order of rows; `last` is missing at their end. */
+/** Encrypts some values of one column that are not under this key, in row order; `last` is undefined at the end. */
 async function encryptSome(
   { kysely, kind, sealing }: Sweepable & { sealing: Sealing },
   { table, column, tenantId, keyId }: { table: string; column: string; tenantId: string; keyId: string },
@@ -279,7 +277,7 @@ async function encryptSome(
   const own = table === 'saved_plan_records' ? sql`plan_hash in (${plansOf(tenantId)})` : sql`tenant_id = ${tenantId}`;
   const asText = kind === 'postgres' ? sql`${row}::text` : row;
   const isBehind = kind === 'postgres' ? sql`${row} > ${after || '(0,0)'}::tid` : sql`${row} > ${Number(after)}`;
-  // Past the plugin, because what stands there is compared with when it is replaced.
+  // Bypasses the plugin, because the replacement is conditional on the stored text.
   const raw = kysely.withoutPlugins();
   const { rows } = await sql<{ row: string; text: string }>`
     select ${asText} as row, ${sql.ref(column)} as text from ${sql.table(table)}
@@ -307,7 +305,7 @@ function plansOf(tenantId: string) {
   return sql`select plan_hash from saved_plans where tenant_id = ${tenantId}`;
 }
 
-/** Data keys that another master key wraps are wrapped by the first one. */
+/** Rewraps data keys that another master key wraps with the first one. */
 async function rewrap(sealing: Sealing, tenantId: string): Promise<void> {
   const { keys, database } = sealing;
   for (const row of await listDataKeys(sealing, tenantId)) {

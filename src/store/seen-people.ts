@@ -11,7 +11,7 @@ export interface SeenPerson {
   seen: Seen;
 }
 
-/** Notes people of one page; who is seen again is noted as of now, and keeps their trace. */
+/** Records the people of one page; a person seen again is updated and keeps their trace. */
 export async function addSeen(store: Store, tenantId: string, people: readonly SeenPerson[]): Promise<void> {
   const once = new Map(people.map((one) => [one.jobCandidateId, one]));
   if (once.size === 0) return;
@@ -30,7 +30,7 @@ export async function addSeen(store: Store, tenantId: string, people: readonly S
       c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({
         candidate_id: sql`coalesce(excluded.candidate_id, seen_people.candidate_id)`,
         job_id: sql`coalesce(excluded.job_id, seen_people.job_id)`,
-        // By another list somebody may be shown again as a record that cannot be read.
+        // Another list may show the same person as an unreadable record: the readable one counts.
         seen: sql`case when excluded.seen = 'unreadable' and seen_people.seen <> 'traced' then seen_people.seen
                        else excluded.seen end`,
       }),
@@ -38,7 +38,7 @@ export async function addSeen(store: Store, tenantId: string, people: readonly S
     .execute();
 }
 
-/** Notes enrolments that carry our reference, by job candidate. */
+/** Records enrolments that carry our reference, by job candidate. */
 export async function addTraces(store: Store, tenantId: string, traces: ReadonlyMap<string, object>): Promise<void> {
   if (traces.size === 0) return;
   await store.kysely
@@ -55,7 +55,7 @@ export async function addTraces(store: Store, tenantId: string, traces: Readonly
     .execute();
 }
 
-/** The traces of these people, as they were noted. */
+/** The recorded traces of these people. */
 export async function readTraces<Trace>(
   store: Store,
   tenantId: string,
@@ -72,7 +72,7 @@ export async function readTraces<Trace>(
   return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
 }
 
-/** The next job candidates with an enrolment of ours who is not hired now, in the order of their ids. */
+/** The next job candidates with an enrolment of ours who are not hired now, ordered by id. */
 export async function nextTraced(
   store: Store,
   tenantId: string,
@@ -103,7 +103,7 @@ export async function hasTraces(store: Store, tenantId: string): Promise<boolean
   return row !== undefined;
 }
 
-/** The next people in the order of their ids, whoever is only traced left out. */
+/** The next people ordered by id, without people who are only traced. */
 export async function readSeen(
   store: Store,
   tenantId: string,
@@ -126,7 +126,7 @@ export async function readSeen(
   }));
 }
 
-/** How many were seen of each kind. */
+/** How many people were seen, by kind. */
 export async function countSeen(store: Store, tenantId: string): Promise<Record<Seen, number>> {
   const rows = await store.kysely
     .selectFrom('seen_people')
@@ -138,7 +138,7 @@ export async function countSeen(store: Store, tenantId: string): Promise<Record<
   return { ...none, ...Object.fromEntries(rows.map((row) => [row.seen, Number(row.count)])) };
 }
 
-/** How many were seen of each job, most first. */
+/** How many people were seen in each job, highest count first. */
 export async function countSeenByJob(store: Store, tenantId: string): Promise<Map<string, number>> {
   const rows = await store.kysely
     .selectFrom('seen_people')
@@ -152,7 +152,7 @@ export async function countSeenByJob(store: Store, tenantId: string): Promise<Ma
   return new Map(counts.toSorted(([, a], [, b]) => b - a));
 }
 
-/** Who was seen hired on this job. */
+/** The people seen as hired in this job. */
 export async function readHiredOf(store: Store, tenantId: string, jobId: string): Promise<string[]> {
   const rows = await store.kysely
     .selectFrom('seen_people')
@@ -168,7 +168,7 @@ export async function readHiredOf(store: Store, tenantId: string, jobId: string)
 interface AbsentOf {
   jobIds: readonly string[];
   states: readonly HireState[];
-  /** The next so many, in the order of their ids. */
+  /** The next `limit` after this id. */
   after: string;
   limit: number;
 }

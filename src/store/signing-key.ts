@@ -3,15 +3,15 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 
-/** What this installation signs with: Ed25519, in a file of the data directory, beside the store and not in it. */
+/** The installation's signing key: Ed25519, in a file of the data directory, outside the store. */
 export interface Signer {
-  /** Names the key. */
+  /** Identifies the key. */
   keyId: string;
   publicKey: string;
   sign(text: string): string;
 }
 
-/** A document with its signature; the signature is over all that comes before it. */
+/** A signed document; the signature covers everything before it. */
 export interface Signed {
   signedBy: string;
   publicKey: string;
@@ -20,7 +20,7 @@ export interface Signed {
 
 const FILE = 'signing.key';
 
-/** Made by the first who needs it; two that make one at once end with the same. */
+/** The first caller makes the key; two that make one at once end up with the same key. */
 export function openSigner(dataDir: string): Signer {
   const file = join(dataDir, FILE);
   if (!existsSync(file)) {
@@ -55,7 +55,7 @@ export function signed<Document extends object>(signer: Signer, document: Docume
 }
 
 /**
- * Whether a document is as it was signed, by this key where one is given.
+ * Checks that a document is as it was signed, and by `keyId` if given.
  * @throws ConnectorError SIGNATURE_WRONG
  */
 export function assertSigned({ signature, ...document }: Signed, keyId?: string): void {

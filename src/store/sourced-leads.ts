@@ -3,7 +3,7 @@ import type { Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
-/** A lead and the job that a rule brings it into. */
+/** A lead, and the job that a rule brings it into. */
 export interface LeadOfJob {
   leadId: string;
   jobId: string;
@@ -11,7 +11,7 @@ export interface LeadOfJob {
 
 const AT_ONCE = 500;
 
-/** What is known of these leads, by `sourcedKey`, and the database's clock. */
+/** Records of these leads, by `sourcedKey`, and the database's clock. */
 export async function readSourcedLeads(
   store: Store,
   tenantId: string,
@@ -27,7 +27,7 @@ export async function readSourcedLeads(
   return { rows, now: await readClock(store) };
 }
 
-/** A lead that was sent without an answer, and the campaign that showed them then. */
+/** A lead that was sent without an answer, and the campaign that it was in at the time. */
 export interface SentLead extends LeadOfJob {
   campaignId: string | undefined;
 }
@@ -47,14 +47,14 @@ export async function readSentLeads({ kysely }: Store, tenantId: string): Promis
   });
 }
 
-/** One key for a map; no id has a blank. */
+/** A key for maps; ids contain no blanks. */
 export function sourcedKey({ leadId, jobId }: LeadOfJob): string {
   return `${leadId} ${jobId}`;
 }
 
 /**
- * Commits that a lead is about to become a candidate of the job. Undefined where somebody else has it in hand: its row
- * is changed only as it was when that was decided upon.
+ * Commits that a lead is about to become a candidate of the job. Undefined if another process handles it: the row is
+ * changed only if it is as it was when this was decided.
  */
 export async function sendLead(
   store: Store,
@@ -92,7 +92,7 @@ export async function sendLead(
   });
 }
 
-/** What is known now of a lead; one that was decided, or sent anew, stays as it is. */
+/** Records the outcome for a lead; one that was decided, or sent anew, stays as it is. */
 export async function settleLead(
   { kysely, now }: Store,
   { tenant_id, lead_id, job_id, attempt }: Pick<SourcedLeadRow, 'tenant_id' | 'lead_id' | 'job_id' | 'attempt'>,
@@ -105,7 +105,7 @@ export async function settleLead(
     .execute();
 }
 
-/** Notes of a lead that nothing is to be sent for, unless a person asks for it again. */
+/** Records that nothing is sent for a lead, unless a person asks for it again. */
 export async function refuseLead(
   { kysely, now }: Store,
   tenantId: string,

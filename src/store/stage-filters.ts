@@ -1,16 +1,16 @@
 import type { Store } from './open-store.ts';
 
-/** What a probe showed of the filter of GET /candidates/list. */
+/** The result of probing the filter of GET /candidates/list. */
 export interface StageFilter {
-  /** Fingerprint of the key it was probed with. */
+  /** Fingerprint of the key used for the probe. */
   key: string;
-  /** Found whoever is in the stage and nobody who is not. */
+  /** The filter found everybody in the stage and nobody else. */
   proven: boolean;
-  /** Ids of each stage of the policies, under the name that the policies give it. */
+  /** Ids of each stage in the policies, by the name that the policies give it. */
   stageIds: Record<string, number[]>;
 }
 
-/** What was probed last, at most so long ago, with this key. */
+/** The last probe with this key, if it is younger than `maxAgeMs`. */
 export async function readStageFilter(
   store: Store,
   tenantId: string,

@@ -4,7 +4,7 @@ import type { Store } from './open-store.ts';
 import type { StageMoveRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
 
-/** What is known of moves of these applications for one flow, by application. */
+/** Recorded moves of these applications for one flow, by application. */
 export async function readMovesOf(
   { kysely }: Store,
   tenantId: string,
@@ -27,8 +27,8 @@ export async function readSentMoves(store: Store, tenantId: string): Promise<{ r
 type MoveKey = Pick<StageMoveRow, 'tenant_id' | 'flow' | 'job_candidate_id'>;
 
 /**
- * Commits that somebody is about to be moved; undefined where somebody else took it up since `before` was read, or they
- * were erased meanwhile.
+ * Commits that a person is about to be moved; undefined if another process changed the row since `before` was read, or
+ * the person was erased in the meantime.
  */
 export async function sendMove(
   store: Store,
@@ -61,7 +61,7 @@ export async function sendMove(
   });
 }
 
-/** What is known now of a move that was sent; one that was sent anew stays as it is. */
+/** Records the outcome of a move that was sent; a move that was sent anew stays as it is. */
 export async function settleMove(
   store: Store,
   row: StageMoveRow,

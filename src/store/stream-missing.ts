@@ -4,16 +4,16 @@ import type { Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;
-/** Pages a read: the texts of a million ids would be 10 MB. */
+/** Pages in one read: the texts of a million ids would take 10 MB. */
 const MOST_PAGES = 200;
 
-/** A page as it was read last. */
+/** A page as it was last read. */
 export interface KeptPage {
   ids: readonly string[];
   known: string | null;
 }
 
-/** By their numbers. */
+/** Stores pages by number. */
 export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap<number, KeptPage>): Promise<void> {
   if (pages.size === 0) return;
   const own = { tenant_id: key.tenantId, stream: key.stream };
@@ -28,7 +28,7 @@ export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap
     .execute();
 }
 
-/** The list ends before `from`; pages up to `to`, exclusive, are of a longer one. */
+/** Deletes pages from `from` up to, not including, `to`: the list has become shorter. */
 export async function dropPages(store: Store, key: StreamKey, from: number, to: number): Promise<void> {
   await store.kysely
     .deleteFrom('stream_pages')
@@ -39,7 +39,7 @@ export async function dropPages(store: Store, key: StreamKey, from: number, to: 
     .execute();
 }
 
-/** Those of these pages that are kept, by their numbers. */
+/** The stored pages among these numbers. */
 export async function readKeptPages(
   store: Store,
   key: StreamKey,
@@ -50,13 +50,13 @@ export async function readKeptPages(
   return new Map(rows.map(({ page, ids, known }) => [page, { ids: JSON.parse(ids) as string[], known }]));
 }
 
-/** Who was seen. */
+/** The ids that were seen. */
 export interface SeenIds {
   readonly size: number;
   has(id: string): boolean;
 }
 
-/** Everybody on the pages of a list that was read to its end. */
+/** All ids on the pages of a list that was read to its end. */
 export async function readSeenIds(store: Store, key: StreamKey): Promise<SeenIds> {
   const seen = new Set<string | number>();
   for (let behind: number | undefined = -1; behind !== undefined; ) {
@@ -68,7 +68,7 @@ export async function readSeenIds(store: Store, key: StreamKey): Promise<SeenIds
   return { size: seen.size, has: (id) => seen.has(asKept(id)) };
 }
 
-/** An id that is written as numbers are is kept as one: a million texts would take 30 MB more. */
+/** Ids that are plain numbers are kept as numbers: a million texts would take 30 MB more. */
 function asKept(id: string): string | number {
   const number = Number(id);
   return String(number) === id ? number : id;
@@ -84,7 +84,7 @@ function pagesOf(store: Store, key: StreamKey) {
 
 export interface Missing {
   recordId: string;
-  /** The run that missed it first. */
+  /** The first run that missed it. */
   runId: string;
   isBelieved: boolean;
 }
@@ -98,7 +98,7 @@ export async function readMissing(store: Store, key: StreamKey): Promise<Missing
   }));
 }
 
-/** Missed for the first time; with `believed`, by an event and a read at once. */
+/** Records ids as missing for the first time; with `believed`, both an event and a read missed them. */
 export async function addMissing(
   store: Store,
   key: StreamKey,
@@ -117,7 +117,7 @@ export async function addMissing(
       .execute();
 }
 
-/** Missed a second time. */
+/** Marks ids that were missed a second time. */
 export async function believeMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
   for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely
@@ -130,7 +130,7 @@ export async function believeMissing(store: Store, key: StreamKey, ids: readonly
       .execute();
 }
 
-/** Seen again, or taken away on the other side too. */
+/** Forgets ids that were seen again, or were removed on the other side too. */
 export async function forgetMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
   for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely

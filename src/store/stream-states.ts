@@ -6,7 +6,7 @@ import type { StreamKey } from './streams.ts';
 
 export type StreamState = Selectable<StreamStateTable>;
 
-/** Undefined for a stream that nobody paused or held and that was never read whole. */
+/** Undefined if the stream was never paused, held or read in full. */
 export async function readStreamState(store: Store, key: StreamKey): Promise<StreamState | undefined> {
   return store.kysely
     .selectFrom('stream_states')
@@ -21,7 +21,7 @@ export async function listStreamStates({ kysely }: Store, tenantIds?: readonly s
   return (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
 }
 
-/** Stops a stream until `resumeStream`. False where it is paused already. */
+/** Stops a stream until `resumeStream`. False if it is paused already. */
 export async function pauseStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
   if ((await readStreamState(store, key))?.paused_at) return false;
   return store.kysely.transaction().execute(async (kysely) => {
@@ -32,14 +32,14 @@ export async function pauseStream(store: Store, key: StreamKey, by: string): Pro
   });
 }
 
-/** Stops a stream whose run would have changed too much; what it had to say stays until a person resumes it. */
+/** Stops a stream whose run would have changed too much; its message stays until a person resumes it. */
 export async function holdStream(store: Store, key: StreamKey, why: { code: string; message: string }): Promise<void> {
   await change(store, key, { held_code: why.code, held_message: why.message, held_at: store.now });
 }
 
 /**
- * Ends a pause or a hold. What it was held for is allowed in the next whole pass, beside what was allowed before and
- * has seen none yet. False where neither stood.
+ * Ends a pause or a hold. The held change is allowed in the next full pass, along with earlier allowances that no pass
+ * has used. False if the stream was neither paused nor held.
  */
 export async function resumeStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
   const state = await readStreamState(store, key);
@@ -56,17 +56,17 @@ export async function resumeStream(store: Store, key: StreamKey, by: string): Pr
   });
 }
 
-/** What the stream is held for. */
+/** The change limits that the stream is held for. */
 export function heldCodes(state: Pick<StreamState, 'held_code'> | undefined): string[] {
   return state?.held_code?.split(' ') ?? [];
 }
 
-/** Behind the code stands the part of the stream that alone is held for it, or let go on: the rest goes on anyway. */
+/** A code with `:` names the only part of the stream that is held or allowed; the other parts go on. */
 export function isOfPart(code: string): boolean {
   return code.includes(':');
 }
 
-/** Parts that the stream has no more wait for nobody. */
+/** Drops the holds of parts that the stream no longer has. */
 export async function forgetHeld(store: Store, key: StreamKey, gone: readonly string[]): Promise<void> {
   const held = heldCodes(await readStreamState(store, key));
   const kept = held.filter((code) => !gone.includes(code));
@@ -75,7 +75,7 @@ export async function forgetHeld(store: Store, key: StreamKey, gone: readonly st
   await change(store, key, kept.length === 0 ? none : { held_code: kept.join(' ') });
 }
 
-/** Whether a run was refused for something that the hold does not say. */
+/** Whether a run was refused for a reason that the hold does not name. */
 export function isRefusedBeside(
   run: { state: string; refused_code: string | null } | undefined,
   state: Pick<StreamState, 'held_code'> | undefined,
@@ -84,12 +84,12 @@ export function isRefusedBeside(
   return run?.state === 'refused' && held.every((one) => isOfPart(one) && one.split(':')[0] !== run.refused_code);
 }
 
-/** What a person lifted for the next whole pass. */
+/** The change limits that a person lifted for the next full pass. */
 export function allowedCodes(state: Pick<StreamState, 'allowed_code'> | undefined): string[] {
   return state?.allowed_code?.split(' ') ?? [];
 }
 
-/** A pass over the whole list came to its end. What a person allowed was for this one. */
+/** Records a finished pass over the whole list. A person's allowance applied to this pass only. */
 export async function completePass(
   store: Store,
   key: StreamKey,
@@ -99,10 +99,10 @@ export async function completePass(
   await keepPass(store, key, pass);
 }
 
-/** So many passes of a stream are kept for people to look at. */
+/** How many passes of a stream are kept for display. */
 const MOST_PASSES = 60;
 
-/** With the counts of its run; a pass whose run was taken over is nobody's. */
+/** Stores a pass with the counts of its run; if another run took over, nothing is stored. */
 async function keepPass(
   { kysely, now }: Store,
   { tenantId, stream }: StreamKey,
@@ -159,7 +159,7 @@ export async function listPasses({ kysely }: Store, { tenantId, stream }: Stream
   }));
 }
 
-/** What a pass over the whole list found: how many records on either side, and what it wrote. */
+/** The result of a pass over the whole list: the number of records on both sides, and what it wrote. */
 export interface StreamPass {
   beganAt: number;
   endedAt: number;
@@ -171,7 +171,7 @@ export interface StreamPass {
 }
 
 /**
- * A whole exchange by this mapping came to its end, and what a person allowed was for it: returns the codes of that.
+ * Records that a full exchange with this mapping finished. Returns the change limits that a person had lifted for it.
  */
 export async function completeExchange(store: Store, key: StreamKey, mappingHash: string): Promise<string[]> {
   const state = await readStreamState(store, key);
@@ -181,7 +181,7 @@ export async function completeExchange(store: Store, key: StreamKey, mappingHash
   return allowed;
 }
 
-/** What a person allowed was for a run that is over: all of it, or what that run has `seen`. */
+/** Drops allowances for a run that is over: all of them, or those that the run has `seen`. */
 export async function forgetAllowed(store: Store, key: StreamKey, seen?: readonly string[]): Promise<void> {
   const allowed = allowedCodes(await readStreamState(store, key));
   const kept = seen === undefined ? [] : allowed.filter((code) => !seen.includes(code));

@@ -8,7 +8,7 @@ export interface StreamKey {
   stream: string;
 }
 
-/** What one page added to a run. */
+/** Counts of one page, to be added to a run's. */
 export interface PageCounts {
   unchanged: number;
   created: number;
@@ -22,17 +22,17 @@ export interface NewRun {
   runId: string;
   full: boolean;
   firstPage: number;
-  /** `full` where absent. */
+  /** `full` if absent. */
   mode?: StreamMode;
 }
 
-/** What one page did to its run. */
+/** The changes of one page to its run. */
 export interface CommittedPage {
-  /** How many records the run had read before: where it is another number by now, nothing is moved. */
+  /** How many records the run had read before: if the number is different by now, nothing is changed. */
   seenSoFar?: number;
   next: number;
   records: number;
-  /** Null where the next page begins another part of the list. */
+  /** Null if the next page begins another part of the list. */
   total: number | null | undefined;
   counts: PageCounts;
   state: StreamRow['state'];
@@ -40,7 +40,7 @@ export interface CommittedPage {
   tally?: string;
 }
 
-/** A run that wrote nothing for so long is taken for dead; if it lives, its next page finds that it was taken over. */
+/** A run that wrote nothing for this long counts as dead; if it lives, its next page notices that it was replaced. */
 const STALE_MS = 120_000;
 
 export async function readStream(store: Store, key: StreamKey): Promise<StreamRow | undefined> {
@@ -59,8 +59,8 @@ export async function listStreams({ kysely }: Store, tenantIds?: readonly string
 }
 
 /**
- * How long ago the latest run of each stream last got on, and what became of its records; where tenants are not told
- * apart, the oldest of theirs and the sum.
+ * How long ago the latest run of each stream last progressed, and the outcome of its records; without `byTenant`, the
+ * oldest time and the sums over all tenants.
  */
 export async function sumStreams({ kysely, now }: Store, { byTenant }: { byTenant: boolean }) {
   const tenant = byTenant ? sql<string>`streams.tenant_id` : sql<string>`''`;
@@ -89,8 +89,8 @@ export async function sumStreams({ kysely, now }: Store, { byTenant }: { byTenan
 }
 
 /**
- * The run with this id, begun where it is new. Takes up the cursor of a whole pass that died, unless this run writes
- * every row again or reads a single record. Undefined while another run of this stream is under way.
+ * The run with this id; begins it if it is new. It continues at the cursor of a full pass that died, unless it rewrites
+ * every row or reads a single record. Undefined while another run of this stream is in progress.
  */
 export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promise<StreamRow | undefined> {
   const known = await readStream(store, key);
@@ -112,10 +112,7 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   });
 }
 
-/**
- * Which parts the list of a run comes in. A second attempt that comes later leaves those that are there; returns those
- * that stand.
- */
+/** Stores the parts that a run's list has. A later attempt keeps the stored parts; returns them. */
 export async function keepParts(store: Store, key: StreamKey, runId: string, parts: string): Promise<string> {
   const update = store.kysely.updateTable('streams').set({ cursor: parts }).where(isUnderWay(key, runId));
   await update.where('cursor', 'is', null).execute();
@@ -124,8 +121,8 @@ export async function keepParts(store: Store, key: StreamKey, runId: string, par
 }
 
 /**
- * Moves a run's cursor past one page, whose rows are written by now. False when another run took over, or another
- * attempt of the same activity was first.
+ * Moves a run's cursor past a page whose rows are written. False if another run took over, or another attempt of the
+ * same activity was first.
  */
 export async function commitPage(store: Store, key: StreamKey, runId: string, page: CommittedPage): Promise<boolean> {
   const { counts, state, segment, tally } = page;
@@ -152,7 +149,7 @@ export async function commitPage(store: Store, key: StreamKey, runId: string, pa
   return result.numUpdatedRows === 1n;
 }
 
-/** Ends a run that cannot go on until a person cures the cause. */
+/** Ends a run that cannot continue until a person removes the cause. */
 export async function refuseRun(
   store: Store,
   key: StreamKey,
@@ -172,7 +169,7 @@ export async function refuseRun(
     .execute();
 }
 
-/** The condition of whatever a run writes: no row fits it once the run is over or another took over. */
+/** Condition for everything that a run writes: no row matches once the run is over or was replaced. */
 export function isUnderWay({ tenantId, stream }: StreamKey, runId: string) {
   return (eb: ExpressionBuilder<Tables, 'streams'>): Expression<SqlBool> =>
     eb.and({ tenant_id: tenantId, stream, run_id: runId, state: 'running' });

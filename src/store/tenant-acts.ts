@@ -5,13 +5,13 @@ import type { Store, StoreTables } from './open-store.ts';
 import { giveUpPeople, lapseCreating } from './people.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 
-/** A person and the tenant that they act upon. */
+/** A person, and the tenant that they act upon. */
 export interface TenantAct {
   tenantId: string;
   by: string;
 }
 
-/** All work of the tenant waits until a person resumes it. False when no active or paused tenant has that name. */
+/** Stops all work of the tenant until a person resumes it. False if no active or paused tenant has that name. */
 export async function pauseByPerson(store: Store, act: TenantAct): Promise<boolean> {
   return change(store, { ...act, act: 'paused' }, (trx, version) =>
     trx.kysely
@@ -30,7 +30,7 @@ export async function pauseByPerson(store: Store, act: TenantAct): Promise<boole
   );
 }
 
-/** False when the tenant is not paused by a person. */
+/** False if no person paused the tenant. */
 export async function resumeByPerson(store: Store, act: TenantAct): Promise<boolean> {
   return change(store, { ...act, act: 'resumed' }, (trx, version) =>
     trx.kysely
@@ -44,15 +44,14 @@ export async function resumeByPerson(store: Store, act: TenantAct): Promise<bool
 }
 
 /**
- * Nothing of the tenant goes on from here: nobody is told of it any more, and a worker ends its schedules and
- * workflows.
- * False when it is removed.
+ * Removes a tenant: its work stops, nobody is notified about it any more, and a worker ends its schedules and
+ * workflows. False if it was removed before.
  */
 export async function removeTenant(store: Store, act: TenantAct): Promise<boolean> {
   return changeTenants(store, (trx, version) => removeApplied(trx, version, act));
 }
 
-/** The same in a change of tenants that is under way. */
+/** The same within a running change of tenants. */
 export async function removeApplied(trx: Store, version: number, { tenantId, by }: TenantAct): Promise<boolean> {
   const { numUpdatedRows } = await trx.kysely
     .updateTable('tenants')
@@ -71,7 +70,7 @@ export async function removeApplied(trx: Store, version: number, { tenantId, by 
   return numUpdatedRows > 0n;
 }
 
-/** A worker has ended the schedules and workflows of a removed tenant: what its hires held is everybody's again. */
+/** Records that a worker ended the schedules and workflows of a removed tenant; releases what its hires held. */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
   await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
@@ -99,7 +98,7 @@ async function change(
   });
 }
 
-/** Whether a tenant of that name was ever applied, a removed one included. */
+/** Whether a tenant of that name was ever applied, including removed ones. */
 /** Tenants that were ever applied, by name. */
 export async function appliedNames({ kysely }: StoreTables): Promise<string[]> {
   const rows = await kysely.selectFrom('tenants').select('tenant_id').where('version', 'is not', null).execute();

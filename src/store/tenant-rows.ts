@@ -10,20 +10,19 @@ import { handOverRecorded, recordedBy } from './person-rows.ts';
 import { destroyDataKeys, listDataKeys } from './sealed-values.ts';
 import { siblingsOf } from './tenant-states.ts';
 
-// All that a tenant has in the store, and how it goes. The map says which tables those are, so that a new one is among
-// them from the beginning.
+// Finds and erases all rows of a tenant. The data map names the tables, so that a new table is included from the start.
 
-/** Proof, and what operators did: these rows stay, and hold no id and no value of a person. */
+/** Proofs and records of operators' acts: these rows stay; they hold no ids and no values of people. */
 const STAYING: ReadonlySet<string> = new Set(['audit', 'erasures', 'person_marks', 'tenants']);
-/** Whom several tenants may have. */
+/** Tables of people that several tenants may share. */
 const SHARED: ReadonlySet<string> = new Set(['persons', 'person_keys']);
-/** Rows a statement: nothing else waits long for one. */
+/** Rows in one statement, so that nothing waits long for it. */
 const BATCH = 2_000;
 
-/** Triggers write of these: first of all. */
+/** Erased first: triggers write rows about these. */
 const FIRST = ['hires', 'holds', 'alarms'];
 
-/** Tables whose rows are each one tenant's. */
+/** Tables in which each row belongs to one tenant. */
 const OWN_TABLES: readonly string[] = Object.entries(STORE_PLACES)
   .flatMap(([table, place]) => {
     const columns = [...('people' in place ? Object.keys(place.people) : []), ...place.others.split(' ')];
@@ -31,7 +30,7 @@ const OWN_TABLES: readonly string[] = Object.entries(STORE_PLACES)
   })
   .toSorted((one, other) => Number(FIRST.includes(other)) - Number(FIRST.includes(one)));
 
-/** Where rows of the tenant stand; tables without any are left out. */
+/** Places that hold rows of the tenant, with counts; places without any are left out. */
 export async function countTenantRows(store: Store, tenantId: string): Promise<Pick<FoundRows, 'place' | 'count'>[]> {
   const counts = [
     ...OWN_TABLES.map((table) => [table, sql`from ${sql.table(table)} where tenant_id = ${tenantId}`] as const),
@@ -46,7 +45,7 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
     const count = Number(counted.rows[0]?.count);
     if (count > 0) found.push({ place, count });
   }
-  // Beside a store in SQLite; in Postgres they are one of its tables.
+  // With SQLite the data keys are in a file beside the store; in Postgres they are one of its tables.
   const { sealing } = store;
   const keys = sealing === undefined || store.kind === 'postgres' ? [] : await listDataKeys(sealing, tenantId);
   if (keys.length > 0) found.push({ place: 'data_keys', count: keys.length });
@@ -54,8 +53,8 @@ export async function countTenantRows(store: Store, tenantId: string): Promise<P
 }
 
 /**
- * Takes away all that is this tenant's alone, a bounded number of rows at a time: repeating it is harmless, and whoever
- * comes next goes on where a process died. Whom another tenant has too stays that tenant's.
+ * Erases all that belongs to this tenant alone, in bounded batches: it can be repeated, and a repeat continues where a
+ * process died. A person whom another tenant has too stays with that tenant.
  */
 export async function eraseTenantRows(store: Store, tenantId: string): Promise<void> {
   const { kysely } = store;
@@ -67,12 +66,12 @@ export async function eraseTenantRows(store: Store, tenantId: string): Promise<v
   for (const table of OWN_TABLES) await deleteSome(store, table, sql<boolean>`tenant_id = ${tenantId}`);
   await erasePeople(store, tenantId);
   await sql`delete from leases where name = ${`events ${tenantId}`}`.execute(kysely);
-  // What stands of the tenant in backups can be read no more.
+  // Makes the tenant's data in backups unreadable.
   if (store.sealing !== undefined) await destroyDataKeys(store.sealing, tenantId);
 }
 
 /**
- * Goes through the people of all tenants by their ids: a batch is read outside a transaction and changed in one of its
+ * Goes through the people of all tenants by id. It reads a batch outside a transaction and changes it in one of its
  * own, so that nobody waits long for the database.
  */
 async function erasePeople(store: Store, tenantId: string): Promise<void> {
@@ -94,7 +93,7 @@ async function erasePeople(store: Store, tenantId: string): Promise<void> {
   await deleteSome(store, 'person_keys', sql<boolean>`tenant_id = ${tenantId}`);
 }
 
-/** Whom no other tenant has goes; of the others goes that they are this tenant's. */
+/** Erases people whom no other tenant has; other people only lose their relation to this tenant. */
 async function eraseSome(trx: Store['kysely'], tenantId: string, people: readonly string[]): Promise<void> {
   const some = sql`person_id in (${sql.join(people)})`;
   const own = sql<{ person_id: string }>`select person_id from persons where ${some} and ${ownPeople(tenantId)}`;
@@ -110,8 +109,8 @@ async function eraseSome(trx: Store['kysely'], tenantId: string, people: readonl
 }
 
 /**
- * The name of the tenant stays, so that its webhooks are answered as those of a removed tenant; nothing of its
- * definition does. Applied again, it begins as a tenant that was never here. In the transaction that ends the erasure.
+ * Keeps the tenant's name, so that its webhooks are answered as those of a removed tenant, but nothing of its
+ * definition. If it is applied again, it begins as a new tenant. Runs in the transaction that ends the erasure.
  */
 export function endTenantErasure(
   store: Store,
@@ -132,7 +131,7 @@ async function forgetDefinition({ kysely, now }: Store, tenantId: string): Promi
     .select('receives')
     .where('tenant_id', '=', tenantId)
     .executeTakeFirst();
-  // A tenant's id stays with its company: marks of who was erased are by its ids.
+  // The company stays beside the tenant's id: the marks of erased people are made with its ids.
   const { company, environment, origin } = JSON.parse(known?.receives ?? '{}') as Partial<Receives>;
   await kysely
     .updateTable('tenants')
@@ -152,8 +151,8 @@ async function forgetDefinition({ kysely, now }: Store, tenantId: string): Promi
 }
 
 /**
- * A store that was put back forgets a tenant that was erased since it was copied; what was applied after that is
- * another beginning, and stays. Says whether it met the tenant.
+ * Erases a tenant from a restored store if it was erased after the backup was made; a tenant applied again after that
+ * stays. Returns whether the store had the tenant.
  */
 export async function eraseRestoredTenant(store: Store, tenantId: string, askedAt: number): Promise<boolean> {
   const known = await store.kysely
@@ -190,7 +189,7 @@ const FORGOTTEN = {
   digested_on: null,
 } as const;
 
-/** What stands in place of details that named people. */
+/** Replaces details that named people. */
 const CLEARED = 'erased';
 
 function toClear(tenantId: string) {
@@ -206,14 +205,14 @@ function ownKeys(tenantId: string) {
     ${ownPeople(tenantId)}))`;
 }
 
-/** People whom this tenant has; never null, as a comparison with nothing would be. */
+/** People whom this tenant has; written so that it is never null. */
 function isOf(tenantId: string) {
   return sql<boolean>`(coalesce(persons.tenant_id, '') = ${tenantId} or coalesce(${recordedBy(tenantId)}, 1 = 0)
     or exists (select 1 from person_keys as mine
       where mine.person_id = persons.person_id and mine.tenant_id = ${tenantId}))`;
 }
 
-/** People whom this tenant has, and no other one. */
+/** People whom only this tenant has. */
 function ownPeople(tenantId: string) {
   return sql<boolean>`${isOf(tenantId)}
     and (tenant_id is null or tenant_id = ${tenantId}) and (recorded is null or ${recordedBy(tenantId)})

@@ -2,10 +2,10 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
-/** Why a tenant is paused that a person paused: only a person resumes it. */
+/** The pause code of a tenant that a person paused: only a person resumes it. */
 export const PAUSED_BY_PERSON = 'PAUSED_BY_PERSON';
 
-/** What the store knows of a tenant; made on first sight. */
+/** The tenant's row; created on first use. */
 export async function readTenantState(store: Store, tenantId: string): Promise<TenantRow> {
   const known = await store.kysely
     .selectFrom('tenants')
@@ -33,7 +33,7 @@ const STATE_COLUMNS = [
   'digested_on',
 ] as const;
 
-/** How a tenant stands, without the texts of its files. */
+/** A tenant's state, without the texts of its files. */
 export type TenantState = Pick<TenantRow, (typeof STATE_COLUMNS)[number]>;
 
 /** Every tenant the store has seen. */
@@ -41,15 +41,15 @@ export async function listTenantStates(store: Store): Promise<TenantState[]> {
   return store.kysely.selectFrom('tenants').select(STATE_COLUMNS).execute();
 }
 
-/** Stops all work of the tenant until `resumeTenant`. Says whether it was running before. */
+/** Stops all work of the tenant until `resumeTenant`. Returns whether it was running before. */
 export async function pauseTenant(store: Store, tenantId: string, code: string, message: string): Promise<boolean> {
   await readTenantState(store, tenantId);
   return wasPaused(pausing(store, tenantId, { code, message, key: null }));
 }
 
 /**
- * The same because of a key, by its fingerprint. Whoever worked with it says which key was verified when they began: if
- * another was verified since, theirs is an old one and says nothing about the tenant.
+ * Pauses a tenant because of a key, given by fingerprint. `verified` is the key that was verified when the caller
+ * began: if another was verified since, the caller used an old key, which says nothing about the tenant.
  */
 export async function pauseForKey(
   store: Store,
@@ -79,7 +79,7 @@ async function wasPaused(pause: ReturnType<typeof pausing>): Promise<boolean> {
   return (await pause.executeTakeFirst()).numUpdatedRows === 1n;
 }
 
-/** Undoes `pauseTenant`, never a person's pause. Says whether the tenant was paused before. */
+/** Undoes `pauseTenant`, but never a person's pause. Returns whether the tenant was paused before. */
 export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')
@@ -91,7 +91,7 @@ export async function resumeTenant(store: Store, tenantId: string): Promise<bool
   return result.numUpdatedRows === 1n;
 }
 
-/** Remembers the moment the first reconcile began; a second start keeps the first moment. */
+/** Records when the first reconcile began; a second start keeps the first time. */
 export async function startBaseline(store: Store, tenantId: string): Promise<void> {
   await store.kysely
     .updateTable('tenants')
@@ -104,7 +104,7 @@ export async function finishBaseline(store: Store, tenantId: string): Promise<vo
   await update(store, tenantId, { baseline_done_at: store.now });
 }
 
-/** Gives the moment that the store knows it by. */
+/** Records a reconcile and returns the time stored for it. */
 export async function recordReconcile({ kysely, now }: Store, tenantId: string, full: boolean): Promise<number> {
   const { reconciled_at: at } = await kysely
     .updateTable('tenants')
@@ -116,8 +116,8 @@ export async function recordReconcile({ kysely, now }: Store, tenantId: string, 
 }
 
 /**
- * The tenant's next reconcile compares everything, as once a day, by a person's word. One that was restored, and one
- * without a baseline, compares more than that already.
+ * Makes the tenant's next reconcile compare everything, as it does once a day, because a person asked for it. A
+ * restored tenant, or one without a baseline, already compares more.
  */
 export async function compareAnew({ kysely }: Store, tenantId: string): Promise<void> {
   await kysely
@@ -133,8 +133,9 @@ export async function recordVerifiedKey(store: Store, tenantId: string, fingerpr
 }
 
 /**
- * What was known of the tenant's company no longer counts for the key that it is paused for, by the word of this
- * person. Nobody confirms a company beforehand. Says whether it was paused for that.
+ * Records that a person vouches for the company of the key that the tenant is paused for, so that earlier knowledge of
+ * the company no longer counts. A company cannot be confirmed in advance. Returns whether the tenant was paused for
+ * that.
  */
 export async function confirmCompany(store: Store, tenantId: string, by: string): Promise<boolean> {
   const result = await store.kysely
@@ -151,7 +152,7 @@ export async function confirmCompany(store: Store, tenantId: string, by: string)
   return result.numUpdatedRows === 1n;
 }
 
-/** Milliseconds on the database's clock. */
+/** Milliseconds by the database's clock. */
 export async function readClock(store: Store): Promise<number> {
   const { rows } = await sql<{ now: number }>`select ${store.now} as now`.execute(store.kysely);
   return Number(rows[0]?.now);
@@ -168,7 +169,7 @@ interface Company {
   origin?: string;
 }
 
-/** The other tenants of this one's company, removed ones as well. */
+/** The other tenants of this one's company, including removed ones. */
 export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
   const rows = await kysely
     .selectFrom('tenants')

@@ -1,12 +1,12 @@
 import type { Generated } from 'kysely';
 
 export interface InstallationTable {
-  /** Born with the store; begins every task queue, workflow id and schedule id. */
+  /** Made with the store; prefix of every task queue, workflow id and schedule id. */
   id: string;
   created_at: number;
-  /** Counts every change of a tenant's definition or state that running processes must take up. */
+  /** Counts the changes of tenants' definitions and states that running processes must take up. */
   tenants_version: number;
-  /** As in `freezes`, for workers of the version before. */
+  /** As in `freezes`, for workers of the previous version. */
   frozen_at: number | null;
   frozen_by: string | null;
 }
@@ -14,7 +14,7 @@ export interface InstallationTable {
 export interface FreezeTable {
   /** Empty for the whole fleet. */
   tenant_id: string;
-  /** Foreign writes stand still since then, by this person's word. */
+  /** Since when, and by whose order, writes to partner and HR system are stopped. */
   frozen_at: number;
   frozen_by: string;
 }
@@ -25,49 +25,49 @@ export interface TenantTable {
   paused_code: string | null;
   paused_message: string | null;
   paused_at: number | null;
-  /** Fingerprint of the key it is paused for, where it is a key's fault. */
+  /** Fingerprint of the key that caused the pause, if a key did. */
   paused_key: string | null;
   /** Fingerprint of the partner key that last passed the known-good read. */
   verified_key: string | null;
-  /** When a person last said that the key is the right company's, and who. */
+  /** When a person last confirmed that the key belongs to the right company, and who. */
   company_confirmed_at: number | null;
   company_confirmed_by: string | null;
-  /** Fingerprint of the key that this was said of. */
+  /** Fingerprint of the key that they confirmed. */
   company_confirmed_key: string | null;
   baseline_started_at: number | null;
   baseline_done_at: number | null;
   reconciled_at: number | null;
   fully_reconciled_at: number | null;
-  /** Closed by 402: { required, available }. */
+  /** Set while a 402 keeps the gate closed: { required, available }. */
   credit_gate: string | null;
   /** When the last canary enrolment left. */
   canary_at: number | null;
-  /** What a probe showed of the partner's stage filter, JSON, and when. */
+  /** The result of probing the partner's stage filter, JSON, and when. */
   stage_filter: string | null;
   stage_filter_at: number | null;
-  /** The installation's counter at its last change; null for a tenant that was never applied. */
+  /** The installation's counter at its last change; null if the tenant was never applied. */
   version: number | null;
-  /** Absolute path of its file where it was applied; what relative paths in it are meant from. */
+  /** Absolute path of its file when it was applied; relative paths in it start there. */
   file: string | null;
-  /** JSON: the tenant file and its mapping files, path -> text. References to secrets, never secrets. */
+  /** JSON: the tenant file and its mapping files, path -> text. They refer to secrets but contain none. */
   files: string | null;
-  /** JSON: what the receiver needs of them, so that it parses no file; see Receives. */
+  /** JSON: what the receiver needs from the files, so that it need not parse them; see Receives. */
   receives: string | null;
   applied_at: number | null;
   applied_by: string | null;
-  /** As in `freezes`, for workers of the version before. */
+  /** As in `freezes`, for workers of the previous version. */
   frozen_at: number | null;
   frozen_by: string | null;
   removed_at: number | null;
-  /** A worker tells its `notify` address until then; no other does at the same time. */
+  /** Until then one worker notifies the `notify` address; no other does so at the same time. */
   notify_until: number | null;
-  /** The day of its last digest, YYYY-MM-DD in its own time zone. */
+  /** The day of its last digest, YYYY-MM-DD in its time zone. */
   digested_on: string | null;
-  /** When a worker had ended the schedules and workflows of the removed tenant. */
+  /** When a worker ended the schedules and workflows of the removed tenant. */
   ended_at: number | null;
 }
 
-/** Everything that a person can do or look at, and the audit trail tells. */
+/** Every act or look of a person that the audit trail records. */
 export const auditActs = [
   'applied',
   'paused',
@@ -108,52 +108,52 @@ export const auditActs = [
   'key-rotated',
 ] as const;
 
-/** What people did to tenants and to the fleet, and what they looked at; see `audit.ts`. */
+/** Acts of people on tenants and the fleet, and what they looked at; see `audit.ts`. */
 export interface AuditTable {
   at: number;
-  /** Whose word it was, as it is shown: a name, and on whose behalf. */
+  /** The name given for the act, as it is displayed, and on whose behalf. */
   by: string;
   /** Null for the whole fleet. */
   tenant_id: string | null;
   act: (typeof auditActs)[number];
-  /** What changed, one line each; settings and references, no secrets. Erasing a person takes their ids out. */
+  /** Changes, one line each; settings and references, no secrets. The erasure of a person removes their ids. */
   details: string | null;
-  /** The tenant's id, or empty for the fleet. This and what follows is null until the row is sealed. */
+  /** The tenant's id, or empty for the fleet. This and the following columns are null until the row is sealed. */
   chain: Generated<string | null>;
   /** Its number in the chain, from 1. */
   seq: Generated<number | null>;
-  /** Who did it, as the system or a sign-in told: never what somebody typed. */
+  /** The actor as the system or a sign-in reported it, never as typed by somebody. */
   actor: Generated<string | null>;
-  /** Kind and keyed hash of the one record that it was about. */
+  /** Kind and keyed hash of the one record that the act was about. */
   subject: Generated<string | null>;
-  /** Hashed before `details`; null once some of them were erased. */
+  /** Hashed together with `details`; null once some of them were erased. */
   salt: Generated<string | null>;
   details_hash: Generated<string | null>;
-  /** at-once: with the act. later: written by a version that knew no chain, and sealed as it was found. */
+  /** at-once: with the act. later: written by a version without chains, and sealed as found. */
   sealed: Generated<'at-once' | 'later' | null>;
-  /** Hash of the row before; empty for the first. */
+  /** Hash of the previous row; empty for the first. */
   prev: Generated<string | null>;
   hash: Generated<string | null>;
 }
 
-/** The last row of each chain. Its lock is what orders the acts of one tenant. */
+/** The last row of each chain. Its lock puts the acts of one tenant in order. */
 export interface AuditHeadTable {
   chain: string;
   seq: number;
   hash: string;
-  /** Up to here the head was noted outside the store. */
+  /** The last row whose head was noted outside the store. */
   noted: Generated<number>;
 }
 
-/** One data key of a tenant: the latest encrypts, all decrypt. */
+/** A data key of a tenant: the latest encrypts, all of them decrypt. */
 export interface DataKeyTable {
   key_id: string;
   tenant_id: string;
   nth: number;
-  /** Base64, encrypted by the master key of this id. */
+  /** Base64, encrypted with this master key. */
   wrapped: string;
   master_key: string;
   made_at: number;
-  /** Every value of the tenant was seen to be encrypted with it. */
+  /** When all of the tenant's values were seen to be encrypted with it. */
   swept_at: number | null;
 }

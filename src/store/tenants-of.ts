@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Begins a statement: `known` are the tenants that have rows in a table, and a last one that is null. Each is found by
- * one step in an index that begins with the tenant, however many rows it has; to group them would read them all.
+ * Begins a statement: `known` lists the tenants that have rows in a table, and ends with a null. Each tenant costs one
+ * step in an index that begins with the tenant, however many rows it has; `group by` would read all rows.
  */
 export function withTenantsOf(table: 'inbox' | 'hints', where: RawBuilder<boolean>): RawBuilder<unknown> {
   const first = sql`select min(tenant_id) from ${sql.table(table)} as rest where ${where}`;

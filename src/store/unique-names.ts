@@ -4,14 +4,14 @@ import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 
-/** One name in an HR system: `place` is its own field, which tenants may call otherwise. */
+/** One name in an HR system: `place` is its own field, for which tenants may use another name. */
 export interface UniqueName {
   field: string;
   place: string;
   name: string;
 }
 
-/** What this hire was given, by field. */
+/** The names that this hire was given, by field. */
 export async function readNames({ kysely }: Store, ref: HireRef): Promise<Map<string, string>> {
   const rows = await kysely
     .selectFrom('unique_names')
@@ -21,7 +21,7 @@ export async function readNames({ kysely }: Store, ref: HireRef): Promise<Map<st
   return new Map(rows.map(({ field, name }) => [field, name]));
 }
 
-/** Whether another hire was given one of them, unless it ended without an employee. */
+/** Whether another hire was given one of these names, unless it ended without an employee. */
 export async function isGiven(
   { kysely }: Store,
   connection: string,
@@ -40,15 +40,15 @@ export async function isGiven(
   return given !== undefined;
 }
 
-/** A hire that is under way or has an employee; what one without left behind is free. */
+/** Hires in progress or with an employee; names of a hire that ended without one are free. */
 const counts = sql<boolean>`exists (
   select 1 from hires where hires.tenant_id = unique_names.tenant_id
     and hires.job_candidate_id = unique_names.job_candidate_id and hires.period = unique_names.period
     and (hires.state = 'open' or hires.employee_id is not null))`;
 
 /**
- * Gives them to the hire in place of `before`, all or none. @throws ConnectorError NAME_TAKEN (retry) where another
- * hire, or another worker of this one, was faster
+ * Gives all of the names to the hire in place of `before`, or none.
+ * @throws ConnectorError NAME_TAKEN (retry) if another hire, or another worker of this one, was faster
  */
 export async function giveNames(
   { kysely }: Store,
@@ -62,7 +62,7 @@ export async function giveNames(
         .deleteFrom('unique_names')
         .where((eb) => eb.and({ ...hireColumns(ref), field, name }))
         .execute();
-    // In one order, so that no two transactions wait for each other.
+    // In a fixed order, so that no two transactions wait for each other.
     for (const { field, place, name } of names.toSorted((one, other) => (one.place < other.place ? -1 : 1))) {
       const key = { connection, place, name_key: keyOf(name) };
       await trx
@@ -80,7 +80,7 @@ export async function giveNames(
   });
 }
 
-/** Capitals tell no two names apart. */
+/** Names that differ only in case count as equal. */
 function keyOf(name: string): string {
   return name.toLowerCase();
 }

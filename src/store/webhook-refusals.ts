@@ -8,7 +8,7 @@ export interface WebhookRefusal {
   count: number;
 }
 
-/** Adds to what was refused so far: one row for each tenant and reason, however many deliveries there are. */
+/** Counts refused deliveries: one row for each tenant and reason, however many deliveries there are. */
 export async function addWebhookRefusals(store: Store, refusals: readonly WebhookRefusal[]): Promise<void> {
   if (refusals.length === 0) return;
   const row = ({ tenantId, reason, count }: WebhookRefusal) => ({
@@ -29,18 +29,18 @@ export async function addWebhookRefusals(store: Store, refusals: readonly Webhoo
     .execute();
 }
 
-/** What a tenant's webhooks came to: the last one stored, and what was refused, by reason. */
+/** The state of a tenant's webhooks: the last stored delivery, and refused ones by reason. */
 export interface WebhookFacts {
   tenantId: string;
-  /** When the partner's last delivery of this company was stored, ms on the database's clock. */
+  /** When the partner's last delivery for this company was stored, ms by the database's clock. */
   acceptedAt?: number;
-  /** When the last one that names another company was. */
+  /** When the last delivery that names another company was stored. */
   otherCompanyAt?: number;
-  /** The reason met last first. */
+  /** Latest reason first. */
   refused: { reason: string; count: number; lastAt: number }[];
 }
 
-/** Of tenants that are applied or were refused a delivery. */
+/** For tenants that are applied or had a delivery refused. */
 export async function readWebhookFacts(store: Store): Promise<Map<string, WebhookFacts>> {
   const [stored, refused] = await Promise.all([
     readLatest(store),
@@ -61,7 +61,7 @@ export async function readWebhookFacts(store: Store): Promise<Map<string, Webhoo
   );
 }
 
-/** A few steps in an index for each tenant: the inbox is too large to be read for this. */
+/** A few index steps for each tenant: the inbox is too large to read for this. */
 async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refused'>[]> {
   const rows = await kysely
     .selectFrom('tenants')

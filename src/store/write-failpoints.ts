@@ -12,7 +12,7 @@ import {
   UpdateQueryNode,
 } from 'kysely';
 
-/** Calls `pass` directly before and after every write to the store, named by verb and table. */
+/** Calls `pass` directly before and after every write to the store, with a name made of verb and table. */
 export function writeFailpoints(pass: (point: string) => void): KyselyPlugin {
   const writing = new WeakMap<QueryId, string>();
   return {
@@ -40,14 +40,14 @@ function nameOf(node: RootOperationNode): string | undefined {
   return undefined;
 }
 
-/** A write that was spelt out instead of built; of one that begins with another (`with`), the last. */
+/** Names a write given as text; if it begins with another one (`with`), the last one counts. */
 function nameOfText(text: string): string | undefined {
   const [, verb, table] =
     /^\s*(?:with\b[^]*\)\s*)?(insert|update|delete)\b(?:\s+(?:into|from))?\s*"?(\w*)/i.exec(text) ?? [];
   return verb === undefined ? undefined : `store.${verb.toLowerCase()}.${table || 'unknown'}`;
 }
 
-/** Digs the table's name out of the node that holds it. */
+/** Finds the table's name in a query node. */
 function tableOf(node: unknown): string {
   if (typeof node !== 'object' || node === null) return 'unknown';
   if ('kind' in node && node.kind === 'IdentifierNode' && 'name' in node) return String(node.name);
