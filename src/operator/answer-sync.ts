@@ -11,7 +11,7 @@ export interface AnswersOptions {
   version: string;
   mark: string;
   log: Logger;
-  /** Ends, with whatever error, when `signal` is aborted: nobody listens any more. */
+  /** Rejects when `signal` is aborted: the asking command is gone. */
   follow(request: StreamRequest, onLook: (look: StreamLook) => void, signal: AbortSignal): Promise<StreamResult>;
 }
 
@@ -19,12 +19,12 @@ export interface Answering {
   close(): Promise<void>;
 }
 
-/** Longer paths are no addresses of sockets. */
+/** A longer path cannot be a socket address. */
 const LONGEST_PATH = 100;
 
 /**
- * Starts and follows runs for `hirebridge sync` of this machine, on a socket that only this user reaches. Where there
- * can be none, nothing is lost: the command then does it itself.
+ * Starts and follows runs for `hirebridge sync` commands on this machine, through a socket that only this user can
+ * open. Without a socket nothing is lost: the command then does the work itself.
  */
 export async function answerSync(options: AnswersOptions): Promise<Answering> {
   const folder = socketFolder(options.dataDir);
@@ -55,7 +55,7 @@ export async function answerSync(options: AnswersOptions): Promise<Answering> {
   };
 }
 
-/** Takes away what killed workers left behind. */
+/** Removes sockets that killed workers left behind. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name));
 }
@@ -83,7 +83,7 @@ async function answer(socket: Socket, { version, mark, follow }: AnswersOptions)
     const question = JSON.parse(first.value) as Question;
     if (question.version !== version || question.mark !== mark) return tell({ taken: false });
     tell({ taken: true });
-    // Without this line the asker has turned to somebody else, and a run of it would be a second one.
+    // Without this line the command has turned to another worker, and a run here would be a second one.
     if ((await lines.next()).done === true) return;
     tell({ result: await follow(question.request, (look) => tell({ look }), left.signal) });
   } catch (error) {

@@ -22,12 +22,12 @@ import { hireWrites, readHire } from './plan-hire.ts';
 import type { HireWrites, PlannedRecord } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
 
-/** What applying a plan came to. */
+/** The result of applying a plan. */
 export interface Applied {
   written: number;
-  /** Written by an earlier apply of the same plan, or by a sync meanwhile. */
+  /** Records written by an earlier apply of the same plan, or by a sync in the meantime. */
   already: number;
-  /** No longer as they were planned from: nothing of them was written. */
+  /** Records that differ from what the plan was made from: they were not written. */
   changed: { record: string; reason: string }[];
   refused: { record: string; reason: string }[];
 }
@@ -42,7 +42,7 @@ function mappingGone({ mappingHash, subject }: SavedPlan): ConnectorError {
   });
 }
 
-/** Writes exactly what a kept plan has, and names what is no longer as it was planned from. */
+/** Writes exactly what a saved plan contains, and reports records that changed since the plan was made. */
 export async function applySavedPlan(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   await assertMayWrite(open.store, plan.tenantId);
   const apply = landedNames.some((name) => name === plan.subject) ? applyStream : applyHire;
@@ -56,12 +56,12 @@ export async function applySavedPlan(open: OpenTenant, plan: SavedPlan, by: stri
   return applied;
 }
 
-/** What writing one part of a hire came to. */
+/** The result of writing one part of a hire. */
 type Written = { state: 'applied' } | { state: 'changed' | 'refused'; reason: string };
 
 /**
- * Writes what a plan has for a hire, part by part. Before each part the hire is planned anew: a part that would come
- * out otherwise is named and left alone, one that is there by now was written by an earlier apply.
+ * Writes a plan for a hire, part by part. Plans the hire again before each part: a part that would now differ is
+ * reported and skipped, and a part that is there already was written by an earlier apply.
  */
 async function applyHire(given: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   const open = { ...given, deps: { ...given.deps, actor: { runId: plan.hash, by } } };
@@ -85,7 +85,7 @@ async function writeTarget(open: OpenTenant, jobCandidateId: string, change: Pla
   return { due, written: due === undefined ? judgeAbsent(now) : await writePart(hire, change, due) };
 }
 
-/** Nothing is left to write: it is there, unless something speaks against it. */
+/** Nothing is left to write: the part is there already, unless a note says otherwise. */
 function judgeAbsent({ notes }: HireWrites): Written {
   const [note] = notes;
   return note === undefined ? { state: 'applied' } : { state: 'changed', reason: `${note.what}: ${note.reason}` };
@@ -123,7 +123,7 @@ async function correct(hire: HireContext, planned: PlannedRecord): Promise<Writt
   return { state: 'applied' };
 }
 
-/** Through claim, intent and deadline, as the hire's workflow would; it finds the employee when it comes by. */
+/** Makes the employee through claim, intent and deadline, as the hire's workflow would, which later finds them. */
 async function employ(hire: HireContext, planned: PlannedRecord): Promise<Written> {
   if (hire.row.step !== 'employ') return notDue(hire, 'employee');
   const made = await planEmployee(hire);
@@ -142,7 +142,7 @@ function newFields({ changes }: PlannedRecord): EmployeeFields {
   return Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, change.new as FieldValue]));
 }
 
-/** Credits and readiness are the workflow's to judge; a plan shows what it will write, and does not hurry it. */
+/** The workflow judges credits and readiness; a plan only shows what the workflow will write, and does not hurry it. */
 function notDue({ row, ref }: HireContext, part: string): never {
   throw new ConnectorError({
     code: 'PLAN_NOT_DUE',
@@ -159,14 +159,14 @@ interface Applying {
   ends: PlanEnds;
   destination: Destination;
   plan: SavedPlan;
-  /** What is still to be written, by id. */
+  /** Rows still to write, by id. */
   left: Map<string, RowPlan>;
   applied: Applied;
 }
 
 /**
- * Writes what a plan has for a stream. A record that is no longer as it was planned from, at the partner or in its
- * row, is named and left alone. What an earlier, killed apply wrote is recognised and not written again.
+ * Writes a plan for a stream. A record that changed since the plan was made, at the partner or in its row, is reported
+ * and skipped. Rows written by an earlier apply that was killed are recognised and not written again.
  */
 async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   const { store, tenant, connection } = open;
@@ -188,7 +188,7 @@ async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promi
   return applying.applied;
 }
 
-/** The mapping that made the plan, whichever is in force by now. */
+/** The mapping that made the plan, even if another one is in force by now. */
 async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: SavedPlan, stream: PullName) {
   const { mapping } = streamEnds(connection, stream);
   if (plan.source === 'writes' || mapping.hash === plan.mappingHash) return mapping;
@@ -204,7 +204,7 @@ async function applyAll(applying: Applying): Promise<void> {
   for (let from = 0; from < ids.length; from += PAGE) await applyRows(applying, ids.slice(from, from + PAGE));
 }
 
-/** Reads the partner's list again: what it shows must still come to what was planned. */
+/** Reads the partner's list again: its records must still map to what was planned. */
 async function applyPages(open: OpenTenant, applying: Applying): Promise<void> {
   const { ends, left } = applying;
   for await (const page of readPages(open, ends.stream)) {

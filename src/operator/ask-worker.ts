@@ -7,23 +7,23 @@ import { ConnectorError, type ErrorAction } from '../errors.ts';
 import type { SyncRun } from '../temporal/start-sync.ts';
 import type { StreamLook, StreamRequest, StreamResult } from './follow-stream.ts';
 
-/** Each worker of this machine has a socket here, by its process id; only their user may enter. */
+/** Holds a socket for each worker of this machine, named by process id; only the user may enter the folder. */
 export function socketFolder(dataDir: string): string {
   return join(dataDir, 'workers');
 }
 
-/** What a question and its worker must have in common; no path and no password of it can be read. */
+/** Must be the same for a command and its worker; a hash, so that it reveals no path or password. */
 export function installationMark(storeUrl: string, tenantsDir: string): string {
   return createHash('sha256').update(`${storeUrl}\n${tenantsDir}`).digest('hex');
 }
 
-/** Lines of JSON; another version's worker is not asked. */
+/** Sent as lines of JSON; workers of another version are not asked. */
 export interface Question {
   version: string;
   mark: string;
   request: StreamRequest;
 }
-/** Only this lets the worker begin: one that stood still must not begin late what another did meanwhile. */
+/** The worker begins only on this message: a worker that was suspended must not repeat what another has done since. */
 export interface Go {
   go: true;
 }
@@ -34,15 +34,15 @@ export type Reply =
   | { result: StreamResult }
   | { error: { code?: string; action?: ErrorAction; message: string } };
 
-/** A worker that runs takes a question within this time. */
+/** A running worker accepts a question within this time. */
 const TAKEN_WITHIN_MS = 2_000;
-/** A worker that took a question says every second that it is alive, whatever its run does. */
+/** A worker that accepted a question reports every second that it is alive, whatever its run does. */
 export const ALIVE_EVERY_MS = 1_000;
 const SILENT_AFTER_MS = 10_000;
 
 /**
- * Has a worker of this machine start one run and follow it: it is connected to everything already, and a command of its
- * own would need a second for that. Undefined where none takes the question, and nothing was started.
+ * Lets a worker of this machine start a run and follow it: the worker is connected already, while a command of its own
+ * would need a second for that. Undefined if no worker accepts; then nothing was started.
  * @throws ConnectorError as `followStream`, and WORKER_ENDED, WORKER_SILENT with the `run` in `details` if it began
  */
 export async function askWorker(
@@ -101,7 +101,7 @@ async function askAt(
       if ('error' in reply) throw errorOf(reply.error);
     }
   } catch (error) {
-    // It was killed and left its socket behind, it ended meanwhile, or it stands still.
+    // The worker was killed and left its socket, ended in the meantime, or is suspended.
     if (!isSilent && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   } finally {
     clearTimeout(patience);
@@ -111,10 +111,10 @@ async function askAt(
   throw isSilent ? workerSilent(run) : workerEnded(run);
 }
 
-/** The lines of the other side until its socket closes, however that happens. */
+/** The lines from the other side until its socket closes for any reason. */
 export function linesOf(socket: Socket): Interface {
   const lines = createInterface({ input: socket });
-  // It ends by itself only where the other side says goodbye.
+  // The reader closes by itself only if the other side ends the connection properly.
   socket.once('close', () => lines.close());
   return lines;
 }

@@ -8,21 +8,21 @@ import { type CheckLine, checkTenant } from './check-tenant.ts';
 
 interface CheckedApplications {
   failures: { tenantId: string; check: CheckLine['check']; message: string }[];
-  /** Their secrets are on the machines that run them. */
+  /** Tenants left unchecked because their secrets are on the machines that run them. */
   unchecked: { tenantId: string; why: string }[];
 }
 
 const AT_ONCE = 8;
 
-/** What happened before, and not what the files say: they may be the cure. */
+/** Checks of past events rather than of the files: the new files may be the cure. */
 const PAST: ReadonlySet<CheckLine['check']> = new Set(['state', 'webhooks', 'rate-limit']);
 
-/** Asks both sides whether a tenant could work as its files say; reads only. */
+/** Asks both sides whether a tenant could work with these files; reads only. */
 export async function checkDefinition(tenant: Tenant, store: Store): Promise<CheckLine[]> {
   return (await checkTenant(tenant, store)).filter(({ check }) => !PAST.has(check));
 }
 
-/** Refuses tenants that could not work. @throws ConnectorError CHECK_FAILED, with every cause */
+/** Refuses tenants that could not work. @throws ConnectorError CHECK_FAILED with every cause */
 export async function assertChecked(...given: Parameters<typeof checkApplications>): Promise<void> {
   const { failures } = await checkApplications(...given);
   if (failures.length === 0) return;
@@ -33,7 +33,7 @@ export async function assertChecked(...given: Parameters<typeof checkApplication
   });
 }
 
-/** Asks both sides of every tenant that would be applied; reads only. */
+/** Asks both sides about every tenant that would be applied; reads only. */
 export async function checkApplications(
   store: Store,
   applications: readonly Pick<PlannedTenant, 'tenantId' | 'file' | 'files'>[],

@@ -7,7 +7,7 @@ import { loadStreamMapping } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { CALL_MS } from './open-tenant.ts';
 
-/** Why a stream cannot land, if so. Reads no row: asks for one that nobody has. */
+/** Why a stream cannot land; undefined if it can. Reads no rows: it asks for an id that does not exist. */
 export async function landingTrouble(
   tenant: Tenant,
   hris: HrisConnection,
@@ -34,7 +34,7 @@ export async function landingTrouble(
   }
 }
 
-/** Rows of records that are gone stay as they are where their table cannot hold a mark. */
+/** Warns if a landing table has no column to mark rows of deleted records, so that these rows stay as they are. */
 export async function cannotMark(tenant: Tenant, { landing }: HrisConnection, name: StreamName): Promise<string[]> {
   const isMarked = ['mark', undefined].includes(tenant.streams[name].deletion);
   if (!landedNames.some((one) => one === name) || !isMarked) return [];

@@ -34,7 +34,7 @@ import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
 import { describeRole, isMissing, readProcesses } from './processes.ts';
 import { findIdPlaces, readNamedThings, settleId } from './write-ids.ts';
 
-/** What one look of `check` found. */
+/** The result of one check. */
 export interface CheckLine {
   check:
     | 'key'
@@ -56,13 +56,13 @@ export interface CheckLine {
     | 'state'
     | 'processes';
   state: 'ok' | 'warn' | 'fail';
-  /** What was found; for a warning or a failure also the next step. */
+  /** The finding; for a warning or a failure also the next step. */
   message: string;
 }
 
 type Found = Omit<CheckLine, 'check'>;
 
-/** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
+/** Asks both sides whether they match the tenant file; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   const [partnerLines, hris, destinations, webhooks, state, told] = await Promise.all([
     checkPartner(tenant, store),
@@ -84,7 +84,7 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
   ];
 }
 
-/** A line for each section that tells somebody something; none where nobody is told. */
+/** A line for `notify` and for `events`, if the tenant has that section. */
 async function checkAddresses(tenant: Tenant): Promise<CheckLine[]> {
   const lines = (['notify', 'events'] as const).map(async (check): Promise<CheckLine[]> => {
     if (tenant[check] === undefined) return [];
@@ -93,7 +93,7 @@ async function checkAddresses(tenant: Tenant): Promise<CheckLine[]> {
   return (await Promise.all(lines)).flat();
 }
 
-/** With a key that does not work nothing more can be asked. */
+/** If the key does not work, nothing else can be asked. */
 async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   const clock = watchClock();
   let partner: PartnerClient | undefined;
@@ -123,7 +123,7 @@ async function checkKey(partner: PartnerClient): Promise<Found> {
   return { state: 'ok', message: `The partner accepts the key and shows ${items.length} pipelines.` };
 }
 
-/** Jobs known from before, and the company that records name, both show whose key it is. */
+/** Known jobs, and the company that records name, both show whose key it is. */
 async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
   if (store !== undefined)
     await assertKnownCompany(store, {
@@ -148,7 +148,7 @@ async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store
   };
 }
 
-/** Of the records this API lists, assessments and their flows name their company. */
+/** The company's name, which of all records only assessments and their flows carry. */
 export async function companyShown(partner: PartnerClient): Promise<string | undefined> {
   for (const list of [contract.assessments.list, contract.assessmentFlows.list])
     for await (const { items } of partner.pages(list, {}, { priority: 'live' })) {
@@ -180,12 +180,12 @@ async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<
   };
 }
 
-/** The spelling of the status is not shown by the specification (O9). */
+/** The specification does not show how the status is spelled (O9). */
 export function isActive(status: string | null | undefined): boolean {
   return status?.toLowerCase() === 'active';
 }
 
-/** Of an HR system that does not work, nothing more can be asked. */
+/** If the HR system does not work, nothing else can be asked of it. */
 async function checkHris(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   let hris: HrisConnection | undefined;
   try {
@@ -207,7 +207,7 @@ async function checkHris(tenant: Tenant, store: Store | undefined): Promise<Chec
   }
 }
 
-/** As of the HR system, in one line. */
+/** The checks of the HR system for a destination, in one line. */
 async function checkDestination(tenant: Tenant, store: Store | undefined): Promise<CheckLine> {
   const lines = (await checkHris(tenant, store)).filter(({ check }) => check.startsWith('hris'));
   const { state = 'ok', message = '' } = lines.find((one) => one.state !== 'ok') ?? lines[0] ?? {};
@@ -221,7 +221,7 @@ async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> 
   return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
 }
 
-/** The Employee ID that is written back is one that the HR system gives. */
+/** Checks that the HR system assigns the Employee ID that is written back. */
 async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: HrisConnection): Promise<Found> {
   if (writeBack.employeeId === 'id') return { state: 'ok', message: 'The key of the HR system is written back.' };
   if (givesNumber === undefined || (await givesNumber(AbortSignal.timeout(CALL_MS))))
@@ -262,7 +262,7 @@ async function checkState({ tenant }: Tenant, store: Store | undefined): Promise
   return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
 }
 
-/** Before the first start nothing should run. */
+/** Before the first start no process should run. */
 async function checkProcesses({ partner }: Tenant, store: Store | undefined): Promise<Found> {
   if (store === undefined) return { state: 'ok', message: 'Nothing was started here yet.' };
   const roles = await readProcesses(store, await readClock(store), [partner]);
@@ -278,7 +278,7 @@ async function attempted(look: () => Promise<Found>): Promise<Found> {
   }
 }
 
-/** Nothing of an unexpected error's text is shown: drivers quote values. */
+/** Hides the text of an unexpected error, because drivers quote values in it. */
 function failed(error: unknown): Found {
   if (isConnectorError(error)) {
     return { state: error.action === 'throttle' ? 'warn' : 'fail', message: withCode(error.message, error.code) };
@@ -287,10 +287,10 @@ function failed(error: unknown): Found {
   return { state: 'fail', message: `It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.` };
 }
 
-/** A second is what the header shows; a little more is no trouble. */
+/** The header has whole seconds; a few more are harmless. */
 const MOST_SKEW_MS = 5_000;
 
-/** How far the partner's clock is from this machine's, by the answers of one client; 0 while none told. */
+/** How far the partner's clock is from this machine's, by one client's answers; 0 until one shows a time. */
 function watchClock(): { rateLimit: RateLimitKeeper; skewMs: () => number } {
   let skewMs = 0;
   return {
@@ -305,7 +305,7 @@ function watchClock(): { rateLimit: RateLimitKeeper; skewMs: () => number } {
   };
 }
 
-/** The partner's clock and the store's against this machine's. */
+/** Compares the partner's and the store's clocks with this machine's. */
 async function checkClock(partnerSkewMs: number, store: Store | undefined): Promise<Found> {
   const before = Date.now();
   const storeSkewMs = store === undefined ? 0 : outside(await readClock(store), before, Date.now());
@@ -320,12 +320,12 @@ async function checkClock(partnerSkewMs: number, store: Store | undefined): Prom
   return { state: 'warn', message };
 }
 
-/** How far a time lies outside a span; 0 within it. */
+/** How far a time lies outside a span; 0 inside it. */
 function outside(time: number, from: number, to: number): number {
   return time < from ? time - from : Math.max(0, time - to);
 }
 
-/** Every place of the tenant file that takes an id names something by its id. */
+/** Checks that every id in the tenant file names something at the partner. */
 async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient): Promise<Found> {
   const source = parseYaml(file, files[file] ?? '');
   const { places } = findIdPlaces(source);
@@ -344,10 +344,10 @@ async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient)
   return { state: 'fail', message: `${found.join(' ')} hirebridge discover ${tenant} --write puts ids for labels.` };
 }
 
-/** The Employee ID is text, whatever it looks like: a number field takes only digits, the others take none. */
+/** The Employee ID is text: a number field takes only digits, and other types take none. */
 const stateByType: Record<string, Found['state']> = { text: 'ok', textarea: 'ok', number: 'warn' };
 
-/** The custom fields that the tenant writes back to exist for candidates, and the one of the Employee ID takes text. */
+/** Checks that the custom fields written back exist for candidates, and that the one for the Employee ID takes text. */
 export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClient): Promise<Found> {
   const { customField, employeeUrl, holdReason, values } = writeBack;
   const named = [customField, employeeUrl, holdReason].filter((id) => id !== undefined);
@@ -379,7 +379,7 @@ function judgeType(customField: string | undefined, type: string): Found {
   };
 }
 
-/** The partner's end: every custom field that the tenant's files name, and every option of it. */
+/** At the partner: every custom field that the tenant's files name, and all its options. */
 async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
   const defined = await readCustomFields(partner);
   const troubles = await judgeCustomFields(tenant, defined, store);
@@ -402,7 +402,7 @@ async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: 
   return { state: troubles.some(({ blocks }) => blocks) ? 'fail' : 'warn', message: found.join(' ') };
 }
 
-/** Rules of the default mapping that no record can fulfil, because the partner has none of the fields they read. */
+/** Required rules of the default mapping that no record can meet, since the partner lacks the fields they read. */
 function requiredDefaults({ fields, files }: Mapping, defined: readonly FieldDefinition[]): string[] {
   return fields.flatMap(({ target, from, required, fallback, at }) => {
     if (!required || fallback !== undefined || from.length === 0 || Object.hasOwn(files, at.file)) return [];
@@ -426,7 +426,7 @@ function isThere(path: Mapping['fields'][number]['from'][number], defined: reado
   );
 }
 
-/** The HR system's end: types, lengths, values and required fields as they are there now. */
+/** In the HR system: types, lengths, values and required fields as they are now. */
 async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Found> {
   const described = (await hris.describe?.('employee', AbortSignal.timeout(CALL_MS))) ?? [];
   if (described.length === 0) return { state: 'ok', message: 'The HR system does not describe its fields.' };
@@ -436,7 +436,7 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
   return { state: 'ok', message: `The mapping fits ${described.length} fields, the ${required} required ones filled.` };
 }
 
-/** Whether the HR system can do what the tenant's streams ask of it, and has the tables that they land in. */
+/** Checks that the HR system supports the tenant's streams and has the tables that they land in. */
 async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found> {
   const asked = streamNames.filter((name) => isAsked(tenant, name));
   const elsewhere = ['notify', 'events'];
@@ -451,7 +451,7 @@ async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found
   return { state: unmarked.length > 0 ? 'warn' : 'ok', message };
 }
 
-/** Documents are named in a section of their own, whatever their schedule is. */
+/** Documents have a section of their own, which counts without a schedule. */
 function isAsked(tenant: Tenant, name: StreamName): boolean {
   return tenant.streams[name].every !== undefined || (name === 'documents' && tenant.documents !== undefined);
 }
@@ -473,7 +473,7 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   return undefined;
 }
 
-/** A file can be put there, where the kind tries it. */
+/** Checks that a file can be stored, if this kind can try that. */
 async function filesTrouble({ files }: HrisConnection): Promise<string | undefined> {
   const tried = await attempted(async () => {
     await files?.probe?.(AbortSignal.timeout(CALL_MS));
@@ -482,7 +482,7 @@ async function filesTrouble({ files }: HrisConnection): Promise<string | undefin
   return tried.state === 'ok' ? undefined : `streams.documents: ${tried.message}`;
 }
 
-/** Each list is there, and can be read. */
+/** Checks that each list exists and can be read. */
 async function listsTrouble({ hris: { kind }, options = [] }: Tenant, { lists }: HrisConnection) {
   if (lists === undefined) return `streams.options: an HR system of kind ${kind} tells no lists. Remove the stream.`;
   const troubles = await Promise.all(

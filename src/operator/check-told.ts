@@ -8,12 +8,12 @@ import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { CALL_MS } from './open-tenant.ts';
 
-/** Of mail, where the address names no port. */
+/** Ports for addresses that name none. */
 const PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'smtps:': 465, 'smtp:': 587 };
 
 /**
- * Whether what is told to the outside could be: the section makes sense, its secrets are there, and its address takes
- * a connection. Nothing is sent: a receiver learns of no notice that is none.
+ * Checks that notices or events could be sent: the section is valid, its secrets exist, and its address accepts a
+ * connection. Sends nothing, so that no receiver gets a false notice.
  */
 export async function checkTold(tenant: Tenant, section: 'notify' | 'events'): Promise<string> {
   const told = tenant[section];

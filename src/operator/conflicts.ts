@@ -6,7 +6,7 @@ import { listHolds } from '../store/holds.ts';
 import { type ConflictFilter, listConflictsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 
-/** One field where the sides differed, as people are shown it. */
+/** A field whose sides differed, for display. */
 export interface ConflictView {
   id: string;
   since: string;
@@ -18,17 +18,17 @@ export interface ConflictView {
   field: string;
   kind: FieldConflictRow['kind'];
   code: string | null;
-  /** What each side held, as JSON; null once purged. */
+  /** Each side's value as JSON; null after a purge. */
   partner: string | null;
   hris: string | null;
   kept: Side | null;
-  /** The open hold that is answered to decide it, and with what; null where none asks. */
+  /** The open hold whose answer decides the conflict, and its answers; null if there is none. */
   asked: { holdId: string; answers: string[] } | null;
 }
 
 const MASKED = '"***"';
 
-/** Conflicts of a tenant, latest first; sensitive values masked. */
+/** A tenant's conflicts, latest first, with sensitive values masked. */
 export async function readConflicts(
   store: Store,
   filter: { tenantId: string; all: boolean; limit?: number },
@@ -36,7 +36,7 @@ export async function readConflicts(
   return viewConflicts(store, filter.tenantId, await listConflicts(store, filter));
 }
 
-/** The same as one page of a list; sensitive values masked unless revealed. */
+/** One page of the same list; sensitive values are masked unless `reveal` is set. */
 export async function pageOfConflicts(store: Store, filter: ConflictFilter, reveal: boolean): Promise<ConflictView[]> {
   return viewConflicts(store, filter.tenantId, await listConflictsPage(store, filter), reveal);
 }
@@ -58,7 +58,7 @@ function isUndecided({ kind, kept, closed_at: over }: FieldConflictRow): boolean
   return kind === 'held' && kept === null && over === null;
 }
 
-/** The open questions of whose value stays, by stream. */
+/** By stream, the open hold that asks whose value stays. */
 async function holdsByStream(store: Store, tenantId: string): Promise<Map<string, ConflictView['asked']>> {
   const open = (await listHolds(store, { tenantId })).filter((row) => row.answered_at === null);
   return new Map(

@@ -12,16 +12,16 @@ import type { Store } from '../store/open-store.ts';
 import { readClock } from '../store/tenant-states.ts';
 import type { WebhookFacts } from '../store/webhook-refusals.ts';
 
-/** One delivery as people see it: ids and states, never its body. */
+/** A delivery for display: ids and states, never its body. */
 export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {
-  /** The first characters of its body's hash. */
+  /** The first characters of the body's hash. */
   delivery: string;
   receivedAt: string;
 }
 
 const ID_LENGTH = 12;
 
-/** Those that came last first. */
+/** Latest first. */
 export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<DeliveryView[]> {
   return (await listRows(store, filter)).map(({ bodyHash, receivedAt, ...row }) => ({
     delivery: bodyHash.slice(0, ID_LENGTH),
@@ -31,13 +31,13 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
 }
 
 interface DeliveryRetry {
-  /** As `inbox list` shows it; without one, all undeliverable deliveries are meant. */
+  /** A delivery as `inbox list` names it; if absent, all undeliverable ones. */
   delivery?: string;
   tenantId?: string;
   by: string;
 }
 
-/** Gives one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
+/** Hands one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
 export async function retryDeliveries(store: Store, { delivery, tenantId, by }: DeliveryRetry): Promise<number> {
   const states = delivery === undefined ? (['undeliverable'] as const) : leftStates;
   const count = await retryRows(store, {
@@ -58,16 +58,17 @@ export async function retryDeliveries(store: Store, { delivery, tenantId, by }: 
 
 interface Replay {
   tenantId: string;
-  /** The first characters of its id. */
+  /** The first characters of its hash. */
   delivery?: string;
   by: string;
-  /** Received so many milliseconds ago at most, and at least. */
+  /** Received at most `sinceMs` and at least `untilMs` milliseconds ago. */
   window?: { sinceMs: number; untilMs: number };
 }
 
 /**
- * Gives stored deliveries to the relay once more, as if they had just come: what they hint at is read again, and what
- * is done already stays as it is. Says how many. @throws ConnectorError DELIVERY_UNKNOWN
+ * Hands stored deliveries to the relay once more, as if they had just arrived: the records they name are read again,
+ * and finished work stays. Returns how many.
+ * @throws ConnectorError DELIVERY_UNKNOWN
  */
 export async function replayDeliveries(store: Store, { tenantId, delivery, window, by }: Replay): Promise<number> {
   const now = await readClock(store);
@@ -91,11 +92,11 @@ export async function replayDeliveries(store: Store, { tenantId, delivery, windo
 
 interface WebhookVerdict {
   state: 'ok' | 'warn' | 'fail';
-  /** What, why and the next step. */
+  /** Says what happened, why, and the next step. */
   message: string;
 }
 
-/** Says nothing about the partner's webhooks. */
+/** A reason that concerns the HR system's webhooks, not the partner's. */
 const OF_HRIS = 'HRIS_WEBHOOK_FORGED';
 
 const nextSteps: Record<string, string> = {
@@ -110,7 +111,7 @@ const nextSteps: Record<string, string> = {
 const STRAY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Judges by what came last: webhooks that never come or are all refused leave the reconcile to find everything. */
+/** Judges by the latest deliveries: if webhooks never come or all are refused, only the reconcile finds changes. */
 export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
   const ago = (at: number): string => `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
   const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
@@ -118,7 +119,7 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
   if (refused !== undefined && refused.lastAt > accepted) {
     const why = nextSteps[refused.reason] ?? `see the log of hirebridge serve for ${refused.reason}`;
     const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
-    // Anybody can send rubbish: soon after a good one it proves little.
+    // Anybody can send rubbish: a refusal soon after an accepted delivery proves little.
     const state = refused.lastAt - accepted > STRAY_MS ? 'fail' : 'warn';
     return { state, message: `Webhooks of ${tenantId} are refused (${refused.reason}; ${count}): ${why}.` };
   }

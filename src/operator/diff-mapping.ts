@@ -32,20 +32,20 @@ import { MASK } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
 import { assertPulledStream } from './streams.ts';
 
-/** An employee, a stream that lands, or one that goes both ways. */
+/** The employee's mapping, a landing stream's, or a two-way stream's. */
 export type MappingName = 'employee' | PullName | ExchangeName;
 
 export interface MappingDiff extends MappingDifference {
   subject: MappingName;
-  /** Versions. */
+  /** Mapping versions. */
   from: string;
   to: string;
 }
 
-/** Ids of one call (section 8). */
+/** Ids in one call (section 8). */
 const MOST_IDS = 100;
 
-/** The employee's mapping where no stream is named. @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+/** A stream's mapping, or the employee's if none is named. @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
 export function mappingNamed(stream: string | undefined): MappingName {
   if (stream === undefined) return 'employee';
   if (isExchange(stream)) return stream;
@@ -54,14 +54,15 @@ export function mappingNamed(stream: string | undefined): MappingName {
 }
 
 /**
- * Which records a new mapping file would change, and how, before it is live. Jobs are at hand; other records are read
- * again at bulk priority. Writes nothing. @throws ConnectorError MAPPING_INVALID
+ * Shows which records a new mapping file would change, and how, before it is live. Uses stored jobs and reads other
+ * records again at bulk priority. Writes nothing.
+ * @throws ConnectorError MAPPING_INVALID
  */
 export function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
   return diffWith(open, subject, { ...withMapping(open.tenant, subject, resolve(file)), files: {} });
 }
 
-/** The same for the tenant's own file with another text, before anybody writes it. @throws as above */
+/** The same for a changed text of the tenant's own file, before it is saved. @throws as above */
 export function diffEdited(
   open: OpenTenant,
   { subject, path, text }: { subject: MappingName; path: string; text: string },
@@ -86,7 +87,7 @@ function mappingInForce(connection: Connection, subject: MappingName): Mapping {
   return mapping;
 }
 
-/** The same with sensitive values masked. */
+/** Masks the sensitive values of a difference. */
 export function maskDiff(diff: MappingDiff): MappingDiff {
   const masked = (value: unknown): unknown => (value === null ? null : MASK);
   return {
@@ -105,7 +106,7 @@ function withMapping(tenant: Tenant, subject: MappingName, file: string): Tenant
   return { ...tenant, streams: { ...tenant.streams, [subject]: stream } };
 }
 
-/** From its texts, or from the disk where it has none: the file is not applied yet. */
+/** Loads the mapping from its texts, or from disk if it has none: the file is not applied yet. */
 async function loadNew(then: Tenant, subject: MappingName): Promise<Mapping> {
   if (subject === 'employee') return loadTenantMapping(then);
   const loaded = isExchange(subject)
@@ -136,7 +137,7 @@ async function* recordsOf(
     for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
 }
 
-/** Everybody whose hire is under way or done. */
+/** Records of hires that are in progress or done. */
 async function* hireRecords(
   { store, tenant, connection }: OpenTenant,
   mappings: readonly Mapping[],
@@ -153,7 +154,7 @@ async function* hireRecords(
     const { items } = await patiently(() =>
       connection.partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'bulk' }),
     );
-    // Together, so that they share the reading of their jobs.
+    // In parallel, so that they share reads of their jobs.
     yield* await Promise.all(
       items.map(async (item) => {
         const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
@@ -168,7 +169,7 @@ function onboardingOf(row: HireRow | undefined): string | null {
   return row?.onboarding_candidate_id ?? null;
 }
 
-/** The linked pairs of a stream that goes both ways, as both sides hold them now; without those that lack a side. */
+/** The linked pairs of a two-way stream with the current values of both sides; skips pairs that lack a side. */
 async function* exchangeRecords(open: OpenTenant, stream: StreamName): AsyncGenerator<SourceRecord> {
   const { store, tenant, connection } = open;
   const entity = entityOf(stream);
@@ -198,29 +199,29 @@ async function readPairs(
   return records;
 }
 
-/** What another mapping would change of one field, over all records. */
+/** How another mapping changes one field, over all records. */
 interface FieldDifference {
   field: string;
-  /** Masked where people see them. */
+  /** Its values are masked for display. */
   sensitive: boolean;
-  /** Records that get another value. */
+  /** Records whose value changes. */
   count: number;
-  /** Records that get none any more for want of a valid one: a hire waits, a landed record is left out. */
+  /** Records that would no longer get a valid value: a hire would wait, a landed record would be left out. */
   broken: number;
-  /** The first few; values are personal data. */
+  /** The first few; their values are personal data. */
   samples: { record: string; old: unknown; new: unknown }[];
 }
 
 interface MappingDifference {
   compared: number;
-  /** Records of which at least one field differs. */
+  /** Records in which at least one field differs. */
   changed: number;
   fields: FieldDifference[];
 }
 
 const MOST_SAMPLES = 3;
 
-/** Evaluates every record by both mappings, once each. Pure; records may come one by one. */
+/** Evaluates every record once with each mapping. Pure; records may arrive one by one. */
 export async function compareMappings(
   before: Mapping,
   after: Mapping,
@@ -238,11 +239,11 @@ export async function compareMappings(
   return { ...counts, fields: [...found.values()].toSorted((a, b) => b.count - a.count) };
 }
 
-/** One record to be mapped. */
+/** A record to map. */
 export interface SourceRecord {
   id: string;
   sources: MappingSources;
-  /** What the HR system holds of it, where values go back to the partner too. */
+  /** The HR system's values, if values also go back to the partner. */
   held?: EmployeeFields;
 }
 
@@ -255,7 +256,7 @@ interface Differing {
 
 type Evaluated = ReturnType<typeof evaluateMapping>;
 
-/** Both ways where the record says what the HR system holds. */
+/** Evaluates both directions if the record has the HR system's values. */
 function evaluate(mapping: Mapping, { sources, held }: Omit<SourceRecord, 'id'>): Evaluated {
   const there = evaluateMapping(mapping, sources);
   if (held === undefined) return there;
@@ -266,7 +267,7 @@ function evaluate(mapping: Mapping, { sources, held }: Omit<SourceRecord, 'id'>)
   return { fields: { ...there.fields, ...Object.fromEntries(values) }, problems: [...there.problems, ...problems] };
 }
 
-/** How a value that goes to the partner is told apart from the same field's way to the HR system. */
+/** Names a value on its way to the partner, apart from the same field on its way to the HR system. */
 function backName(field: string, place: string): string {
   return `${field} -> ${place}`;
 }
@@ -295,7 +296,7 @@ function compareRecord(old: Evaluated, now: Evaluated): Differing[] {
   return differing;
 }
 
-/** Most values are text, and comparing those costs nothing. */
+/** Most values are text, which costs nothing to compare. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (Array.isArray(one) && JSON.stringify(one) === JSON.stringify(other));
 }

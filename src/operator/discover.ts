@@ -15,12 +15,12 @@ import { loadEveryMapping } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { CALL_MS, openHris } from './open-tenant.ts';
 
-/** What both sides of a tenant have that its files may name. */
+/** What both sides of a tenant offer for its files to name. */
 export interface Discovered {
   customFields: FieldDefinition[];
-  /** Custom fields that the tenant's files name and that are not, or no longer, what they mean. */
+  /** Custom fields named in the tenant's files that do not, or no longer, mean the same field. */
   troubles: FieldTrouble[];
-  /** What was seen to change of the custom fields, latest first. */
+  /** Recorded changes of the custom fields, latest first. */
   changes: FieldChange[];
   stages: { pipelineId: string; pipeline: string; stageId: string; stage: string; type: string }[];
   flows: { flowId: string; name: string; status: string }[];
@@ -31,7 +31,7 @@ export interface Discovered {
 const LIVE: CallOptions = { priority: 'live' };
 const MOST_CHANGES = 20;
 
-/** Reads both sides; writes nothing. Without a store nothing is known from before. */
+/** Reads both sides; writes nothing. Without a store no earlier state is known. */
 export async function discover(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Discovered> {
   const customFields = await readCustomFields(partner);
   const [stages, flows, users, hrisFields] = await Promise.all([
@@ -45,7 +45,7 @@ export async function discover(tenant: Tenant, partner: PartnerClient, store: St
   return { customFields, troubles, changes, stages, flows, users, hrisFields };
 }
 
-/** What is wrong with the custom fields that the tenant's files name. */
+/** Faults of the custom fields that the tenant's files name. */
 export async function judgeCustomFields(
   tenant: Tenant,
   defined: readonly FieldDefinition[],
@@ -83,7 +83,7 @@ async function readUsers(partner: PartnerClient): Promise<Discovered['users']> {
   }));
 }
 
-/** What the HR system says of an employee's fields; nothing where it describes none. */
+/** The HR system's description of an employee's fields; empty if it has none. */
 async function describeHris(tenant: Tenant, store: Store | undefined): Promise<FieldDefinition[]> {
   const hris = await openHris(tenant, store);
   try {
@@ -94,17 +94,17 @@ async function describeHris(tenant: Tenant, store: Store | undefined): Promise<F
   }
 }
 
-/** What the partner lacks for the tenant's mappings: a field to create, or options to add to one. */
+/** A definition that the tenant's mappings need and the partner lacks: a field, or options of a field. */
 type MissingDefinition =
   | { what: 'field'; body: CustomFieldDefinition }
   | { what: 'options'; fieldId: string; label: string; options: string[] };
 
-/** Lookups in a file name what the HR system calls values; only a table in the rule is short enough to be options. */
+/** Lookup files list the HR system's values; only a table within a rule is short enough to become options. */
 const MOST_OPTIONS = 50;
 
 /**
- * Custom fields that the mappings name and the partner never had, and options that lookups name or that were removed.
- * Only what is missing at the partner: an HR system's values are never changed.
+ * Custom fields that mappings name and the partner never had, and options that lookups name or that were removed. Plans
+ * only for the partner: an HR system's values are never changed.
  */
 function planDefinitions(
   mappings: readonly Mapping[],
@@ -137,7 +137,7 @@ function extension(
   return { what: 'options', fieldId: there.id, label: there.label, options: [...(there.options ?? []), ...options] };
 }
 
-/** Makes at the partner what is missing there, and says what that was. A frozen tenant is refused. */
+/** Creates what is missing at the partner, and returns it. Refuses a frozen tenant. */
 export async function applyMissingDefinitions(
   tenant: Tenant,
   partner: PartnerClient,
@@ -152,7 +152,7 @@ export async function applyMissingDefinitions(
   return missing;
 }
 
-/** One call; a repeat finds nothing missing. */
+/** Makes one call; a repeat would find nothing missing. */
 async function make(partner: PartnerClient, one: MissingDefinition): Promise<void> {
   if (one.what === 'field') await partner.customFields.create({ body: one.body }, { priority: 'live' });
   else
@@ -169,7 +169,7 @@ function isMeant(
   return entity === source && (id === customField || foldLabel(label) === foldLabel(customField));
 }
 
-/** Of the type that fits the field of the HR system; where a lookup lists the values, they are its options. */
+/** A field of the type that fits the HR system's field; the keys of a lookup become its options. */
 function definitionFor(field: CompiledField, entity: string, fieldLabel: string): CustomFieldDefinition {
   const entityType = entity === 'job' ? 'job' : 'candidate';
   const options = lookupKeys(field) ?? field.def.options;
@@ -189,7 +189,7 @@ function missingOptions(
   return [...wanted].filter((option) => !options.includes(option));
 }
 
-/** Transforms stand between the option and the key of the lookup. */
+/** With transforms, the options differ from the lookup's keys. */
 function lookupKeys({ lookup, transforms }: CompiledField): string[] | undefined {
   const keys = Object.keys(lookup ?? {});
   return keys.length === 0 || keys.length > MOST_OPTIONS || transforms.length > 0 ? undefined : keys;

@@ -12,14 +12,14 @@ import { assertChecked } from './check-applications.ts';
 import { type MappingName, mappingNamed } from './diff-mapping.ts';
 import { readAppliedTenant } from './tenants.ts';
 
-/** A mapping file of a tenant, as it is applied. */
+/** A tenant's mapping file as applied. */
 export interface OwnMapping {
   subject: MappingName;
   path: string;
   text: string;
 }
 
-/** The mapping files that a tenant has of its own. Whatever it leaves to the defaults has none. */
+/** The tenant's own mapping files; mappings left to the defaults have none. */
 export async function listOwnMappings(store: Store, tenantId: string): Promise<OwnMapping[]> {
   return mappingsOf(await readAppliedTenant(store, tenantId));
 }
@@ -33,7 +33,7 @@ function mappingsOf(tenant: Tenant): OwnMapping[] {
   });
 }
 
-/** @throws ConnectorError STREAM_UNKNOWN, MAPPING_DEFAULT where the tenant has no such file of its own */
+/** @throws ConnectorError STREAM_UNKNOWN, MAPPING_DEFAULT if the tenant has no such file of its own */
 export async function readOwnMapping(store: Store, tenantId: string, subject: string): Promise<OwnMapping> {
   const name = subject === 'employee' ? subject : mappingNamed(subject);
   const own = (await listOwnMappings(store, tenantId)).find((one) => one.subject === name);
@@ -47,14 +47,14 @@ export async function readOwnMapping(store: Store, tenantId: string, subject: st
   });
 }
 
-/** A text of a mapping that was in use once. */
+/** A text of a mapping that was in use before. */
 export interface EarlierText {
   version: string;
   firstUsedAt: string;
   text: string;
 }
 
-/** Texts that this file had while its mapping was used, the latest first. */
+/** Texts that this file had while its mapping was in use, latest first. */
 export async function earlierTexts(
   store: Store,
   tenantId: string,
@@ -69,14 +69,14 @@ export async function earlierTexts(
   });
 }
 
-/** A mapping version that landed records, so that what it replaced may be put back. */
+/** A mapping version that landed records, so that its writes can be reverted. */
 export interface LandedVersion {
   subject: string;
   version: string;
   firstUsedAt: string;
 }
 
-/** Of each stream that lands, the latest first. */
+/** Versions of each landing stream, latest first. */
 export async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
   const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
   return found.flat().map(({ subject, hash, firstUsedAt }) => {
@@ -84,15 +84,15 @@ export async function landedVersions(store: Store, tenantId: string): Promise<La
   });
 }
 
-/** What became of an edited mapping. `folder`: whether the file that the tenant was applied from says the same now. */
+/** The result of an edited mapping. `folder`: whether the file that the tenant was applied from has the new text. */
 export interface AppliedEdit {
   folder: 'written' | 'differs' | 'absent';
 }
 
 /**
- * Applies a mapping with another text, checked as `tenant apply` checks it. The file itself is brought along where it
- * stands here as it was applied; one that somebody changed is left alone, and the next `tenant apply` shows the
- * difference. @throws ConnectorError TENANT_FILE_INVALID, CHECK_FAILED, OVERTAKEN
+ * Applies a mapping with a new text, with the checks of `tenant apply`. Also updates the file itself if it is here and
+ * still as applied; a changed file is left alone, and the next `tenant apply` shows the difference.
+ * @throws ConnectorError TENANT_FILE_INVALID, CHECK_FAILED, OVERTAKEN
  */
 export async function applyEdit(
   store: Store,

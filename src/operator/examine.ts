@@ -20,7 +20,7 @@ import { describeRole, isMissing, readProcesses } from './processes.ts';
 
 export interface Finding {
   check: 'node' | 'temporal' | 'tenants' | 'store' | 'people' | 'processes';
-  /** `open`: nothing wrong, and nothing there yet. */
+  /** `open`: not wrong, but not set up yet. */
   state: 'good' | 'open' | 'wrong';
   message: string;
 }
@@ -30,11 +30,11 @@ type Found = Omit<Finding, 'check'>;
 interface Examined {
   findings: Finding[];
   tenants: Tenant[];
-  /** What answers showed of the assumptions so far. */
+  /** Verdicts on assumptions from answers so far. */
   evidence: Evidence[];
 }
 
-/** Checks what can be known without downloading, building or creating anything; calls no partner and no HRIS. */
+/** Checks what it can without downloading, building or creating anything; calls no partner and no HRIS. */
 export async function examine(places: Places): Promise<Examined> {
   const tenants: Tenant[] = [];
   const evidence: Evidence[] = [];
@@ -55,10 +55,10 @@ export async function examine(places: Places): Promise<Examined> {
   return { findings, tenants, evidence };
 }
 
-/** What is so before the first start, and before the first start of a new version. */
+/** Normal before the first start, or before the first start of a new version. */
 const STILL_OPEN = new Set(['TENANTS_UNREADABLE', 'TENANTS_MISSING', 'STORE_TOO_OLD']);
 
-/** Everybody starts with nothing to load; any other rejection is wrong. */
+/** Having nothing to load is normal at first; any other rejection is wrong. */
 async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
   try {
     return await look();
@@ -74,7 +74,7 @@ function checkNode(): Found {
   return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
 }
 
-/** A configured server must answer; without one a CLI is needed, which `up` can still obtain. */
+/** A configured server must answer; otherwise a CLI is needed, which `up` can still obtain. */
 async function checkTemporal(): Promise<Found> {
   if (temporalSettings().address !== undefined) {
     const connected = await connectTemporal();
@@ -92,10 +92,10 @@ const UNJOINED: Record<Unjoined['why'], string> = {
   'owner-over': 'owns its person although it is over; answer its holds, or report this',
   'owner-missing': 'owns a person and is in no row; the next reconcile begins it anew',
 };
-/** So many are named; `--json` has no more of them. */
+/** At most this many are named; `--json` lists no more. */
 const MOST_NAMED = 20;
 
-/** Whether hires and the records of people agree, as after an upgrade that made these of what was known before. */
+/** Checks that hires and the records of people agree, for example after an upgrade that built these records. */
 async function checkPeople(dataDir: string): Promise<Found> {
   const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nobody is known yet' };
@@ -115,7 +115,7 @@ async function checkPeople(dataDir: string): Promise<Found> {
   }
 }
 
-/** Who should run by what is applied; before the first start nobody should. */
+/** Checks which processes should run for the applied tenants; none should before the first start. */
 async function checkProcesses({ dataDir, tenantsDir }: Places): Promise<Found> {
   const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nothing was started yet' };
@@ -148,16 +148,16 @@ export interface AssumptionRow {
   key: string;
   section: string;
   choice: string;
-  /** Key of the tenant file that overrides it; null where nothing can. */
+  /** The tenant file's key that overrides it; null if it cannot be overridden. */
   override: string | null;
-  /** What tenants have set there. */
+  /** The values that tenants set there. */
   setBy: Record<string, unknown>;
-  /** What answers of tenants showed; whatever one of them contradicts is contradicted. */
+  /** The verdict of tenants' answers; one contradiction is enough for `contradicted`. */
   evidence: 'contradicted' | 'confirmed' | 'not seen yet' | 'cannot be observed';
   contradictedBy: string[];
 }
 
-/** Every assumption with what overrides it, which of these tenants do, and what their partners' answers showed. */
+/** Every assumption with its override, the tenants that set it, and the verdicts of their partners' answers. */
 export function assumptionRows(tenants: readonly Tenant[], evidence: readonly Evidence[]): AssumptionRow[] {
   const names = new Set(tenants.map(({ tenant }) => tenant));
   const known = Map.groupBy(
@@ -167,7 +167,7 @@ export function assumptionRows(tenants: readonly Tenant[], evidence: readonly Ev
   return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
     const set = tenants.flatMap(({ tenant, partner }) => {
       const value = override === undefined ? undefined : partner.overrides[override];
-      // A tenant that sets one override has the defaults of all others filled in.
+      // If a tenant sets one override, the defaults of all others are filled in; skip those.
       const isDefault = override === undefined || isDeepStrictEqual(value, defaultOverrides[override]);
       return value === undefined || isDefault ? [] : [[tenant, value]];
     });
@@ -182,7 +182,7 @@ export function assumptionRows(tenants: readonly Tenant[], evidence: readonly Ev
   });
 }
 
-/** A contradiction from before a tenant overrode the assumption is settled. */
+/** Judges an assumption; a contradiction from before the tenant overrode it is settled. */
 function judgeEvidence(
   key: string,
   evidence: readonly Evidence[],
@@ -196,7 +196,7 @@ function judgeEvidence(
   return { evidence: isConfirmed ? 'confirmed' : 'not seen yet', contradictedBy };
 }
 
-/** Worth a look: contradicted, not seen yet, or set otherwise by a tenant. */
+/** Whether it needs attention: contradicted, not seen yet, or overridden by a tenant. */
 export function isOpen({ evidence, setBy }: AssumptionRow): boolean {
   return evidence === 'contradicted' || evidence === 'not seen yet' || Object.keys(setBy).length > 0;
 }

@@ -31,8 +31,8 @@ import { readHireWrites, readWrites, type WriteView } from './writes.ts';
 const READ_MS = 30_000;
 
 /**
- * The whole story of one hire: every field from the partner's record as it is now over rule and steps to plan, write
- * and what the HR system holds. Writes nothing; `reveal` shows values that earlier writes mask.
+ * Explains one hire: every field from the partner's current record through rule and steps to plan, write and the HR
+ * system's value. Writes nothing; `reveal` shows values that are otherwise masked in earlier writes.
  * @throws ConnectorError RECORD_UNKNOWN
  */
 export async function explainRecord(open: OpenTenant, jobCandidateId: string, reveal: boolean): Promise<Explained> {
@@ -69,7 +69,7 @@ export async function explainRecord(open: OpenTenant, jobCandidateId: string, re
   };
 }
 
-/** What each further destination gets of the hire by its own mapping, and what became of it there. */
+/** What each further destination gets from the hire by its own mapping, and the result there. */
 async function destinationsOf(
   { store, tenant, connection }: OpenTenant,
   row: HireRow,
@@ -100,7 +100,7 @@ async function destinationsOf(
   );
 }
 
-/** The names by rule that the hire has, or would be given now; a hold where there is none. */
+/** The names by rule that the hire has or would get now; a hold if no name can be found. */
 async function namesOf(
   open: OpenTenant,
   row: HireRow | undefined,
@@ -114,7 +114,7 @@ async function namesOf(
   return foreseeNames(await readHire(open, row.job_candidate_id), wanted);
 }
 
-/** After what the rule gives, what became of it. */
+/** Adds the name given by rule to the field's steps, or the reason there is none. */
 function withName(explained: ExplainedField, named: Named | Held | undefined): ExplainedField {
   if (named?.verdict === 'hold') return { ...explained, problem: `${named.hold.message} [${named.hold.code}]` };
   const name = named?.names[explained.field];
@@ -122,7 +122,7 @@ function withName(explained: ExplainedField, named: Named | Held | undefined): E
   return { ...explained, value: name, steps: [...explained.steps, { step: 'unique', value: name }] };
 }
 
-/** When the tables that the mapping looks values up in were last read whole. */
+/** When the lookup tables of the mapping were last read in full. */
 async function tableTimes(store: Store, tenantId: string, mapping: Mapping): Promise<Record<string, number | null>> {
   const times = tablesOf(mapping).map(async (stream) => {
     const wholeAt = (await readStreamState(store, { tenantId, stream }))?.whole_at ?? null;
@@ -131,7 +131,7 @@ async function tableTimes(store: Store, tenantId: string, mapping: Mapping): Pro
   return Object.fromEntries(await Promise.all(times));
 }
 
-/** What the HR system holds of the employee; nothing where there is none, or where it cannot be asked. */
+/** The HR system's fields of the employee; undefined if there is no employee. */
 async function readHeld(
   { hris }: OpenTenant['connection'],
   row: HireRow | undefined,
@@ -158,14 +158,15 @@ function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
   };
 }
 
-/** A plan that names no fields links somebody who is there already. */
+/** A plan without fields links an existing employee. */
 function fieldsOf(change: Change): EmployeeFields {
   return change.kind === 'link' ? {} : allFields(change);
 }
 
 /**
- * The whole story of one record that a stream lands: every field from the partner's record as it is now to what was
- * written and what its row holds. Writes nothing. @throws ConnectorError RECORD_UNKNOWN
+ * Explains one record that a stream lands: every field from the partner's current record to what was written and what
+ * its row holds. Writes nothing.
+ * @throws ConnectorError RECORD_UNKNOWN
  */
 export async function explainLanded(
   { store, tenant, connection }: OpenTenant,
@@ -196,7 +197,7 @@ export async function explainLanded(
 
 type Found = Record<string, unknown> | undefined;
 
-/** Only candidates can be asked for one by one (section 4.3); a job is looked for in the list (section 4.2). */
+/** Only candidates can be read one by one (section 4.3); jobs and others are searched in the list (section 4.2). */
 async function findRecord(
   open: Pick<OpenTenant, 'store' | 'connection'>,
   stream: PullName,
@@ -228,38 +229,38 @@ function unknownLanded(stream: PullName, id: string): ConnectorError {
   });
 }
 
-/** The last write of one field. `value` is absent once it was purged. */
+/** The last write of one field. `value` is absent after a purge. */
 export interface WrittenField extends Pick<WriteView, 'at' | 'by' | 'run' | 'mapping' | 'outcome' | 'purgedAt'> {
   value?: unknown;
-  /** What it replaced; absent where that was not known. */
+  /** The value before; absent if it was not known. */
   old?: unknown;
 }
 
-/** One field of the HR system: where its value comes from, what it is now, and what was planned, written, read back. */
+/** One field of the HR system: its source, its value now, and what was planned, written and read back. */
 export interface ExplainedField {
   field: string;
   rule: string;
   file: string;
   line: number;
   sensitive: boolean;
-  /** When what the rule reads was read, the oldest of it; absent for a constant. */
+  /** The oldest time at which the rule's sources were read; absent for a constant. */
   readAt?: string;
-  /** What each step gave; personal data. */
+  /** The result of each step; personal data. */
   steps: { step: string; value: unknown }[];
-  /** What the field would get now; absent where it is left out. */
+  /** The field's value by today's records; absent if the field is left out. */
   value?: unknown;
-  /** Why it would get nothing. */
+  /** Why it would get no value. */
   problem?: string;
-  /** What the last plan has for it. */
+  /** Its value in the last plan. */
   planned?: unknown;
   written?: WrittenField;
-  /** What the HR system holds now; absent where nothing was written yet. */
+  /** The HR system's current value; absent if nothing was written yet. */
   held?: unknown;
 }
 
 export interface Explained {
   mapping: string;
-  /** The last plan of a hire, where there is one; its decision is absent once it was purged. */
+  /** The hire's last plan, if any; its decision is absent after a purge. */
   plan?: {
     id: string;
     mapping: string;
@@ -268,33 +269,33 @@ export interface Explained {
     appliedAt: string | null;
     purged: boolean;
   };
-  /** Of a hire. */
+  /** Set for a hire. */
   employee: { id: string; number: string | null } | null;
   fields: ExplainedField[];
   /** Every write of this record, latest first. */
   writes: WriteView[];
-  /** Of a hire whose tenant names any. */
+  /** Set for a hire whose tenant names destinations. */
   destinations?: ExplainedDestination[];
 }
 
 interface ExplainedDestination {
   destination: string;
   mapping: string;
-  /** Absent before its first pass. */
+  /** Absent before the destination's first pass. */
   state?: string;
   account?: string | null;
-  /** What its plan decided. */
+  /** The plan's decision. */
   plan?: string;
   fields: ExplainedField[];
 }
 
-/** When each record was read; tables under their names. A record that is not named was read just now. */
+/** When each record was read; tables are listed by name. A record not named here was read just now. */
 interface ReadTimes {
   now: number;
   earlier: Readonly<Record<string, number | null | undefined>>;
 }
 
-/** Evaluates one rule and takes down its steps. */
+/** Evaluates one rule and records its steps. */
 function explainField(field: CompiledField, sources: MappingSources, times: ReadTimes): ExplainedField {
   const steps: Step[] = [];
   const result = evaluateField(field, sources, steps);
@@ -322,7 +323,7 @@ function readTimeOf(field: CompiledField, { now, earlier }: ReadTimes): string |
   return new Date(Math.min(...times)).toISOString();
 }
 
-/** The last write to a field of this target; writes are listed latest first. */
+/** The last write to a field of this target; `writes` has the latest first. */
 function lastWritten(writes: readonly WriteView[], target: string, field: string): WrittenField | undefined {
   const write = writes.find((one) => one.target === target && one.fields.includes(field));
   if (write === undefined) return undefined;
@@ -332,7 +333,7 @@ function lastWritten(writes: readonly WriteView[], target: string, field: string
   return { at, by, run, mapping, outcome, purgedAt, ...values };
 }
 
-/** The same without the values of sensitive fields; which steps were taken stays. */
+/** Removes the values of sensitive fields; the names of their steps stay. */
 export function maskSensitive({ fields, writes, destinations, ...rest }: Explained): Explained {
   const sensitive = fields.filter((field) => field.sensitive).map(({ field }) => field);
   return {

@@ -16,20 +16,20 @@ import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 import { assertKnownStream } from './streams.ts';
 
-/** One thing that did not get through, and why: ids, field names and codes. */
+/** Something that was not delivered, and why: ids, field names and codes. */
 export interface Failed {
   /** A stream, or `inbox`. */
   where: string;
-  /** A record, a delivery, `(stream)` for all of it, or how many records of it have this reason. */
+  /** A record, a delivery, `(stream)` for all of it, or the number of records with this reason. */
   what: string;
   since: string;
   reason: string;
 }
 
-/** Most deliveries listed. */
+/** Most deliveries that are listed. */
 const MOST_DELIVERIES = 1_000;
 
-/** Streams that stand still, records that were left out, and deliveries that nobody could relay. */
+/** Streams that are stopped, records that were left out, and deliveries that could not be relayed. */
 export async function readFailed(store: Store, tenantId: string): Promise<Failed[]> {
   const [runs, states, rows, pairs, lost] = await Promise.all([
     listStreams(store, [tenantId]),
@@ -82,7 +82,7 @@ function reasonOf(why: LeftOutPairs['why']): string {
   return `${whose} any more: believed once a second run finds the same`;
 }
 
-/** What the code means, and what follows. A code of a side's own says enough. */
+/** The meaning of a code, and what follows. Codes from the sides themselves need no words. */
 function wordsOf(code: string): string[] {
   if (TAKEN.includes(code))
     return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
@@ -111,14 +111,15 @@ function iso(at: number): string {
 }
 
 interface Retried {
-  /** Records and pairs that are read again, by stream. */
+  /** By stream, records and pairs that will be read again. */
   records: Partial<Record<StreamName, number>>;
   deliveries: number;
 }
 
 /**
- * Has the records and pairs read again that were left out, of one stream or of all, and without a stream the deliveries
- * relayed again that were given up. @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN
+ * Reads the left-out records and pairs of one stream, or of all, again; without a stream it also relays undeliverable
+ * deliveries again.
+ * @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN
  */
 export async function retryFailed(
   { store, hires, tenants }: OperatorParts,
@@ -139,7 +140,7 @@ export async function retryFailed(
     if (record !== undefined && left.length === 0) throw notLeftOut(tenantId, name, record);
     const pairs = record === undefined ? await retryLeftOutPairs(store, { tenantId, stream: name }) : [];
     if (left.length + pairs.length === 0) continue;
-    // One whose id cannot be read is known by its place alone.
+    // A record without a readable id is known only by its place, so the whole list is read.
     const ids = left.map((row) => (row.record_key.startsWith('page ') ? WHOLE_LIST : row.record_key));
     await addHints(store, tenantId, name, [...new Set([...ids, ...pairs])]);
     await hintStream(hires, { tenantId, stream: name });

@@ -21,25 +21,25 @@ import { assertWrites } from './tenants.ts';
 export interface StreamRequest {
   tenantId: string;
   stream: StreamName;
-  /** What is read: what hints name and the whole list where that is due, the whole list, or one record. */
+  /** What to read: hinted records, and the whole list if that is due; the whole list; or one record. */
   mode: StreamMode;
   /** Writes every row again, whatever its hash says. */
   rewrite: boolean;
-  /** With `mode: one`. */
+  /** Only with `mode: one`. */
   recordId?: string;
-  /** Who asks for it. */
+  /** The person who asks for it. */
   by: string;
 }
 
-/** How a run that is followed stands. */
+/** The current state of a run. */
 export interface StreamLook {
-  /** Once, as soon as it is started: with it the run can be followed from anywhere. */
+  /** Reported once, when the run is started; anyone can follow the run with it. */
   run?: SyncRun;
-  /** Present while the run is under way. */
+  /** Present while the run is in progress. */
   row?: StreamRow;
-  /** Calls a second that the fleet may make to this partner, as learned so far. */
+  /** Calls per second that the fleet may make to this partner, as learned so far. */
   callsPerSecond?: number;
-  /** Why nothing happens, and what to do about it. */
+  /** Why the run waits, and what to do about it. */
   waiting?: string;
 }
 
@@ -47,7 +47,7 @@ export interface StreamResult {
   state: StreamStep['state'];
   counts: StreamStep['counts'];
   seconds?: number;
-  /** What was left out, with its reason: field names and codes, never a value. */
+  /** Records left out, with the reason: field names and codes, never a value. */
   leftOut: { record: string; page: number; reason: string; since: string }[];
 }
 
@@ -55,8 +55,8 @@ const LOOK_MS = 500;
 const PATIENCE_MS = 10_000;
 
 /**
- * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands. An aborted
- * `signal` ends the following, and the run goes on.
+ * Starts a run of a stream and follows it to its end; `onLook` gets its state every half second. Aborting `signal`
+ * stops the following, not the run.
  * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY, or a refused run's code
  */
 export async function followStream(
@@ -70,7 +70,7 @@ export async function followStream(
   return followRun(parts, { ...request, run: { workflowId, runId } }, onLook, signal);
 }
 
-/** The same of a run that was started already. */
+/** Follows a run that was started before. */
 export async function followRun(
   { store, hires }: OperatorParts,
   { run, ...request }: StreamRequest & { run: SyncRun },
@@ -83,7 +83,7 @@ export async function followRun(
   for (;;) {
     const over = new AbortController();
     const next = pause(LOOK_MS, undefined, { signal: AbortSignal.any([over.signal, signal]) }).catch(() => undefined);
-    // A pause that went on would keep the process for as long after the run's end.
+    // Without the abort, the pause would keep the process alive after the run's end.
     const step = await Promise.race([ended, next]).finally(() => over.abort());
     signal.throwIfAborted();
     onLook(await look(store, request, performance.now() > lateAt));
@@ -91,15 +91,13 @@ export async function followRun(
   }
 }
 
-/**
- * Starts one run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY
- */
+/** Starts a run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY */
 export async function beginStream({ store, hires, tenants }: OperatorParts, request: StreamRequest) {
   const { tenantId, stream, mode, rewrite, by, recordId } = request;
   assertKnownTenant(tenants, tenantId);
   await assertNotPaused(store, tenantId);
   await assertWrites(store, tenantId);
-  // To ask again for a job is another run, and costs credits again.
+  // Asking again for the same job must be a new run, which costs credits again.
   const askedAt = Math.round((await readClock(store)) / 1000);
   if (stream === 'rescoring' && recordId !== undefined)
     await addHints(store, tenantId, stream, [hintOfAsk({ jobId: recordId, askedAt })]);
@@ -123,7 +121,7 @@ async function look(store: Store, { tenantId, stream }: StreamRequest, isLate: b
   return { ...told, row: running, ...(callsPerSecond === undefined ? {} : { callsPerSecond }) };
 }
 
-/** A run of a paused tenant would only wait, and whoever asked for it with it. */
+/** A run of a paused tenant would only wait, and so would the command. */
 async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
   const why = await whyPaused(store, tenantId);
   if (why === undefined) return;
@@ -134,7 +132,7 @@ async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
   });
 }
 
-/** A run under way waits too when its tenant is paused, whether a worker runs or not. */
+/** A run in progress also waits while its tenant is paused, with or without a worker. */
 async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Promise<string | undefined> {
   const why = await whyPaused(store, tenantId);
   if (why !== undefined)

@@ -14,7 +14,7 @@ import { placeOfHire } from '../trace.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
-/** One hire as people see it: ids, states and times (UTC), no personal data. */
+/** A hire for display: ids, states and times (UTC), no personal data. */
 export interface HireView {
   tenantId: string;
   jobCandidateId: string;
@@ -31,37 +31,37 @@ export interface HireView {
   openedAt: string;
   updatedAt: string;
   endedAt: string | null;
-  /** What a tenant that only observes would have done. */
+  /** What a tenant in observe mode would have done. */
   observed: Observed | null;
-  /** Why it was recorded and not started by a live tenant. */
+  /** Why a live tenant recorded the hire without starting it. */
   passedOver: string | null;
 }
 
-/** Hires in every period, those that changed last first. */
+/** Hires of all periods, latest change first. */
 export async function listHires(store: Store, filter: HireFilter): Promise<HireView[]> {
   return (await listRows(store, filter)).map(viewHire);
 }
 
 export interface HireStory extends HireView {
-  /** How it stands, and what comes next: a sentence each. */
+  /** The current state and the next step, a sentence each. */
   stands: string;
   next: string;
-  /** It goes on once somebody answers. */
+  /** The hire waits for a person's answer. */
   needsPerson: boolean;
-  /** Where its spans are, whether or not somebody collects them: it follows from the ids. */
+  /** The trace of its spans; derived from the ids, so it exists even if nothing collects spans. */
   traceId: string;
   story: StoryLine[];
 }
 
 /**
- * The newest period of one job candidate: how it stands, what comes next, and its story.
+ * The newest hire of a job candidate: its state, next step and story.
  * @throws ConnectorError HIRE_UNKNOWN
  */
 export async function readHire(
   store: Store,
   tenantId: string,
   jobCandidateId: string,
-  /** How long an onboarding may take, where it is known. */
+  /** How long an onboarding may take, if known. */
   deadlineMs?: number,
 ): Promise<HireStory> {
   const row = await latestHire(store, tenantId, jobCandidateId);
@@ -101,7 +101,7 @@ export function viewHire(row: HireRow): HireView {
   };
 }
 
-/** One thing that happened to a hire. */
+/** One event in a hire's story. */
 export interface StoryLine {
   /** UTC. */
   at: string;
@@ -112,7 +112,7 @@ export interface StoryLine {
 
 type Told = Omit<StoryLine, 'at'> & { at: number | null };
 
-/** A hire's story, oldest first: events, calls that are made once, plans, holds, answers, and how it stands. */
+/** A hire's story, oldest first: events, calls that are made once, plans, holds, answers, and its state. */
 function tellHire(records: HireRecords): StoryLine[] {
   const told = [
     ...tellEvents(records),
@@ -129,7 +129,7 @@ function tellHire(records: HireRecords): StoryLine[] {
     .map(({ at, ...line }) => ({ at: new Date(Number(at)).toISOString(), ...line }));
 }
 
-/** How a hire stands and what comes next, in a sentence each, as somebody from HR would say it. */
+/** The hire's state and next step, a sentence each, in the words of an HR department. */
 function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: number): { stands: string; next: string } {
   const { tenant_id: tenantId, job_candidate_id: id, period, state, step } = hire;
   const who = `job candidate ${id}${period > 1 ? `, hired for the ${ordinal(period)} time,` : ''}`;
@@ -236,7 +236,7 @@ function ordinal(count: number): string {
   return { 2: 'second', 3: 'third' }[count] ?? `${count}${ENDINGS[ORDINALS.select(count)]}`;
 }
 
-/** `23 December`, with the year where it is another one; in UTC. */
+/** `23 December`, with the year if it is not the current one; UTC. */
 function day(ms: number): string {
   const at = new Date(Number(ms));
   const year = at.getUTCFullYear() === new Date().getUTCFullYear() ? {} : ({ year: 'numeric' } as const);
@@ -303,7 +303,7 @@ function tellPlans({ plans }: HireRecords): Told[] {
   );
 }
 
-/** A receipt a document: which, what became of it and why, and the bytes by their hash. */
+/** A line for each document: its name, its state and reason, and its bytes as a hash. */
 function tellDocuments({ hire, documents }: HireRecords): Told[] {
   return documents.map(({ document, state, attempt, sha256, reason, sent_at: sentAt, read_back_at: readBackAt }) => {
     const [bytes, why] = [sha256 === null ? '' : `, sha256 ${sha256}`, reason === null ? '' : `. ${reason}`];
@@ -313,7 +313,7 @@ function tellDocuments({ hire, documents }: HireRecords): Told[] {
   });
 }
 
-/** What became of the hire in each further destination. */
+/** The hire's result in each further destination. */
 function tellAccounts({ steps }: HireRecords): Told[] {
   return steps.map((step) => {
     const { destination, state, account_id: account, code, reason } = step;
@@ -325,7 +325,7 @@ function tellAccounts({ steps }: HireRecords): Told[] {
   });
 }
 
-/** What the plan of a step decided: create, link, or none where a person wanted no account. */
+/** The decision of a step's plan: create, link, or none if a person wanted no account. */
 export function decisionOf({ plan }: Pick<HireStepRow, 'plan'>): string | undefined {
   return plan === null ? undefined : (JSON.parse(plan) as { kind: string }).kind;
 }
@@ -345,14 +345,14 @@ function tellHolds({ holds }: HireRecords): Told[] {
 
 interface StartedHire {
   workflowId: string;
-  /** False when there was nothing to start: the hire is under way or over. */
+  /** False if there was nothing to start: the hire is in progress or over. */
   started: boolean;
-  /** As it stood before; absent when this is its first start. */
+  /** The hire before; absent at its first start. */
   hire?: HireView;
 }
 
 /**
- * Starts one hire by hand. With `adopt` also one from the baseline, or one that a person ended.
+ * Starts one hire by hand. `adopt` also allows one from the baseline, or one that a person ended.
  * @throws ConnectorError PERSON_ERASED
  */
 export async function startHire(
@@ -360,7 +360,7 @@ export async function startHire(
   { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
 ): Promise<StartedHire> {
   assertKnownTenant(tenants, tenantId);
-  // Before anything of them is noted: the audit would name them again.
+  // Check before recording anything: the audit trail would name the erased person again.
   if ((await erasedAmong(store, tenantId, [{ kind: 'job-candidate', id: jobCandidateId }])).size > 0)
     throw new ConnectorError({
       code: 'PERSON_ERASED',

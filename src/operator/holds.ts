@@ -16,7 +16,7 @@ import type { HoldRow } from '../store/schema.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
-/** One hold as people see it. */
+/** A hold for display. */
 export interface HoldView {
   holdId: string;
   tenantId: string;
@@ -27,13 +27,13 @@ export interface HoldView {
   message: string;
   state: 'open' | 'answered' | 'closed';
   answers: string[];
-  /** The answers as they are typed, with what they take. */
+  /** The answers as typed, with their arguments. */
   answerTexts: string[];
   details: Record<string, unknown>;
   openedAt: string;
   answer: string | null;
   answeredBy: string | null;
-  /** Each retry that found the cause still there, oldest first. */
+  /** Each retry after which the cause persisted, oldest first. */
   earlierAnswers: { answer: string; by: string | null; at: string }[];
 }
 
@@ -46,7 +46,7 @@ export async function listHolds(
   return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
 }
 
-/** Holds of one tenant that wait for the same reason. */
+/** Holds of one tenant with the same code. */
 export interface HoldGroup {
   tenantId: string;
   code: string;
@@ -54,7 +54,7 @@ export interface HoldGroup {
   holds: (HoldView & { ageMs: number })[];
 }
 
-/** The largest group first. */
+/** Largest group first. */
 export function groupHolds(holds: readonly (HoldView & { ageMs: number })[]): HoldGroup[] {
   const groups = Map.groupBy(holds, ({ tenantId, code }) => `${tenantId} ${code}`);
   return [...groups.values()]
@@ -113,16 +113,17 @@ export interface HoldAnswer {
   holdId: string;
   answer: string;
   arguments: readonly string[];
-  /** Who answers. */
+  /** The person who answers. */
   by: string;
 }
 
 type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 
 /**
- * Stores a person's answer, then tells whoever waits for it; the worker tells them again where that fails.
+ * Stores a person's answer and signals the waiting workflow; if the signal fails, the worker repeats it. On an error
+ * nothing is stored.
  * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
- * CONFLICT_UNKNOWN: nothing is stored then
+ * CONFLICT_UNKNOWN
  */
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
   const { holdId } = given;
@@ -144,7 +145,7 @@ function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, give
   return `${code}${of === null ? '' : ` of job candidate ${of}`} (hold ${holdId}): ${words}`;
 }
 
-/** What `answerHold` refuses before it stores anything. Returns the hold. @throws ConnectorError as there */
+/** Runs the checks of `answerHold` without storing anything. Returns the hold. @throws ConnectorError as there */
 export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): Promise<HoldRow> {
   const hold = await readHoldRow(store, given.holdId);
   assertAccepted(hold, given);
@@ -152,7 +153,7 @@ export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): 
   return hold;
 }
 
-/** An id that nothing is known of would be an answer to nothing, and the hold closed all the same. */
+/** Rejects unknown ids: such an answer would do nothing and still close the hold. */
 async function assertIdsKnown(
   store: Store,
   { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId }: HoldRow,
@@ -174,8 +175,9 @@ async function assertIdsKnown(
 }
 
 /**
- * Gives the same answer to every open hold of one reason. Says how many there were; one that somebody else answers
- * meanwhile keeps that answer. @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
+ * Gives the same answer to every open hold with one code. Returns how many; a hold that somebody else answers in the
+ * meantime keeps that answer.
+ * @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
  */
 export async function answerHolds(
   parts: Parts,
@@ -224,26 +226,26 @@ function refused(code: string, message: string): ConnectorError {
   return new ConnectorError({ code, action: 'reject', message });
 }
 
-/** What must stand behind an answer; undefined where nothing does. A hold of the whole tenant adopts hires. */
+/** The arguments of an answer; undefined if none. On a hold of the whole tenant `adopt` takes job candidates. */
 export function takesOf(answer: string, isOfHire: boolean): string | undefined {
   const takes = entryOf(answer)?.takes;
   if (answer !== 'adopt') return takes;
   return isOfHire ? 'onboardingCandidateId' : 'jobCandidateId...';
 }
 
-/** An answer as it is typed: `link <employeeId>`. */
+/** An answer as typed: `link <employeeId>`. */
 function answerText(answer: string, isOfHire: boolean): string {
   const takes = takesOf(answer, isOfHire);
   return takes === undefined ? answer : `${answer} <${takes}>`;
 }
 
-/** What an answer does, before it is given; empty for a word that is no answer. */
+/** What an answer will do; empty for an unknown word. */
 export function answerDoes(answer: string, isOfHire: boolean): string {
   const { does = '', doesForTenant = does } = entryOf(answer) ?? {};
   return isOfHire ? does : doesForTenant;
 }
 
-/** What whoever answered is told. */
+/** The message for the person who answered. */
 export function answeredText(answered: string, answer: string): string {
   const { waitsFor } = entryOf(answer) ?? {};
   const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge status`, waitsFor ?? []];

@@ -23,14 +23,14 @@ import type { Tenant } from '../tenants/schema.ts';
 import { type Problem, refuse } from '../yaml/yaml-file.ts';
 import { openHris, openPartner } from './open-tenant.ts';
 
-/** What an import would write, every line verified on both sides. */
+/** What an import would write; every line is verified on both sides. */
 export interface LinkPlan {
-  /** To be linked. Names are masked. */
+  /** Links to write. Names are masked. */
   fresh: { candidateId: string; employeeId: string; employeeNumber: string | null; name: string }[];
-  /** Candidates whose link is there already. */
+  /** Candidates that are linked already. */
   known: string[];
   links: ImportedLink[];
-  /** For the audit: the file by name and fingerprint. */
+  /** For the audit trail: the file's name and fingerprint. */
   source: string;
 }
 
@@ -57,7 +57,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
   }
 }
 
-/** Writes a plan's links, all or none. @throws ConnectorError LINKS_CHANGED */
+/** Writes all links of a plan, or none. @throws ConnectorError LINKS_CHANGED */
 export async function applyLinks(store: Store, act: TenantAct, { links, source }: LinkPlan): Promise<void> {
   const details = `${links.length} employees linked from ${source}`;
   if (await importLinks(store, { ...act, details }, links)) return;
@@ -125,20 +125,20 @@ async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine
   };
 }
 
-/** Either side alone: neither another application nor their employee makes somebody known again. */
+/** Checks each side by itself: a link must not bring an erased person back through another application or employee. */
 async function erasedOf(store: Store, tenantId: string, mark: Record<'candidate' | 'employee', string>) {
   for (const kind of ['candidate', 'employee'] as const)
     if ((await erasedAmong(store, tenantId, [{ kind, id: mark[kind] }])).size > 0) return kind;
   return undefined;
 }
 
-/** Which candidate a person is: the one asked about, if they are that one too. */
+/** The person's candidate id: the one asked for, if it is among theirs. */
 function idOf({ candidates }: Person, asked: Candidate): string {
   if (candidates.some((one) => isSameCandidate(one, asked))) return asked.candidateId;
   return candidates.find(({ company }) => company === asked.company)?.candidateId ?? 'of another company';
 }
 
-/** One field, or two. */
+/** The name may be one field or two. */
 function nameOf({ name, givenName, familyName }: Record<string, unknown>): string {
   return typeof name === 'string' ? name : [givenName, familyName].filter(Boolean).join(' ');
 }
@@ -167,7 +167,7 @@ function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'sour
 interface LinkLine {
   candidateId: string;
   employeeId: string;
-  /** Where the line and its second cell stand, from 1. */
+  /** Position of the line and its second cell, from 1. */
   line: number;
   column: number;
 }
@@ -175,8 +175,8 @@ interface LinkLine {
 const HEADER = ['candidateId', 'employeeId'];
 
 /**
- * Reads a CSV file with the header `candidateId,employeeId`. @throws ConnectorError LINKS_UNREADABLE with every problem
- * as file:line:column
+ * Reads a CSV file with the header `candidateId,employeeId`.
+ * @throws ConnectorError LINKS_UNREADABLE with every problem as file:line:column
  */
 function readLinkFile(file: string): { text: string; lines: LinkLine[] } {
   const text = contents(file);
@@ -205,7 +205,7 @@ function contents(file: string): string {
 }
 
 interface Row {
-  /** `lines` is the line that a row ends on. */
+  /** `lines` is the line on which a row ends. */
   info: { lines: number };
   raw: string;
   record: string[];
@@ -232,7 +232,7 @@ function unfit(file: string, { info, record }: Row): Problem[] {
   return [{ file, line: info.lines, column: 1, text: 'needs two cells: a candidate id and an employee id.' }];
 }
 
-/** One person is one employee, and one employee one person. */
+/** Finds repeated ids: a person is one employee, and an employee one person. */
 function repeated(file: string, lines: readonly LinkLine[]): Problem[] {
   const seen = { candidateId: new Map<string, number>(), employeeId: new Map<string, number>() };
   return lines.flatMap((one) =>

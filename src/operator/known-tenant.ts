@@ -12,8 +12,9 @@ export function assertKnownTenant(tenants: readonly Pick<Tenant, 'tenant'>[], te
 }
 
 /**
- * A list about a tenant that does not exist is empty, and would pass for "nothing is wrong". A store in which no tenant
- * was ever started knows nobody, and rejects nobody. @throws ConnectorError TENANT_UNKNOWN
+ * Rejects an unknown tenant, because its empty lists would look like "nothing is wrong". A store that never had a
+ * tenant rejects none.
+ * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function assertTenantInStore(store: Store, tenantId: string): Promise<void> {
   const known = (await listTenantStates(store)).map((row) => row.tenant_id);

@@ -18,7 +18,7 @@ import type { DeliveryView } from './deliveries.ts';
 import { type HireView, viewHire } from './hires.ts';
 import { type HoldView, viewHold } from './holds.ts';
 
-/** Lists as people page through them: each row with what the next page begins behind. */
+/** Lists for paging: each row carries the place where the next page begins. */
 
 export async function pageOfHolds(store: Store, filter: HoldFilter): Promise<(HoldView & { ageMs: number })[]> {
   const rows = await listHoldsPage(store, filter);
@@ -29,7 +29,7 @@ export async function pageOfHires(store: Store, filter: HirePageFilter): Promise
   return (await listHiresPage(store, filter)).map(viewHire);
 }
 
-/** The hires of a job candidate, or else of an employee, with this id. */
+/** The hires of the job candidate with this id, or else of the employee. */
 export async function searchHires(
   store: Store,
   id: string,
@@ -60,7 +60,7 @@ export async function pageOfDeliveries(
   }));
 }
 
-/** One delivery, with its body where it was not purged. @throws ConnectorError DELIVERY_UNKNOWN */
+/** One delivery, with its body unless it was purged. @throws ConnectorError DELIVERY_UNKNOWN */
 export async function readDelivery(
   store: Store,
   tenantId: string,
@@ -89,9 +89,9 @@ export async function readDelivery(
 export interface ActView {
   at: string;
   by: string;
-  /** Who it was by the system or the sign-in; null in rows of an earlier version. */
+  /** The actor according to the system or the sign-in; null in rows of an earlier version. */
   actor: string | null;
-  /** Kind and keyed hash of the one record it was about. */
+  /** Kind and keyed hash of the one record that the act was about. */
   subject: string | null;
   /** Null for the whole fleet. */
   tenantId: string | null;
@@ -99,7 +99,7 @@ export interface ActView {
   details: string | null;
 }
 
-/** What people did, latest first. */
+/** Acts of people, latest first. */
 export async function pageOfAudit(store: Store, filter: AuditFilter): Promise<ActView[]> {
   return (await listAudit(store, filter)).map(({ at, tenant_id: tenantId, ...row }) => {
     const { by, actor, subject, act, details } = row;

@@ -16,11 +16,11 @@ import { companyShown, isActive } from './check-tenant.ts';
 import { CALL_MS } from './open-tenant.ts';
 import { type NewRule, readSources, type Source } from './suggest-mapping.ts';
 
-/** What a new tenant's files must name, as its partner has it. */
+/** What the partner offers for a new tenant's files to name. */
 export interface SeenPartner {
-  /** Absent where no record names it. */
+  /** Absent if no record names it. */
   company?: string;
-  /** The active ones. */
+  /** Active flows only. */
   flows: { id: string; name: string }[];
   /** Labels of the candidate's custom fields of type date. */
   dateFields: string[];
@@ -34,7 +34,7 @@ export interface PartnerAccess {
   allowPrivate: boolean;
 }
 
-/** The key says its environment (section 5); an address on this machine is a sandbox's. */
+/** The key shows its environment (section 5); an address on this machine is a sandbox. */
 export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): PartnerAccess {
   const key = resolveText(apiKey);
   return {
@@ -45,7 +45,7 @@ export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: st
   };
 }
 
-/** Asks a partner that no tenant file names yet. Reads only. */
+/** Reads a partner that no tenant file names yet. Reads only. */
 export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
   return withPartner(access, async (partner) => {
     const { items: flows } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
@@ -65,7 +65,7 @@ export async function seePartner(access: PartnerAccess): Promise<SeenPartner> {
   });
 }
 
-/** What a mapping may read there, with samples of those who were hired last. */
+/** The fields that a mapping may read, with samples from the latest hires. */
 export async function seeSources(access: PartnerAccess, { customFields }: SeenPartner): Promise<Source[]> {
   return withPartner(access, (partner) => readSources(partner, customFields));
 }
@@ -76,7 +76,7 @@ export async function defineDateField(access: PartnerAccess, fieldLabel: string)
   await withPartner(access, (partner) => partner.customFields.create({ body }, { priority: 'live' }));
 }
 
-/** The label as the partner spells it. */
+/** The wanted label as the partner spells it. */
 export function sameLabel(labels: readonly string[], wanted: string): string | undefined {
   return labels.find((label) => foldLabel(label) === foldLabel(wanted));
 }
@@ -90,7 +90,7 @@ async function withPartner<T>(access: PartnerAccess, ask: (partner: PartnerClien
   }
 }
 
-/** Everything that the files of a new tenant say. */
+/** The content of a new tenant's files. */
 interface NewTenant {
   tenant: string;
   baseUrl: string;
@@ -99,32 +99,32 @@ interface NewTenant {
   company?: string;
   /** The key itself, or a reference to it. */
   apiKey: string;
-  /** What the dashboard says of its webhooks, or a reference to it; without one the reconcile alone finds hires. */
+  /** The webhook key from the dashboard, or a reference to it; without one, only the reconcile finds hires. */
   webhookKey?: string;
-  /** The address of the HR system, with its password where it has one, or a reference to it. */
+  /** The address of the HR system, including its password if it has one, or a reference to it. */
   hris: string;
   createTable: boolean;
   flow: string;
-  /** Label of the candidate's custom field that holds it. */
+  /** Label of the candidate's custom field for the first day of work. */
   startDate: string;
-  /** Keys of `hris` that name a table of the customer's and its columns that hold no value of the person. */
+  /** Keys of `hris` that name the customer's own table, and its columns that hold no value of the person. */
   table?: Readonly<Record<string, string>>;
-  /** Columns of the HR system under names of this tenant alone. */
+  /** Columns of the HR system, under field names that only this tenant uses. */
   columns?: Readonly<Record<string, { column: string; type?: string }>>;
-  /** Where this tenant's mapping differs from the defaults; null leaves a field out. */
+  /** The tenant's differences from the default mapping; null leaves a field out. */
   rules?: Readonly<Record<string, NewRule | null>>;
   /** A comment for the mapping file. */
   note?: string;
 }
 
-/** One file to be written; a secret is readable by this user alone. */
+/** A file to write; only this user may read a secret. */
 export interface NewFile {
   path: string;
   text: string;
   isSecret: boolean;
 }
 
-/** The files of a new tenant, checked as if they stood there. @throws ConnectorError TENANT_FILE_INVALID */
+/** The files of a new tenant, checked as if they were in place. @throws ConnectorError TENANT_FILE_INVALID */
 export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promise<NewFile[]> {
   const apiKey = placed(wanted.apiKey, join('secrets', `${wanted.tenant}-partner.key`));
   const webhook =
@@ -154,7 +154,7 @@ interface Placed {
   secret?: { path: string; text: string };
 }
 
-/** A secret gets a file of its own; a reference stays as it is. */
+/** Gives a secret a file of its own; a reference stays as it is. */
 function placed(value: string, path: string): Placed {
   return isSecretRef(value) ? { ref: value } : { ref: `file:${path}`, secret: { path, text: `${value}\n` } };
 }
@@ -200,7 +200,7 @@ function tenantText(wanted: NewTenant, { apiKey, hris, webhook }: Refs): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** One entry a line, under its name; nothing where there is none. */
+/** One entry on each line below its name; nothing if there are no entries. */
 function inLines(name: string, entries: Readonly<Record<string, unknown>>): string[] {
   const inner = ' '.repeat(name.length - name.trimStart().length + 2);
   const lines = Object.entries(entries).map(([key, value]) => `${inner}${key}: ${inLine(value)}`);
@@ -211,7 +211,7 @@ function inLine(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }
 
-/** Where a page of this package stands, as it is opened from here. */
+/** The path of a documentation page, relative to the current directory. */
 function pageOf(name: string): string {
   const page = relative(process.cwd(), join(docsFolder() ?? 'docs', name));
   return page.startsWith('..') ? `docs/${name} of the package hirebridge` : page;
@@ -227,7 +227,7 @@ function mappingText({ startDate, rules = {}, note }: NewTenant): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** @throws ConnectorError FILE_EXISTS naming every file that is there already */
+/** @throws ConnectorError FILE_EXISTS naming every file that exists already */
 export function assertAbsent(paths: readonly string[]): void {
   const there = paths.filter((path) => existsSync(path));
   if (there.length === 0) return;
@@ -238,7 +238,7 @@ export function assertAbsent(paths: readonly string[]): void {
   });
 }
 
-/** Writes them all, or none where one is there already. */
+/** Writes all files, or none if one exists already. */
 export async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
   assertAbsent(files.map(({ path }) => path));
   for (const { path, text, isSecret } of files) {

@@ -24,14 +24,14 @@ import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { assertKnownTenant } from './known-tenant.ts';
 
-/** What an operator's actions work on, opened by whoever calls them. */
+/** What operator actions work on; the caller opens and closes it. */
 export interface OperatorParts {
   store: Store;
   hires: HireClient;
   tenants: readonly Pick<Tenant, 'tenant'>[];
 }
 
-/** A tenant with both ends open, as a worker has it: one rate limit for the fleet, no write while frozen. */
+/** A tenant with both sides open, as in a worker: the fleet's shared rate limit, and no write while frozen. */
 export interface OpenTenant {
   store: Store;
   tenant: Tenant;
@@ -39,7 +39,7 @@ export interface OpenTenant {
   deps: ActivityDeps;
 }
 
-/** The tenant as it is applied; before its first start, as the folder has it. @throws ConnectorError TENANT_UNKNOWN */
+/** The tenant as applied; before its first start, from the folder. @throws ConnectorError TENANT_UNKNOWN */
 export async function findTenant(store: Store, dir: string, tenantId: string): Promise<Tenant> {
   const applied = (await listAppliedTenants(store)).filter(({ state }) => state !== 'removed');
   const own = applied.find((one) => one.tenantId === tenantId);
@@ -51,7 +51,7 @@ export async function findTenant(store: Store, dir: string, tenantId: string): P
   return tenant;
 }
 
-/** Opens both ends of a tenant for one command and closes them whatever happens. */
+/** Opens both sides of a tenant for one command, and always closes them. */
 export async function withTenant<T>(
   { store, places, tenantId }: { store: Store; places: Places; tenantId: string },
   use: (open: OpenTenant) => Promise<T>,
@@ -59,7 +59,7 @@ export async function withTenant<T>(
   return withEnds(store, await findTenant(store, places.tenantsDir, tenantId), use);
 }
 
-/** The same of a definition at hand, be it applied or not. */
+/** The same for a given definition, applied or not. */
 export async function withEnds<T>(store: Store, tenant: Tenant, use: (open: OpenTenant) => Promise<T>): Promise<T> {
   const { tenant: tenantId } = tenant;
   const config = readConfig();
@@ -92,7 +92,7 @@ export async function withEnds<T>(store: Store, tenant: Tenant, use: (open: Open
   }
 }
 
-/** Those that may share its HR system: reading the files of a whole fleet would take a command seconds. */
+/** Tenants that may share its HR system; reading the files of a whole fleet would take a command seconds. */
 async function tenantsBeside(store: Store, { hris }: Tenant): Promise<KnownTenants> {
   const known = createKnownTenants();
   const applied = await listAppliedTenants(store);
@@ -100,7 +100,7 @@ async function tenantsBeside(store: Store, { hris }: Tenant): Promise<KnownTenan
   return known;
 }
 
-/** Its mappings look values up in the tables as they were read last. */
+/** Binds the mappings to their lookup tables as last read. */
 async function withOwnTables(store: Store, connection: Connection): Promise<Connection> {
   const bind = (mapping: Mapping): Promise<Mapping> => withKnownTables(store, connection.tenant.tenant, mapping);
   const bindAll = async <Name extends string>(mappings: Partial<Record<Name, Mapping>>) => {
@@ -119,12 +119,12 @@ async function withOwnTables(store: Store, connection: Connection): Promise<Conn
   };
 }
 
-/** A person who waits for a command is told of a refusal that lasts longer than this. */
+/** A person waiting for a command is told about a delay that lasts longer than this. */
 const THROTTLED_MS = 120_000;
 
 /**
- * What the rate limit puts off, or the other side asks to repeat later, is done when its time has come: a command holds
- * no worker's slot, and nobody else repeats it.
+ * Waits and repeats a call that the rate limit or the other side postpones: a command blocks no worker, and nothing
+ * else would repeat its call.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   const until = Date.now() + THROTTLED_MS;
@@ -141,8 +141,8 @@ export async function patiently<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The HR system for a command, under the rate limit that all processes share. Unless the command waits for its permits
- * itself, a call that would wait long is refused. Without a store nothing is known of a limit. Close it yourself.
+ * Opens the HR system for a command, under the rate limit that all processes share. Unless the command waits for
+ * permits itself, a call with a long wait is refused. Without a store no limit is known. The caller closes it.
  */
 export function openHris(
   tenant: Tenant,
@@ -154,10 +154,10 @@ export function openHris(
   return openLimitedHris(tenant, (limited) => openRateLimit(store, limited, log), asWaited);
 }
 
-/** A person who looks waits this long for an answer. */
+/** How long a person waits for an answer while looking. */
 export const CALL_MS = 10_000;
 
-/** The tenant's partner for one command. Close it yourself. @throws ConnectorError SECRET_MISSING */
+/** Opens the tenant's partner for one command. The caller closes it. @throws ConnectorError SECRET_MISSING */
 export function openPartner({ partner }: Pick<Tenant, 'partner'>, rateLimit?: RateLimitKeeper): PartnerClient {
   return createPartnerClient({
     baseUrl: partner.baseUrl,

@@ -38,7 +38,7 @@ import type { HireClient } from '../temporal/hire-client.ts';
 import { type OpenTenant, patiently, withTenant } from './open-tenant.ts';
 import { tenantNotApplied } from './tenants.ts';
 
-/** What `person` commands work on. */
+/** What the `person` commands work on. */
 export interface PersonParts {
   store: Store;
   places: Places;
@@ -46,7 +46,7 @@ export interface PersonParts {
   by: string;
 }
 
-/** One place where something of a person stands. */
+/** A place that holds data of a person. */
 export interface PersonPlace {
   place: string;
   count: number;
@@ -67,7 +67,7 @@ export interface FoundPerson {
 const KINDS = ['candidate', 'application', 'employee', 'email'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Where something of a person stands. Only ids are given. */
+/** Finds the places that hold data of a person. Returns only ids. */
 export async function findPerson(parts: PersonParts, who: string): Promise<FoundPerson> {
   return withEndsIfAny(parts, async (open, notAsked) => {
     const subject = await resolve(parts, who, open);
@@ -92,18 +92,18 @@ function viewIds({ tenantId, candidates, jobCandidates, enrolments, employees }:
   return { tenantId, candidates, jobCandidates, enrolments, employees: known };
 }
 
-/** The trail names nobody who may ask to be erased, and says of whom it was by a keyed hash. */
+/** The audit trail names nobody who may ask for erasure; a keyed hash says whom the act was about. */
 async function about(store: Store, subject: Subject): Promise<{ details: string; subject?: string }> {
   const details = `${sizeOf(subject)} ids of one person`;
   const [of] = idsOf(subject);
   return of === undefined ? { details } : { details, subject: await recordDigest(store, subject.tenantId, of) };
 }
 
-/** All that is held of a person: rows of the store, landed rows, and their employee. */
+/** All data held about a person: rows of the store, landed rows, and their employee. */
 export interface PersonExport extends Omit<FoundPerson, 'places'> {
   exportedAt: string;
   store: Record<string, Record<string, unknown>[]>;
-  /** Rows that name other people too are counted, not shown. */
+  /** Rows that also name other people are counted, not shown. */
   shared: PersonPlace[];
   landed: Record<string, unknown[]>;
   hris: unknown[];
@@ -144,7 +144,7 @@ async function readEmployees(subject: Subject, { hris, tenant }: Connection): Pr
 const CALL_MS = 30_000;
 const TIMES = /(_at|^at|_until)$/;
 
-/** JSON columns as what they hold, times as people read them. */
+/** Parses JSON columns, and formats times for people. */
 function readable(row: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(row).filter(([, value]) => value !== null && value !== '');
   return Object.fromEntries(
@@ -169,7 +169,7 @@ export interface Erasing {
   employee: ErasureRow['employee'];
 }
 
-/** Asks for a person to be erased and carries it out; a worker goes on where this is interrupted. */
+/** Requests the erasure of a person and carries it out; a worker continues if this is interrupted. */
 export async function erasePerson(
   parts: PersonParts & { hires: HireClient },
   { who, reason, employee }: Erasing,
@@ -216,7 +216,7 @@ function outer({ dataDir }: Places, hires: HireClient) {
 }
 
 /**
- * Removes a tenant and erases all that is kept of it; a worker goes on where this is interrupted.
+ * Removes a tenant and erases all its data; a worker continues if this is interrupted.
  * @throws ConnectorError TENANT_UNKNOWN, LEGAL_HOLD, LANDING_UNREACHABLE
  */
 export async function eraseTenant(
@@ -230,7 +230,7 @@ export async function eraseTenant(
   return carryOut(parts, undefined, row.erasure_id);
 }
 
-/** A worker that is at it ends it within its lease. */
+/** Waits for the receipt: a worker that does the erasure now finishes it within its lease. */
 async function until(deps: ErasureDeps, erasureId: string): Promise<ErasureReceipt> {
   for (;;) {
     const receipt = await carryOutErasure(deps, erasureId);
@@ -239,7 +239,7 @@ async function until(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   }
 }
 
-/** Receipts of a tenant's erasures, latest first; of one that is under way none, and why it does not end. */
+/** Receipts of a tenant's erasures, latest first; an unfinished erasure has none, but the reason why it fails. */
 export async function listReceipts(store: Store, tenantId: string) {
   const alarms = new Map((await listAlarms(store, tenantId)).map((alarm) => [alarm.subject, alarm]));
   return (await listErasures(store, tenantId)).map((row) => ({
@@ -252,7 +252,7 @@ export async function listReceipts(store: Store, tenantId: string) {
   }));
 }
 
-/** Whom `policies.privacy` is about: by whom and why it waits. */
+/** People to whom `policies.privacy` applies, with cause and reason for the wait. */
 export async function listDue({ store, tenantId }: Pick<PersonParts, 'store' | 'tenantId'>) {
   return (await listCases(store, tenantId)).map((row) => ({
     candidate: row.candidate_id,
@@ -264,7 +264,10 @@ export async function listDue({ store, tenantId }: Pick<PersonParts, 'store' | '
   }));
 }
 
-/** Has whoever waits erased, or kept; `all`: everybody who is asked about. @throws ConnectorError NOBODY_WAITS */
+/**
+ * Erases or keeps the person who waits; `all`: everybody who waits to be decided.
+ * @throws ConnectorError NOBODY_WAITS
+ */
 export async function decideDue(
   { store, tenantId, by }: PersonParts,
   who: string,
@@ -281,8 +284,8 @@ export async function decideDue(
 }
 
 /**
- * Puts a legal hold on a person or, as `all`, on everybody of the tenant; or takes it away. `erasing`: erasures that
- * were asked for before and are not done. The hold stops them where they are.
+ * Puts a legal hold on a person, or on all people of the tenant (`all`), or releases it. Returns in `erasing` the
+ * unfinished erasures requested before; the hold stops them where they are.
  */
 export async function holdPerson(
   parts: PersonParts,
@@ -323,7 +326,7 @@ async function changeHold(
   });
 }
 
-/** Both ends of the tenant where they can be opened: of a removed tenant the store alone is asked. */
+/** Opens both sides of the tenant if possible; of a removed tenant only the store is asked. */
 async function withEndsIfAny<T>(
   parts: PersonParts,
   use: (open: OpenTenant | undefined, notAsked: string[]) => Promise<T>,
@@ -340,7 +343,7 @@ async function withEndsIfAny<T>(
   }
 }
 
-/** The person that these words name. @throws ConnectorError PERSON_UNKNOWN, PERSON_AMBIGUOUS */
+/** The person whom these words name. @throws ConnectorError PERSON_UNKNOWN, PERSON_AMBIGUOUS */
 async function resolve({ store, tenantId }: PersonParts, who: string, open: OpenTenant | undefined): Promise<Subject> {
   const [, prefix, rest] = /^(candidate|application|employee|email):(.+)$/.exec(who) ?? [];
   const kind = (prefix ?? (who.includes('@') ? 'email' : undefined)) as Kind | undefined;
@@ -381,7 +384,7 @@ async function startFrom(
   return open === undefined ? NOBODY : { ...NOBODY, candidates: await candidatesWith(open.connection, id) };
 }
 
-/** By the id in the HR system or by the employee number. */
+/** Finds employees by the HR system's id or by employee number. */
 async function employeesCalled(
   { kysely }: Store,
   { tenantId, open }: { tenantId: string; open: OpenTenant | undefined },
@@ -400,7 +403,7 @@ async function employeesCalled(
   return known.length > 0 || own === undefined ? known : [{ connection: own, id }];
 }
 
-/** Candidates whom the hiring platform shows with just this address. */
+/** Candidates at the hiring platform with exactly this address. */
 async function candidatesWith({ partner }: Connection, email: string): Promise<string[]> {
   const found: string[] = [];
   const options = { priority: 'live' as const, size: 100 };

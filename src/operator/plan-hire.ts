@@ -36,7 +36,8 @@ import type { HireWrites, PlannedRecord, PlanView } from './plan-view.ts';
 import { changesOf } from './writes.ts';
 
 /**
- * What would be written for one hire as both sides stand now. Reads only: no claim is taken and nothing is noted.
+ * What would be written for one hire by the current state of both sides. Reads only: takes no claim and records
+ * nothing.
  * @throws ConnectorError HIRE_UNKNOWN
  */
 export async function planHire(open: OpenTenant, jobCandidateId: string, by: string): Promise<PlanView> {
@@ -60,7 +61,7 @@ export async function readHire({ store, tenant, connection, deps }: OpenTenant, 
   return reread({ deps, connection, ref });
 }
 
-/** A hire that is over without an employee writes nothing any more. */
+/** A hire that ended without an employee writes nothing any more. */
 export async function hireWrites(hire: HireContext): Promise<HireWrites> {
   const { row, connection, ref } = hire;
   if (row.employee_id !== null) return planHireAfter(hire);
@@ -78,7 +79,7 @@ function unknownHire(tenantId: string, id: string): ConnectorError {
   });
 }
 
-/** What an open hire without an employee is going to write: the enrolment, the employee, and the ID back. */
+/** What an open hire without an employee will write: the enrolment, the employee, and the ID back. */
 async function planHireStart(hire: HireContext): Promise<HireWrites> {
   const mapping = await withKnownTables(hire.store, hire.ref.tenantId, await pinnedMapping(hire));
   const employee = await planPerson(hire, mapping);
@@ -155,7 +156,7 @@ function employeeWrite(record: string, change: Change, mapping: Mapping): Planne
 
 const READ_MS = 30_000;
 
-/** What a hire with an employee has still to write: fields that a later mapping gives otherwise, and the way back. */
+/** What a hire with an employee still has to write: fields that a later mapping changed, and the write-back. */
 async function planHireAfter(hire: HireContext): Promise<HireWrites> {
   const corrected = await corrections(hire);
   const back = await writeBacks(hire);
@@ -171,7 +172,7 @@ interface Corrected {
   notes: PlanView['notes'];
 }
 
-/** Of an employee that we made; one who was there before belongs to the HR system. */
+/** Corrects only employees that we made; an employee from before belongs to the HR system. */
 async function corrections(hire: HireContext): Promise<Corrected> {
   const { connection, ref, row } = hire;
   const none = (reason: string): Corrected => ({
@@ -208,7 +209,7 @@ async function corrections(hire: HireContext): Promise<Corrected> {
   };
 }
 
-/** By field, what we wrote last. */
+/** By field, the value we wrote last. */
 async function writtenFields({ store, ref }: HireContext): Promise<Record<string, unknown> | 'not-ours' | 'purged'> {
   const rows = await listWrites(store, { tenantId: ref.tenantId, recordId: ref.jobCandidateId, target: 'employee' });
   const own = rows.filter((row) => row.period === ref.period && row.outcome === 'done').toReversed();
@@ -242,7 +243,7 @@ interface IdTargets {
   shown: ReadonlyMap<string, unknown>;
 }
 
-/** Where the Employee ID is still to be written; shown in either place, it is there. */
+/** Where the Employee ID still has to be written; it counts as written if either place shows it. */
 async function idTargets(hire: HireContext, values: readonly TargetValue[]): Promise<IdTargets> {
   const { customField, status } = hire.connection.tenant.writeBack;
   const employeeId = employeeIdOf(hire);
@@ -255,15 +256,15 @@ async function idTargets(hire: HireContext, values: readonly TargetValue[]): Pro
   return { toEnrolment: { status, employeeId }, toField: [], shown };
 }
 
-/** Everything that a hire's mapping may read, and when the job was shown so; undefined for now. */
+/** All sources of a hire's mapping, and when the job was last read; undefined if it was read now. */
 interface HireSources {
   sources: MappingSources;
   jobSeenAt: number | undefined;
 }
 
 /**
- * Everything that a hire's mapping may read, as the partner has it now, from a job candidate just read. A job that is
- * no longer listed is shown as it was listed last.
+ * All sources of a hire's mapping as the partner has them now, from a job candidate just read. A job that is no longer
+ * listed is taken from its last listing.
  */
 export async function readHireSources(
   store: Store,
@@ -286,7 +287,7 @@ export async function readHireSources(
   return { sources, jobSeenAt: known?.seenAt };
 }
 
-/** The same of a hire that was read from the store. */
+/** The same for a hire read from the store. */
 async function sourcesOf(
   { store, connection, row }: HireContext,
   record: Record<string, unknown> & { jobId: string; candidateId: string },

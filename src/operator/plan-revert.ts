@@ -12,7 +12,7 @@ import { changesOf } from './writes.ts';
 
 const PAGE = 100;
 
-/** A plan for each stream that the version wrote to: every value it replaced comes back, unless somebody changed it. */
+/** A plan for each stream that the version wrote to: restores every value it replaced, unless it was changed since. */
 export async function planRevert(open: OpenTenant, version: string, by: string): Promise<PlanView[]> {
   const { store, tenant } = open;
   const writes = await listWrites(store, { tenantId: tenant.tenant, mapping: version });
@@ -81,7 +81,7 @@ async function restoreAll(ends: PlanEnds, writes: readonly ForeignWriteRow[]): P
     const some = ids.slice(from, from + PAGE);
     const stored = await readStored(ends, some);
     for (const id of some) {
-      // Latest first, as they are listed.
+      // Oldest first: the list has the latest first.
       const replaced = replacedValues(
         (byRecord.get(id) ?? []).toReversed().map((row) => ({ ...row, changes: changesOf(row) })),
       );
@@ -100,7 +100,7 @@ function rowPlan(
 ): RowPlan | undefined {
   if (Object.keys(values).length === 0) return undefined;
   const after = { ...fields, ...values };
-  // In the mapping's order and without what is empty: as a sync with the right mapping would land it.
+  // In the mapping's order and without empty values, as a sync with the right mapping would land it.
   const ordered: [string, FieldValue][] = mapping.fields.flatMap(({ target }) => {
     const value = after[target] ?? null;
     return value === null ? [] : [[target, value]];
@@ -113,7 +113,7 @@ function rowPlan(
   };
 }
 
-/** What hires wrote is not taken back in bulk: each has its own plan, by the mapping in force. */
+/** Writes of hires are not reverted in bulk: each hire gets its own plan, by the current mapping. */
 function hires(tenant: string, version: string, writes: readonly ForeignWriteRow[]): PlanView {
   const ids = [...new Set(writes.map((row) => row.record_id))];
   const notes = ids.map((id) => ({
@@ -124,22 +124,22 @@ function hires(tenant: string, version: string, writes: readonly ForeignWriteRow
   return { tenant, subject: 'hires', mapping: version, read: ids.length, records: [], notes };
 }
 
-/** What one mapping version did to one record: by field, what was there before its first write, what after its last. */
+/** The effect of one mapping version on one record: by field, the value before its first write and after its last. */
 interface Replaced {
-  /** It made the record: there is nothing to go back to. */
+  /** The version created the record, so there is nothing to restore. */
   made: boolean;
-  /** Values of these writes are no longer kept. */
+  /** Values of these writes were purged. */
   purged: boolean;
   fields: Record<string, { old: FieldValue; new: FieldValue }>;
 }
 
-/** Which values go back, and why others stay. */
+/** The values to restore, and why others stay. */
 interface Restoration {
   values: EmployeeFields;
   kept: string[];
 }
 
-/** Sums up the writes of one version to one record, oldest first. */
+/** Sums up the writes of one version to one record; expects them oldest first. */
 export function replacedValues(
   writes: ReadonlyArray<{ kind: string; purged_at: number | null; changes: Readonly<Record<string, FieldChange>> }>,
 ): Replaced {
@@ -156,7 +156,7 @@ export function replacedValues(
   };
 }
 
-/** Puts back what still stands as the version wrote it; whatever was changed since belongs to whoever changed it. */
+/** Restores values that are still as the version wrote them; a later change stays. */
 export function restore({ made, purged, fields }: Replaced, current: EmployeeFields | undefined): Restoration {
   if (current === undefined) return keep('its row is gone');
   if (purged) return keep('its earlier values were purged');

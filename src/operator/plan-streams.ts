@@ -17,7 +17,7 @@ import { type OpenTenant, patiently } from './open-tenant.ts';
 import type { PlannedRecord, PlanView } from './plan-view.ts';
 import { readPages, streamEnds, streamsToPlan } from './stream-pages.ts';
 
-/** What the next runs would write: of one stream, or of every one that lands or goes both ways. */
+/** What the next runs would write, for one stream or for every landing or two-way stream. */
 export async function planStreams(open: OpenTenant, name: string | undefined, by: string): Promise<PlanView[]> {
   const exchanges = exchangesToPlan(open, name);
   const views: PlanView[] = [];
@@ -34,7 +34,7 @@ function exchangesToPlan({ connection }: OpenTenant, name: string | undefined): 
   return exchangeNames.filter((one) => (name === undefined ? connection.exchanges[one] !== undefined : one === name));
 }
 
-/** What the next sync of a stream would write, record by record. Reads both sides and keeps the plan. */
+/** What the next sync of a stream would write, record by record. Reads both sides and saves the plan. */
 async function planStream({ store, tenant, connection }: OpenTenant, stream: PullName, by: string): Promise<PlanView> {
   const ends = streamEnds(connection, stream);
   const changes = new Map<string, RowPlan>();
@@ -76,8 +76,8 @@ function viewRow(id: string, { before, after }: RowPlan, sensitive: readonly str
 }
 
 /**
- * What the next run of an exchange would write on either side, pair by pair. There is no hash to apply: a run decides
- * from what both sides hold by then.
+ * What the next run of an exchange would write to each side, pair by pair. It has no hash to apply: a run decides from
+ * the values it finds itself.
  */
 export async function planExchange({ tenant, connection, deps }: OpenTenant, stream: StreamName): Promise<PlanView> {
   const asked = { tenantId: tenant.tenant, stream, runId: 'plan', full: false, begun: false };
@@ -96,7 +96,7 @@ export async function planExchange({ tenant, connection, deps }: OpenTenant, str
   return { ...view, read, records, notes };
 }
 
-/** What the next run would make of the options of each field. There is no hash to apply, as of an exchange. */
+/** What the next run would do with the options of each field. It has no hash to apply, like an exchange. */
 async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise<PlanView> {
   const key = { tenantId: tenant.tenant, stream: 'options' } as const;
   const view: PlanView = { tenant: key.tenantId, subject: 'options', mapping: null, read: 0, records: [], notes: [] };
@@ -128,7 +128,7 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
   return view;
 }
 
-/** What the records of a pair are called on their sides. */
+/** Names of a pair's records on their sides. */
 const NAMES: Record<PairEntity, Record<Side, string>> = {
   candidate: { partner: 'candidate', hris: 'employee' },
   job: { partner: 'job', hris: 'position' },
@@ -150,7 +150,7 @@ function recordOf(record: string, target: string, why: string, writes: readonly 
   return [{ record, target, kind: 'update', why, changes, sensitive }];
 }
 
-/** What a run would leave as it is. */
+/** What a run would leave unchanged, and why. */
 function notesOf({ pair: { pairId: record }, found }: ReadPair): PlanView['notes'] {
   const leftOut = (reason: string) => [{ record, what: 'left out', reason }];
   if ('missing' in found) return leftOut(`not found at the ${found.missing === 'hris' ? 'HR system' : 'partner'}`);

@@ -1,9 +1,9 @@
 import type { FieldChange } from '../store/foreign-writes.ts';
 
-/** One write of a plan. Values are personal data until `maskPlan`. */
+/** One write of a plan. Its values are personal data until `maskPlan`. */
 export interface PlannedRecord {
   record: string;
-  /** `row` of a stream, a side of an exchange, or the part of a hire. */
+  /** `row` of a stream, a side of an exchange, or a part of a hire. */
   target: string;
   kind: 'create' | 'update' | 'rehire' | 'link';
   why: string;
@@ -11,20 +11,20 @@ export interface PlannedRecord {
   sensitive: readonly string[];
 }
 
-/** What a plan would write; without a hash there is nothing to apply. */
+/** What a plan would write; without a hash it cannot be applied. */
 export interface PlanView {
   tenant: string;
   subject: string;
   mapping: string | null;
   hash?: string;
-  /** Records that were read to make it. */
+  /** Number of records read to make it. */
   read: number;
   records: PlannedRecord[];
-  /** What is left as it is, and why. */
+  /** What stays unchanged, and why. */
   notes: { record: string; what: string; reason: string }[];
 }
 
-/** What a hire has still to write, by its parts, and what is left as it is. */
+/** The remaining writes of a hire, by part, and what stays unchanged. */
 export interface HireWrites {
   mappingHash: string;
   writes: PlannedRecord[];
@@ -33,7 +33,7 @@ export interface HireWrites {
 
 export const MASK = '•••';
 
-/** The values of sensitive fields masked; that they change stays. */
+/** Masks the values of sensitive fields; which fields change stays visible. */
 export function maskChanges(
   changes: Readonly<Record<string, FieldChange>>,
   sensitive: readonly string[],

@@ -1,20 +1,20 @@
 import type { Store } from '../store/open-store.ts';
 import { listProcesses, type Role, type SeenProcess } from '../store/processes.ts';
 
-/** One role: who runs it, and who did where nobody does. */
+/** One role: the processes that run it, and the last one if none does. */
 export interface RoleStatus {
   role: Role;
   running: { host: string; version: string; startedAt: string; seenMs: number; trouble?: string }[];
-  /** Of the last one, where none runs. */
+  /** The last process, if none runs. */
   last?: { host: string; version: string; ageMs: number; ended: 'orderly' | 'not' };
-  /** Something needs it. */
+  /** The applied tenants need this role. */
   needed: boolean;
 }
 
-/** A process that was not heard of for this long does not run: it says so every ten seconds. */
+/** Processes report every ten seconds; one silent for this long does not run. */
 const SILENT_MS = 45_000;
 
-/** Who runs, and who should: a worker wherever there is a tenant, a receiver where webhooks are on. */
+/** Processes that run and that should: a worker if there is a tenant, a receiver if a tenant's webhooks are on. */
 export async function readProcesses(
   store: Store,
   now: number,
@@ -48,14 +48,14 @@ function lastOf({ host, version, seenAt, endedAt }: SeenProcess, now: number): N
   return { host, version, ageMs: now - seenAt, ended: endedAt === null ? 'not' : 'orderly' };
 }
 
-/** Nobody works who should: none runs, or none of those that run can do anything. */
+/** A needed role does no work: no process runs it, or none of those that do can work. */
 export function isMissing({ needed, running }: RoleStatus): boolean {
   return needed && running.every(({ trouble }) => trouble !== undefined);
 }
 
 const STARTS: Record<Role, string> = { worker: 'hirebridge worker', receiver: 'hirebridge serve' };
 
-/** One role in a line: for a fleet that stands still also the next step. */
+/** Describes one role in a line, with the next step if it does no work. */
 export function describeRole(status: RoleStatus, age: (ms: number) => string): string {
   const { role, running, last } = status;
   const [first, ...others] = running;

@@ -13,16 +13,16 @@ import { type RoleStatus, readProcesses } from './processes.ts';
 import type { KnownTenant } from './status.ts';
 import { readStreams, type StreamStatus } from './status.ts';
 
-/** A fleet at a glance: counts and codes, no personal data. What `status` says, without its long lists. */
+/** A fleet at a glance: counts and codes, no personal data. Like `status`, without its long lists. */
 export interface Overview {
   /** UTC. */
   at: string;
   processes: RoleStatus[];
   freezes: { tenantId?: string; ageMs: number; by: string }[];
-  /** Open questions by reason, with those that have waited longest. */
+  /** Open holds by code, with those that have waited longest. */
   causes: (Omit<HoldCause, 'oldestAt'> & { oldestMs: number; oldest: (HoldView & { ageMs: number })[] })[];
   alarms: { tenantId: string; kind: string; subject: string; reason: string; message: string; ageMs: number }[];
-  /** Those that need a person first, then by name. */
+  /** Tenants that need a person first, then by name. */
   tenants: TenantLine[];
 }
 
@@ -35,15 +35,15 @@ export interface TenantLine {
   creditGateClosed: boolean;
   reconcileAgeMs?: number;
   hires: Partial<Record<HireState, number>>;
-  /** Open questions. */
+  /** Number of open holds. */
   holds: number;
   alarms: number;
 }
 
-/** So many of one reason are named one by one. */
+/** At most this many holds of one code are listed. */
 const MOST_NAMED = 3;
 
-/** Reads how every tenant stands that is applied or known, or of some of them. */
+/** Reads the state of every applied or known tenant, or of some of them. */
 export async function readOverview(
   store: Store,
   known: readonly KnownTenant[],
@@ -106,7 +106,7 @@ export async function readOverview(
   };
 }
 
-/** Removed ones last; of the others those that wait for a person, then by name. */
+/** Tenants that wait for a person first, removed ones last, each by name. */
 function neediestFirst(a: TenantLine, b: TenantLine): number {
   return needOf(b) - needOf(a) || (a.tenantId < b.tenantId ? -1 : 1);
 }
@@ -116,15 +116,15 @@ function needOf({ state, isFrozen, holds, alarms }: TenantLine): number {
   return (state === 'paused' || isFrozen ? 1_000 : 0) + holds + alarms;
 }
 
-/** What is told of a tenant where its line is shown. */
+/** Figures shown in a tenant's line. */
 export interface TenantFigures {
-  /** Hires that began in each of the last 24 hours, the oldest hour first. */
+  /** Hires begun in each of the last 24 hours, oldest hour first. */
   begun: number[];
   streams: StreamStatus[];
   rateLimits: RateLimitView[];
 }
 
-/** The figures of those whose lines are shown. */
+/** Figures of the tenants that are shown. */
 export async function readFigures(store: Store, tenantIds: readonly string[]): Promise<Map<string, TenantFigures>> {
   if (tenantIds.length === 0) return new Map();
   const now = await readClock(store);

@@ -7,8 +7,9 @@ import { assertKnownTenant } from './known-tenant.ts';
 import type { OperatorParts } from './open-tenant.ts';
 
 /**
- * Has a tenant's reconcile run now, as its schedule does; one that runs is followed by one more. With `full` the next
- * that begins compares everything. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, NOT_SCHEDULED
+ * Runs a tenant's reconcile now, as its schedule does; if one is running, one more follows it. With `full` the next one
+ * compares everything.
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, NOT_SCHEDULED
  */
 export async function reconcileNow(
   { store, hires, tenants }: OperatorParts,

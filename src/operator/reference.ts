@@ -5,7 +5,7 @@ import { mappingFile } from '../mapping/schema.ts';
 import { landings } from '../streams/streams.ts';
 import { tenantFile } from '../tenants/schema.ts';
 
-/** Keys that name a secret. What stands behind `file:` is read again; an environment is that of the process's start. */
+/** Keys that name a secret. A `file:` is read again; environment variables are read at the process's start. */
 const SECRETS = new Set([
   'partner.apiKey',
   'partner.webhookKeys',
@@ -60,12 +60,12 @@ const MOST_COLUMNS = 120;
 
 type Restart = (key: string) => string;
 
-/** Of a file that `tenant apply` brings to running processes. */
+/** The table of a file that `tenant apply` brings to running processes. */
 function appliedTable(rows: readonly SchemaRow[]): string[] {
   return table(rows, (key) => (SECRETS.has(key) ? 'only for `env:`' : 'no'));
 }
 
-/** What is too long for a row stands below the table. */
+/** Rows that are too long are explained below the table. */
 function table(rows: readonly SchemaRow[], restart: Restart): string[] {
   const isLong = (row: SchemaRow): boolean => line(row, restart).length > MOST_COLUMNS;
   const lines = rows.map((row) => line(isLong(row) ? { ...row, ...SEE_BELOW } : row, restart));
@@ -78,7 +78,7 @@ function note({ key, takes }: SchemaRow): string {
   return `\n${wrap(`\`${key}\` takes: ${takes}`)}`;
 }
 
-/** Breaks a line of Markdown between words; what follows is indented. */
+/** Breaks a line of Markdown between words, and indents the rest. */
 export function wrap(text: string): string {
   if (text.length <= MOST_COLUMNS) return text;
   const at = text.lastIndexOf(' ', MOST_COLUMNS);
@@ -90,11 +90,11 @@ function line({ key, takes, required, default: fallback }: SchemaRow, restart: R
   return `| \`${key}\` | ${takes.replaceAll('|', '\\|')} | ${cell.replaceAll('|', '\\|')} | ${restart(key)} |`;
 }
 
-/** One key of a file, as its schema has it. */
+/** One key of a file, from its schema. */
 interface SchemaRow {
   key: string;
   takes: string;
-  /** Undefined where there is none. */
+  /** Undefined if it has none. */
   default?: string;
   required: boolean;
 }
@@ -120,7 +120,7 @@ interface Unwrapped {
   isOptional: boolean;
 }
 
-/** Every key that an object schema takes, in its order, nested ones with their path. */
+/** Every key of an object schema in order; nested keys with their path. */
 function schemaRows(schema: Schema, path = ''): SchemaRow[] {
   return Object.entries(unwrap(schema).def.shape ?? {}).flatMap(([name, inner]) =>
     keyRows(path === '' ? name : `${path}.${name}`, inner),
@@ -185,7 +185,7 @@ const UNITS = [
   [1_000, 's'],
 ] as const;
 
-/** A duration is written as text and kept as milliseconds. */
+/** A duration is written as text and stored as milliseconds. */
 function defaultText(def: Def, value: unknown): string {
   if (def.type !== 'string' || typeof value !== 'number') return JSON.stringify(value);
   const [size, unit] = UNITS.find(([length]) => value >= length && value % length === 0) ?? [1, 'ms'];

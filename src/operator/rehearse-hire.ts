@@ -6,15 +6,15 @@ import type { Tenant } from '../tenants/schema.ts';
 import { CALL_MS, openHris, openPartner } from './open-tenant.ts';
 import { readLatest } from './suggest-mapping.ts';
 
-/** What the employee of the last real hire would be. Values are personal data. */
+/** The employee that the last real hire would become. Values are personal data. */
 export interface Rehearsal {
   jobCandidateId: string;
-  /** Somebody with this e-mail is in the HR system; undefined where there is no e-mail to look for. */
+  /** The HR system has somebody with this e-mail; undefined if there is no e-mail to look for. */
   isThere?: boolean;
   fields: { field: string; place: string; from: string; value?: unknown; problem?: string }[];
 }
 
-/** Maps the last real hire, and looks for them in the HR system. Reads only; undefined where nobody applied yet. */
+/** Maps the last real hire, and looks them up in the HR system. Reads only; undefined if nobody has applied yet. */
 export async function rehearseLastHire(tenant: Tenant): Promise<Rehearsal | undefined> {
   const partner = openPartner(tenant);
   try {

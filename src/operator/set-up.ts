@@ -34,8 +34,8 @@ import { readHireSources } from './plan-hire.ts';
 import { type Source, suggestMapping } from './suggest-mapping.ts';
 
 /**
- * Setting up a tenant step by step, as `init` and `tenant apply` do it at once. Nothing is written before the last
- * step, but the date field where it is asked for. What was given stays in memory alone, because it holds secrets.
+ * Sets up a tenant step by step; `init` and `tenant apply` do it at once. Writes nothing before the last step, except
+ * the date field on request. The input stays in memory only, because it contains secrets.
  */
 export interface Draft {
   tenant: string;
@@ -45,33 +45,33 @@ export interface Draft {
   seen: SeenPartner;
 }
 
-/** A draft whose HR system was seen too. */
+/** A draft after its HR system was read too. */
 export interface FullDraft extends Draft {
   flow: string;
   startDate: string;
-  /** Its address, with its password where it has one, or a reference to it. */
+  /** The HR system's address, including its password if it has one, or a reference to it. */
   hris: string;
   createTable: boolean;
   fields: readonly HrField[];
-  /** By field: a path, or one of the two. */
+  /** By field: a path, `default` or `none`. */
   choices: Readonly<Record<string, Choice>>;
 }
 
-/** `default`: as the default mapping has it; `none`: left out. */
+/** `default`: by the default mapping; `none`: left out. */
 export type Choice = 'default' | 'none' | `candidate.${string}` | `job.${string}`;
 
-/** One field of an employee, and where its value may come from. */
+/** A field of an employee, and the possible sources of its value. */
 export interface HrField {
   key: string;
-  /** As the HR system names it. */
+  /** The HR system's name for it. */
   label: string;
   type: string;
   required: boolean;
   /** The default mapping's rule. */
   rule?: string;
-  /** A column that no field of ours is. */
+  /** A column that matches no field of ours. */
   isOwn: boolean;
-  /** The HR system has it; its own mapping may name more. */
+  /** The HR system has it; the tenant's own mapping may name more fields. */
   isThere: boolean;
   suggested: Choice;
   /** Every path whose type fits. */
@@ -80,7 +80,7 @@ export interface HrField {
 
 const TENANT_ID = /^[a-z0-9-]{1,40}$/;
 
-/** Asks the hiring platform for what a tenant must name. @throws ConnectorError SETUP_INVALID, FILE_EXISTS */
+/** Reads what a tenant must name from the hiring platform. @throws ConnectorError SETUP_INVALID, FILE_EXISTS */
 export async function beginDraft(tenantsDir: string, given: Omit<Draft, 'seen'>): Promise<Draft> {
   if (!TENANT_ID.test(given.tenant))
     throw invalid('The id of a tenant has 1 to 40 characters, a to z, 0 to 9 and -. It stays for good.');
@@ -91,17 +91,17 @@ export async function beginDraft(tenantsDir: string, given: Omit<Draft, 'seen'>)
   throw invalid('The hiring platform has no active onboarding flow. Activate one in its dashboard, then go on here.');
 }
 
-/** Defines the candidate's custom field of the first day of work, and looks again. */
+/** Creates the candidate's custom field for the first day of work, and reads the partner again. */
 export async function defineStartDate(draft: Draft, label: string): Promise<Draft> {
   const access = partnerAccess(draft);
   await defineDateField(access, label);
   return { ...draft, seen: await seePartner(access) };
 }
 
-/** What init gives, without the fields. */
+/** The input about the HR system, without the fields. */
 export type HrGiven = Pick<FullDraft, 'flow' | 'startDate' | 'hris' | 'createTable'>;
 
-/** Reads the fields that the HR system has, and suggests where each gets its value from: by name and type. */
+/** Reads the HR system's fields, and suggests a source for each by name and type. */
 export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGiven): Promise<FullDraft> {
   const bare: FullDraft = { ...draft, ...given, fields: [], choices: {} };
   const { described, mapping } = await withDraft(tenantsDir, bare, async (tenant) => {
@@ -145,7 +145,7 @@ export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGi
         suggested: known ? 'default' : 'none',
       };
     });
-  // It was asked for by itself.
+  // The first day of work has its own question.
   const fields = [...there, ...missing].filter(({ key }) => key !== 'startDate');
   return { ...bare, fields, choices: Object.fromEntries(fields.map(({ key, suggested }) => [key, suggested])) };
 }
@@ -163,11 +163,11 @@ const TYPES: Readonly<Record<string, string>> = {
   'multi-select': 'list',
 };
 const DATES = new Set(['dateOfBirth', 'createdAt', 'updatedAt']);
-/** Of the job that the person leaves, lists, and what no employee field is. */
+/** Fields of the job that the person leaves, lists, and fields that no employee has. */
 const NOT_OFFERED = new Set(
   'currentJobTitle currentCompany skills majors languages resume coverLetter summary description'.split(' '),
 );
-/** Only ever mapped because somebody chose to. */
+/** Mapped only if somebody chooses them. */
 const NOT_SUGGESTED = new Set(['gender', 'nationality', 'dateOfBirth', 'id', 'status', 'createdAt', 'updatedAt']);
 
 function sourcesOf(customFields: readonly FieldDefinition[]): Offered[] {
@@ -185,14 +185,14 @@ function sourcesOf(customFields: readonly FieldDefinition[]): Offered[] {
   return [...custom, ...own];
 }
 
-/** What fits by type; of it, what is suggested, where that fits. */
+/** The sources whose type fits, and the wanted source if it is among them. */
 function choicesFor(type: string, sources: readonly Offered[], wanted: string): Pick<HrField, 'suggested' | 'paths'> {
   const fitting = sources.filter((one) => one.type === type || (one.type !== 'list' && /^(?:text|other)$/.test(type)));
   const suggested = wanted === 'default' ? wanted : fitting.find(({ path }) => path === wanted)?.path;
   return { suggested: suggested ?? 'none', paths: fitting.map(({ path }) => path) };
 }
 
-/** By label, the path that fills a field as `init` would suggest it; the first day of work is asked for by itself. */
+/** By label, the path that `init` would suggest for a field; the first day of work has its own question. */
 function suggestedFor(fields: readonly DescribedField[], sources: readonly Source[]): ReadonlyMap<string, string> {
   const columns = fields.map((field): OwnColumn => ({ ...field, name: field.label, isKey: false, samples: [] }));
   const free = sources.filter(({ path }) => !NOT_SUGGESTED.has(path.replace(/^.*\./, '')));
@@ -204,7 +204,7 @@ function camel(column: string): string {
   return column.toLowerCase().replaceAll(/_+(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }
 
-/** The files as they will be written. */
+/** The files that will be written. */
 export function draftFiles(tenantsDir: string, draft: FullDraft): Promise<NewFile[]> {
   return filesWith(tenantsDir, draft, draft);
 }
@@ -255,8 +255,8 @@ function mappedBy({ fields, choices }: FullDraft) {
 }
 
 /**
- * The tenant as its files will say. Its secrets stand in this process's environment meanwhile, under names of their
- * own, and nowhere on a disk.
+ * The tenant that the draft's files will define. Its secrets are meanwhile in this process's environment under names of
+ * their own, and never on disk.
  */
 async function withDraft<T>(
   tenantsDir: string,
@@ -278,23 +278,23 @@ async function withDraft<T>(
   }
 }
 
-/** What both sides say of a draft, and what its mapping makes of real people. */
+/** The checks of a draft on both sides, and how its mapping works for real people. */
 export interface Tried {
   checks: CheckLine[];
-  /** Who is hired already: they are recorded at go-live, and none of them is started. */
+  /** People hired already: go-live records them and starts none of them. */
   hired: number;
   /** People whose records were mapped. */
   read: number;
-  /** Of them, those with every required value. */
+  /** Of these, people with every required value. */
   ready: number;
   fields: { field: string; filled: number; empty: number; refused: number; example?: string }[];
 }
 
-/** Reads at most so many people. */
+/** Most people that are read. */
 const MOST_PEOPLE = 50;
 const MOST_HIRED = 1_000;
 
-/** Checks a draft as `tenant apply` does, and maps some people as a first hire would be; writes nothing. */
+/** Checks a draft as `tenant apply` does, and maps some people as if they were the first hires; writes nothing. */
 export async function tryDraft(tenantsDir: string, store: Store, draft: FullDraft): Promise<Tried> {
   return withDraft(tenantsDir, draft, async (tenant) => {
     const checks = await checkDefinition(tenant, store);
@@ -353,7 +353,7 @@ async function mapPeople({ store, connection }: OpenTenant): Promise<Omit<Tried,
 }
 
 /**
- * Writes the files and applies them, checked once more: all of it or nothing.
+ * Checks the files once more, writes and applies them: all or nothing.
  * @throws ConnectorError FILE_EXISTS, TENANT_FILE_INVALID, CHECK_FAILED, TENANTS_CHANGED
  */
 export async function finishDraft(tenantsDir: string, store: Store, draft: FullDraft, by: string): Promise<void> {
@@ -374,7 +374,7 @@ export async function finishDraft(tenantsDir: string, store: Store, draft: FullD
         message: `Somebody else applied a tenant ${draft.tenant} meanwhile, and nothing was done. Choose another id.`,
       });
   } catch (error) {
-    // They were not there before.
+    // This call created the files.
     await Promise.all(files.map(({ path }) => rm(path, { force: true })));
     throw error;
   }

@@ -37,12 +37,12 @@ export function age(ms: number): string {
   return `${Math.max(0, Math.floor(ms / size))} ${unit}`;
 }
 
-/** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
+/** The content of `status`: counts, ages (ms by the database's clock) and codes. No personal data. */
 export interface Status {
   installationId: string;
-  /** Who runs, and who should. */
+  /** The processes that run, and those that should. */
   processes: RoleStatus[];
-  /** Foreign writes that stand still: of the fleet first, then of single tenants. */
+  /** Stops of writes to partner and HR system: the fleet's first, then those of single tenants. */
   freezes: { tenantId?: string; ageMs: number; by: string }[];
   tenants: TenantStatus[];
   holds: {
@@ -58,29 +58,29 @@ export interface Status {
 export interface TenantStatus {
   tenantId: string;
   state: TenantState['state'] | 'not seen yet';
-  /** Why it is paused. */
+  /** Why the tenant is paused. */
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
   reconcileAgeMs?: number;
-  /** How long ago each side last answered; absent where it never did. */
+  /** How long ago each side last answered; absent if it never did. */
   answeredMs: { partner?: number; hris?: number };
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
-  /** Hires that began within the last 24 hours. */
+  /** Hires begun within the last 24 hours. */
   begunLastDay: number;
-  /** What waits, and what nothing acts upon. */
+  /** Deliveries that wait, and those that nothing acts upon. */
   inbox: { counts: Partial<Record<OpenInboxState, number>>; oldestWaitingMs?: number };
   /** The latest run of each stream that ever ran. */
   streams: StreamStatus[];
   /** Trouble that lasts, oldest first. */
   alarms: { kind: string; subject: string; reason: string; message: string; ageMs: number }[];
-  /** What was learned of its limits, and how its calls fare. */
+  /** The learned limits, and how calls fare under them. */
   rateLimits: RateLimitView[];
-  /** What is wrong with its webhooks, and the next step. */
+  /** The trouble with its webhooks, and the next step. */
   webhookWarning?: string;
 }
 
-/** A tenant as its file has it. */
+/** A tenant from its file. */
 export interface KnownTenant {
   tenantId: string;
   webhooks: 'on' | 'off';
@@ -88,7 +88,7 @@ export interface KnownTenant {
 
 const DAY_MS = 86_400_000;
 
-/** Reads the state of these tenants and of every tenant the store knows. */
+/** Reads the state of these tenants, and of every tenant that the store knows. */
 export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
   const [rows, hires, begun, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits, processes, answers] =
@@ -137,14 +137,14 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   };
 }
 
-/** Streams that were refused before, and that a later definition of their tenant no longer has. */
+/** Streams that were refused before, and that their tenant's later definition no longer has. */
 async function droppedStreams(
   store: Store,
   streams: ReadonlyMap<string, readonly StreamStatus[]>,
 ): Promise<ReadonlySet<string>> {
   const refused = [...streams].filter(([, own]) => own.some((one) => one.refused !== undefined));
   if (refused.length === 0) return new Set();
-  // Reading definitions loads schemas and mappings: only where something was refused.
+  // Reading definitions loads schemas and mappings, so do it only if a stream was refused.
   const { parseTenant } = await import('../tenants/load-tenants.ts');
   const applied = new Map((await listAppliedTenants(store)).map((one) => [one.tenantId, one]));
   const dropped = refused.map(async ([tenantId, own]) => {
@@ -213,27 +213,27 @@ function holdFacts(hold: Awaited<ReturnType<typeof listHolds>>[number], now: num
   return { holdId, tenantId, jobCandidateId, code, message, ageMs: now - Number(hold.opened_at) };
 }
 
-/** The latest run of one stream, and what stands in quarantine now. */
+/** The latest run of one stream, and its current quarantine. */
 export interface StreamStatus {
   stream: string;
   state: StreamState;
-  /** Since the run ended, or wrote last. */
+  /** Age of the run's end, or of its last write. */
   ageMs: number;
   counts: { read: number; unchanged: number; created: number; updated: number; skipped: number; held: number };
-  /** Of all records, where the partner says. */
+  /** The number of all records, if the partner gives it. */
   total?: number;
   quarantined: number;
   /** Why the run was refused. */
   refused?: { code: string; message: string };
-  /** Who paused it; until it is resumed nothing runs. */
+  /** The person who paused it; it does not run until it is resumed. */
   pausedBy?: string;
-  /** Records as the latest pass over the whole list found them: on either side, and how long ago it began. */
+  /** Counts of both sides from the latest pass over the whole list, and how long ago it began. */
   coverage?: { partner: number; hris: number; ageMs: number };
   /** How long the oldest hint has waited. */
   hintsWaitMs?: number;
 }
 
-/** By tenant, each in the order of its streams' names; of some tenants, or of all. */
+/** Streams of these tenants, or of all, by tenant and ordered by name. */
 export async function readStreams(
   store: Store,
   now: number,
@@ -279,7 +279,7 @@ function viewStanding(standing: Standing | undefined, now: number): Pick<StreamS
   return { ...paused, coverage: { partner: listed ?? 0, hris: landed ?? 0, ageMs: now - Number(wholeAt) } };
 }
 
-/** The last 24 hours of a tenant, as its digest would tell them. @throws ConnectorError TENANT_UNKNOWN */
+/** The last 24 hours of a tenant, in the form of its digest. @throws ConnectorError TENANT_UNKNOWN */
 export async function readLastDay(store: Store, tenantsDir: string, tenantId: string): Promise<Digest> {
   const known = await currentTenants(store, tenantsDir);
   assertKnownTenant(
@@ -290,7 +290,7 @@ export async function readLastDay(store: Store, tenantsDir: string, tenantId: st
   return readDigest(store, tenantId, now - DAY_MS, now);
 }
 
-/** Those that a tenant's calls are under: its own, and its HR system's. @throws ConnectorError TENANT_UNKNOWN */
+/** The limits that apply to a tenant's calls: its own, and its HR system's. @throws ConnectorError TENANT_UNKNOWN */
 export async function readRateLimits(store: Store, tenantId: string): Promise<RateLimitView[]> {
   const { hris } = await readAppliedTenant(store, tenantId);
   const owners = [tenantId, hrisAccount(hris.connection)];

@@ -8,14 +8,14 @@ import { landedNames, type PullName, pullStreams } from '../streams/streams.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { assertPulledStream } from './streams.ts';
 
-/** Where a stream of this tenant lands, and how. @throws ConnectorError NO_LANDING */
+/** The landing and mapping of a stream of this tenant. @throws ConnectorError NO_LANDING */
 export function streamEnds({ tenant, hris, landings }: Connection, stream: PullName): PlanEnds {
   const mapping = landings[stream];
   if (hris.landing === undefined || mapping === undefined) throw noLanding(tenant.hris.kind, stream);
   return { landing: hris.landing, mapping, tenant: tenant.tenant, stream };
 }
 
-/** Every page of the partner's list, one after the other. */
+/** Reads the partner's list page by page. */
 export async function* readPages(
   { store, connection }: Pick<OpenTenant, 'store' | 'connection'>,
   name: PullName,
@@ -52,7 +52,8 @@ async function* readSegment(
 }
 
 /**
- * The stream of this name, or those that land and that the tenant runs; all that land where it runs none by itself.
+ * The named stream; without a name, the landing streams that the tenant schedules, or all landing streams if it
+ * schedules none.
  * @throws ConnectorError STREAM_UNKNOWN
  */
 export function streamsToPlan({ landings, tenant }: Connection, name: string | undefined): PullName[] {

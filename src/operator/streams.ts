@@ -44,8 +44,8 @@ interface StreamAct {
 const acts = { pause: pauseStream, resume: resumeStream } as const;
 
 /**
- * Stops a stream, or lets it go on: after a pause, or after a change limit held it, and then what it was held for is
- * allowed in the next pass. @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN, STREAM_STATE
+ * Pauses or resumes a stream. Resuming one that a change limit holds also allows the held change in the next pass.
+ * @throws ConnectorError TENANT_UNKNOWN, STREAM_UNKNOWN, STREAM_STATE
  */
 export async function steerStream(store: Store, verb: keyof typeof acts, act: StreamAct): Promise<void> {
   const { tenantId, stream, by } = act;

@@ -10,37 +10,37 @@ import { stageTypes } from '../partner/contract/pipelines.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { type Transformed, type TransformName, transforms, type Value } from '../values/transforms.ts';
 
-/** What a rule may read, with what it gives for people who were hired lately. */
+/** A field that a rule may read, with its values for recent hires. */
 export interface Source {
   path: string;
-  /** What its name means, where a column may mean the same. */
+  /** The meaning of its name, shared with columns of the same meaning. */
   meaning: string;
   type: 'text' | 'number' | 'date';
-  /** Values that a select field may have. */
+  /** Possible values of a select field. */
   options: readonly string[];
-  /** Of the latest hires, the last one first; personal data. */
+  /** Values of the latest hires, latest first; personal data. */
   samples: Value[];
 }
 
-/** One column of the HR table and where its value would come from. */
+/** One column of the HR table, and the source of its value. */
 export interface Line {
   column: OwnColumn;
-  /** The mapping's name of it. */
+  /** The mapping's name for it. */
   field: string;
-  /** Absent where nothing is suggested, and the column stays as it is. */
+  /** Absent if nothing is suggested; then the column stays as it is. */
   from?: string;
   constant?: string;
   transform: TransformName[];
-  /** What the last hire would get; absent where they have no such value. */
+  /** The value that the last hire would get; absent if they have none. */
   sample?: string;
   why: string;
 }
 
-/** The columns that hold no value of the person, by what they are for. */
+/** The columns that hold no value of the person, by purpose. */
 export interface TableRoles {
   idColumn: string;
   numberColumn: string;
-  /** `none` where the table has no room for it. */
+  /** `none` if the table has no column for it. */
   referenceColumn: string;
   endColumn?: string;
 }
@@ -51,8 +51,8 @@ export interface Suggestion {
 }
 
 /**
- * What a name means, in the words that HR tables use for it; a name of the hiring platform that means the same is in
- * the same row. The first word is the mapping's own name of the field where it has one.
+ * Words for the same meaning, in the languages of HR tables; names used by the hiring platform are in the same row. The
+ * first word is the mapping's own field name, if it has one.
  */
 const WORDS = [
   'givenName firstname givenname forename fname vorname rufname prenom nombre primernombre voornaam nome',
@@ -87,7 +87,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Words before or after a name that say whose it is, and not what it is. */
+/** Prefixes that say whose value it is, not what it is. */
 const WHOSE = /^(employee|emp|person|personal|staff|worker|hr|candidate|private|home|work|job)(?=.{3})/;
 
 function folded(name: string): string {
@@ -98,13 +98,13 @@ function folded(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** `emp_first_name`, `FirstName` and `First name` mean the same. */
+/** One word for `emp_first_name`, `FirstName` and `First name`. */
 function meaningOf(name: string): string {
   const word = folded(name);
   return MEANINGS.get(word) ?? MEANINGS.get(word.replace(WHOSE, '')) ?? word;
 }
 
-/** Fields of the partner's records whose names are no names of ours; the others go by their own. */
+/** Fields of the partner's records whose names differ from ours; all other names are their own meaning. */
 const OWN_MEANINGS: Readonly<Record<string, string>> = {
   'candidate.firstName': 'givenName',
   'candidate.lastName': 'familyName',
@@ -117,7 +117,7 @@ const OWN_MEANINGS: Readonly<Record<string, string>> = {
   'jobCandidate.id': 'jobcandidateid',
 };
 
-/** They belong to the job that the person is leaving, or are no facts about a person at all. */
+/** Fields of the job that the person is leaving, or of no use as facts about a person. */
 const NEVER = [
   /^candidate\.(current\w+|resume|updatedAt|createdAt|majors|summary|coverLetter)$/,
   /^job\.(description|pipelineId)$/,
@@ -126,10 +126,10 @@ const NEVER = [
 ];
 
 const SAMPLES = 20;
-/** A company that hired thousands is not read whole for a few samples. */
+/** A company that hired thousands is not read in full for a few samples. */
 const MOST_LISTED = 1_000;
 
-/** Everything that a mapping of employees may read, with samples of those who were hired last. Reads only. */
+/** Everything that a mapping of employees may read, with samples from the latest hires. Reads only. */
 export async function readSources(partner: PartnerClient, defined: readonly FieldDefinition[]): Promise<Source[]> {
   const people = await readLatest(partner, SAMPLES);
   const own = Object.entries(sourceRecords).flatMap(([record, { fields }]) =>
@@ -170,10 +170,7 @@ function isPath(parsed: ReturnType<typeof parseSourcePath>): parsed is SourcePat
   return !('wrong' in parsed);
 }
 
-/**
- * The records of those who were hired last, the last one first; where nobody was hired yet, of those who are nearest to
- * it.
- */
+/** The records of the latest hires, latest first; if nobody was hired yet, of the people closest to it. */
 export async function readLatest(partner: PartnerClient, most: number): Promise<MappingSources[]> {
   for (const stageType of stageTypes.toReversed()) {
     const ids: string[] = [];
@@ -183,7 +180,7 @@ export async function readLatest(partner: PartnerClient, most: number): Promise<
       if (ids.length >= MOST_LISTED) break;
     }
     if (ids.length === 0) continue;
-    // Ids grow, and no record says when somebody was hired.
+    // Ids ascend, and no record says when a person was hired.
     const latest = ids.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })).slice(0, most);
     const fetched = await fetchJobCandidates({ partner }, latest);
     const { items: jobs } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
@@ -204,12 +201,12 @@ export async function readLatest(partner: PartnerClient, most: number): Promise<
   return [];
 }
 
-/** How much a table looks like one of employees: columns whose names mean something that employees have. */
+/** How much a table looks like one of employees: the number of columns with a known meaning. */
 export function likeness({ columns }: OwnTable): number {
   return columns.filter(({ name }) => Object.hasOwn(defaultColumns, meaningOf(name))).length;
 }
 
-/** A source for each column where its name, type and values speak for one; each source once. Pure. */
+/** Suggests a source for each column by name, type and values; uses each source once. Pure. */
 export function suggestMapping({ columns }: OwnTable, sources: readonly Source[], startDate: string): Suggestion {
   const roles = rolesOf(columns);
   const taken = new Set<string>(Object.values(roles));
@@ -233,7 +230,7 @@ export function suggestMapping({ columns }: OwnTable, sources: readonly Source[]
   return { roles, lines: withOwnNames(free.map((column) => found.get(column.name) ?? emptyLine(column))) };
 }
 
-/** A name of its own for each line; where two columns mean the same, the one that is filled has the mapping's name. */
+/** Gives each line a unique name; if two columns mean the same, the filled one gets the mapping's name. */
 export function withOwnNames(lines: readonly Line[]): Line[] {
   const names = new Map<string, string>();
   const filledFirst = lines.toSorted((a, b) => Number(isFilled(b)) - Number(isFilled(a)));
@@ -248,7 +245,7 @@ export function withOwnNames(lines: readonly Line[]): Line[] {
   return lines.map((line) => ({ ...line, field: fields.get(line.column.name) ?? line.field }));
 }
 
-/** Stamps and states that the HR system keeps for itself. */
+/** Timestamps and states that the HR system maintains itself. */
 function isMachinery(name: string): boolean {
   return MACHINERY.some((pattern) => pattern.test(folded(name)));
 }
@@ -264,7 +261,7 @@ function byName(startDate: string): Judge {
   return ({ name }, sources) => {
     const meaning = meaningOf(name);
     const hits = sources.filter((one) => (one.path === startDate ? 'startDate' : one.meaning) === meaning);
-    // The partner's own field before a custom field, the person before the job.
+    // The partner's own field before a custom field, the person's before the job's.
     const [source] = hits.toSorted((a, b) => rank(a) - rank(b));
     return source === undefined ? undefined : { source, why: 'by its name' };
   };
@@ -274,7 +271,7 @@ function rank({ path, samples }: Source): number {
   return (samples.length === 0 ? 4 : 0) + (path.includes('customFields') ? 1 : 0) + (path.startsWith('job.') ? 2 : 0);
 }
 
-/** A field whose values are those that stand in the column, or that the column allows. */
+/** Finds a select field whose options match the column's values or allowed values. */
 const byOptions: Judge = ({ options = [], samples }, sources) => {
   const there = new Set([...options, ...samples].map(folded));
   if (there.size === 0) return undefined;
@@ -286,7 +283,7 @@ const byOptions: Judge = ({ options = [], samples }, sources) => {
   return source === undefined || hits.length > 1 ? undefined : { source, why: 'by its values' };
 };
 
-/** Forms that tell what a value is, whatever its column is called. */
+/** Forms that reveal a value's meaning, whatever its column is called. */
 const FORMS: readonly [RegExp, string][] = [
   [/^\S+@\S+\.\S+$/, 'email'],
   [/^\+\d[\d ()-]{6,}$/, 'phone'],
@@ -299,12 +296,12 @@ const bySamples: Judge = ({ samples }, sources) => {
   return source === undefined ? undefined : { source, why: 'by its values' };
 };
 
-/** Something fills its column. */
+/** Whether a rule fills the column. */
 export function isFilled({ from, constant }: Line): boolean {
   return from !== undefined || constant !== undefined;
 }
 
-/** Undefined where the types do not go together. */
+/** Undefined if the types do not fit. */
 function lineOf(column: OwnColumn, source: Source, why: string): Line | undefined {
   const transform = transformFor(column, source);
   if (transform === undefined) return undefined;
@@ -320,7 +317,7 @@ function lineOf(column: OwnColumn, source: Source, why: string): Line | undefine
   };
 }
 
-/** The same rule by a person's word: whatever they name is taken. */
+/** The line for a person's choice: any source they name is accepted. */
 export function chosenLine(column: OwnColumn, source: Source): Line {
   return lineOf(column, source, 'as you chose') ?? { ...emptyLine(column), from: source.path, why: 'as you chose' };
 }
@@ -364,7 +361,7 @@ function applied(names: readonly TransformName[], value: Value): Value | undefin
   return made;
 }
 
-/** The mapping's own name where it has one for that, because people are recognised by those; else the column's. */
+/** The mapping's name for this meaning, because people are recognised by these fields; otherwise the column's. */
 function fieldOf(column: string): string {
   const meaning = meaningOf(column);
   return Object.hasOwn(defaultColumns, meaning) ? meaning : ownName(column);
@@ -389,11 +386,11 @@ function rolesOf(columns: readonly OwnColumn[]): TableRoles {
   };
 }
 
-/** Nobody is hired without them, whatever the table allows. */
+/** Every hire needs these, whatever the table allows. */
 const REQUIRED = new Set(['givenName', 'familyName', 'email', 'startDate']);
 const SENSITIVE = /dateOfBirth|gender|nationality|salary/i;
 
-/** A rule as a new mapping file has it. */
+/** A rule in a new mapping file. */
 export interface NewRule {
   from?: string;
   constant?: string;
@@ -402,7 +399,7 @@ export interface NewRule {
   sensitive?: boolean;
 }
 
-/** What a new tenant's files say of a table of the customer's. */
+/** The part of a new tenant's files about the customer's own table. */
 export async function newTenantTable(name: string, { roles, lines }: Suggestion) {
   const filled = lines.filter(isFilled);
   const left = lines.filter((line) => !isFilled(line)).map(({ column }) => column.name);

@@ -33,7 +33,7 @@ interface TenantView {
 
 export interface TenantDetails extends TenantView {
   mode: 'live' | 'observe';
-  /** Hired while it only observed, and not started yet. */
+  /** People hired while the tenant only observed, and not started yet. */
   observed: ObservedHire[];
   /** Path -> text, as applied. */
   files: Readonly<Record<string, string>>;
@@ -41,14 +41,14 @@ export interface TenantDetails extends TenantView {
   audit: { at: string; by: string; act: AuditRow['act']; details: string | null }[];
 }
 
-/** What a removed tenant leaves in store and HRIS. */
+/** What a removed tenant leaves behind in store and HRIS. */
 export interface Remains {
-  /** False while a worker still ends its schedules and workflows. */
+  /** False while a worker is still ending its schedules and workflows. */
   ended: boolean;
   hires: Partial<Record<HireState, number>>;
   openHolds: number;
   writeUnderWay: boolean;
-  /** Hires whose request for an employee has left: nobody looks what becomes of it. */
+  /** Hires that sent a request for an employee: nothing checks its outcome any more. */
   unsettled: number;
 }
 
@@ -106,9 +106,9 @@ function viewOf({ tenantId, state, version, appliedAt, appliedBy }: AppliedTenan
   return { tenantId, state, version, appliedAt: new Date(appliedAt).toISOString(), appliedBy };
 }
 
-/** The tenant as it is applied. @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID */
+/** The tenant as applied. @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID */
 export async function readAppliedTenant(store: Store, tenantId: string): Promise<Tenant> {
-  // Reading a file loads schemas, mappings and HR systems, which most commands over tenants do without.
+  // Reading a file loads schemas, mappings and HR systems, which most tenant commands do not need.
   const { parseTenant } = await import('../tenants/load-tenants.ts');
   return parseTenant(await findApplied(store, tenantId));
 }
@@ -121,7 +121,7 @@ const acts: Record<Verb, (store: Store, act: TenantAct) => Promise<boolean>> = {
   remove: removeTenant,
 };
 
-/** Pauses, resumes or removes a tenant; workers and receivers take it up. @throws ConnectorError */
+/** Pauses, resumes or removes a tenant; workers and receivers notice it. @throws ConnectorError */
 export async function steerTenant(store: Store, verb: Verb, act: TenantAct): Promise<void> {
   if (!(await isApplied(store, act.tenantId))) throw await tenantNotApplied(store, act.tenantId);
   if (await acts[verb](store, act)) return;
@@ -147,19 +147,19 @@ export interface FreezeAct {
   by: string;
 }
 
-/** Of Postgres, where a lock is waited for in vain. */
+/** Postgres code: waiting for a lock timed out. */
 const LOCKED = '55P03';
 
-/** Stops every foreign write at once; reads and webhooks go on. False when they were stopped already. */
+/** Stops all writes to partner and HR system; reads and webhooks continue. False if they were stopped already. */
 export async function freezeWrites(store: StoreTables, { tenantId, by }: FreezeAct): Promise<boolean> {
-  // Rather a freeze of nobody than none, where somebody keeps the table locked.
+  // If another process locks the table, freeze unchecked: a freeze of an unknown tenant is better than none.
   await assertApplied(store, tenantId).catch((error: unknown) => {
     if ((error as { code?: unknown }).code !== LOCKED) throw error;
   });
   return freeze(store, by, tenantId);
 }
 
-/** Lets the writes go again. False when they were not stopped. */
+/** Allows the writes again. False if they were not stopped. */
 export async function thawWrites(store: Store, { tenantId, by }: FreezeAct): Promise<boolean> {
   await assertApplied(store, tenantId);
   return thaw(store, by, tenantId);
@@ -170,7 +170,7 @@ async function assertApplied(store: StoreTables, tenantId: string | undefined): 
   throw await tenantNotApplied(store, tenantId);
 }
 
-/** A person says that the key of a tenant paused for COMPANY_MISMATCH is the right company's; the worker resumes it. */
+/** Confirms that a tenant paused for COMPANY_MISMATCH has the right company's key; the worker resumes the tenant. */
 export async function confirmCompany(
   store: Store,
   { tenantId, by }: { tenantId: string; by: string },
@@ -190,11 +190,11 @@ export async function confirmCompany(
   });
 }
 
-/** Somebody who was hired while the tenant only observed, and what their hire would come to. */
+/** A person hired while the tenant only observed, and what their hire would have done. */
 export interface ObservedHire {
   jobCandidateId: string;
   jobId: string | null;
-  /** UTC. The partner shows no date of a hire: this is when it was first seen. */
+  /** UTC. The partner shows no date of a hire, so this is when it was first seen. */
   firstSeenAt: string;
   observed: Observed;
 }
@@ -209,7 +209,7 @@ export async function listObservedHires(store: Store, tenantId: string, since = 
   }));
 }
 
-/** Has these started; each is read again first, so whoever left since costs nothing. */
+/** Requests starts; each hire is read again first, so that a person who left since costs nothing. */
 export async function startObservedHires(store: Store, act: TenantAct, hires: readonly ObservedHire[]): Promise<void> {
   const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
   if (ids.length > 0) await requestStarts(store, act, ids);

@@ -24,14 +24,14 @@ import {
 import { readCustomFields, readFlows, readStages } from './discover.ts';
 import { openPartner } from './open-tenant.ts';
 
-/** What became of a tenant file: its changed lines, none where everything stood there already. */
+/** The result for a tenant file: its changed lines; empty if all ids were there already. */
 export interface WrittenIds {
   file: string;
   changes: { line: number; before: string; after: string }[];
 }
 
 /**
- * Puts ids and labels where the tenant's file of the folder needs them; all of them or nothing.
+ * Writes ids and labels into the tenant's file where it needs them; all or nothing.
  * @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID, IDS_UNCLEAR, FILE_CHANGED
  */
 export async function writeIds(tenantsDir: string, tenantId: string): Promise<WrittenIds> {
@@ -48,7 +48,7 @@ export async function writeIds(tenantsDir: string, tenantId: string): Promise<Wr
   }
 }
 
-/** Ids and comments stay on their lines, so that both texts have as many. */
+/** Edits never move lines, so both texts have the same number. */
 function changedLines(before: string, after: string): WrittenIds['changes'] {
   const now = after.split(/\r?\n/);
   return before.split(/\r?\n/).flatMap((line, at) => {
@@ -57,7 +57,7 @@ function changedLines(before: string, after: string): WrittenIds['changes'] {
   });
 }
 
-/** The whole new file or the old one, whatever happens meanwhile; what a link points at, and with the file's mode. */
+/** Replaces the file atomically; follows a link to its target and keeps the file's mode. */
 async function replaceFile({ file, text: before }: YamlFile, text: string): Promise<void> {
   const { problems } = await readTenant(parseYaml(file, text), {});
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
@@ -82,16 +82,16 @@ function changedMeanwhile(file: string): ConnectorError {
   });
 }
 
-/** What a place of a tenant file can name at the hiring platform. */
+/** The kinds of things at the hiring platform that a tenant file can name. */
 type ThingKind = 'flow' | 'stage' | 'candidateField' | 'jobField' | 'team' | 'job';
 
-/** One place of a tenant file that names something of the hiring platform. */
+/** A place in a tenant file that names something at the hiring platform. */
 interface IdPlace {
   kind: ThingKind;
   path: Path;
-  /** As it stands there, an id or a label. */
+  /** The text in the file, an id or a label. */
   wanted: string;
-  /** Offsets in the text, quotes included. */
+  /** Offsets in the text, including quotes. */
   start: number;
   end: number;
 }
@@ -112,7 +112,7 @@ const PLACES: readonly (readonly [ThingKind, Pattern])[] = [
   ['job', ['scope', 'jobs', EACH]],
 ];
 
-/** Every such place in the order of the table; what cannot be edited in place is a problem. */
+/** Every such place in the table's order; a place that cannot be edited is a problem. */
 export function findIdPlaces(source: YamlFile): { places: IdPlace[]; problems: Problem[] } {
   const places: IdPlace[] = [];
   const problems: Problem[] = [];
@@ -125,7 +125,7 @@ export function findIdPlaces(source: YamlFile): { places: IdPlace[]; problems: P
   return { places, problems };
 }
 
-/** Texts and numbers where the pattern leads; the schema judges everything else. */
+/** Texts and numbers that match the pattern; the schema judges everything else. */
 function expand(value: unknown, pattern: Pattern, path: Path = []): { path: Path; value: string | number }[] {
   const [step, ...rest] = pattern;
   if (step === undefined) return typeof value === 'string' || typeof value === 'number' ? [{ path, value }] : [];
@@ -149,7 +149,7 @@ function notInPlace(path: Path): string {
   return `"${path.join('.')}" is an alias or stands on several lines. Write the id or label out, on one line.`;
 }
 
-/** Only lists that the file names something of are read: there can be thousands of jobs. */
+/** Reads only lists from which the file names something, because there can be thousands of jobs. */
 export async function readNamedThings(source: YamlFile, partner: PartnerClient): Promise<NamedThings> {
   const kinds = new Set(findIdPlaces(source).places.map(({ kind }) => kind));
   const ifNamed = async <T>(among: readonly ThingKind[], read: () => Promise<T[]>): Promise<T[]> =>
@@ -187,17 +187,17 @@ async function readJobs(partner: PartnerClient): Promise<NamedThing[]> {
   return items.map(({ id, title, status }) => ({ id: String(id), label: title, about: status }));
 }
 
-/** Something of the hiring platform that a tenant file may name. */
+/** A thing at the hiring platform that a tenant file may name. */
 interface NamedThing {
   id: string;
   label: string;
-  /** What tells it from others of the same label. */
+  /** Tells it apart from others with the same label. */
   about: string;
 }
 
 export type NamedThings = Readonly<Record<ThingKind, readonly NamedThing[]>>;
 
-/** `leave`: the text stays as it is. `refusal`: what is unclear, and the next step. */
+/** `leave`: the text stays. `refusal`: what is unclear, and the next step. */
 type SettledId = 'leave' | { thing: NamedThing } | { refusal: string };
 
 const NAMES: Record<ThingKind, string> = {
@@ -210,7 +210,7 @@ const NAMES: Record<ThingKind, string> = {
 };
 const MOST_CANDIDATES = 20;
 
-/** What a place of a tenant file means: an id by itself, else the only thing of that label. */
+/** Resolves a place of a tenant file: an id itself, otherwise the only thing with that label. */
 export function settleId(place: IdPlace, things: readonly NamedThing[]): SettledId {
   const { kind, wanted } = place;
   if (kind === 'stage' && stageTypes.some((type) => type === wanted.toUpperCase())) return 'leave';
@@ -219,16 +219,16 @@ export function settleId(place: IdPlace, things: readonly NamedThing[]): Settled
   const fitting = isPlaceholder(wanted) ? fillers(kind, things) : labelled(wanted, things);
   const [only] = fitting;
   if (only === undefined || fitting.length > 1) return { refusal: refusalOf(place, things, fitting) };
-  // Scopes of two tenants are compared as they are written, and this one place takes labels.
+  // Job field scopes of two tenants are compared as text, and only this place accepts labels.
   return kind === 'jobField' ? 'leave' : { thing: only };
 }
 
-/** As the documentation writes what is still to be filled in: `<flowId>`. */
+/** The documentation's notation for a value to fill in: `<flowId>`. */
 function isPlaceholder(wanted: string): boolean {
   return /^<.*>$/.test(wanted);
 }
 
-/** The only flow can be meant; the only custom field or job would be a guess. */
+/** A single flow must be the one meant; a single custom field or job would be a guess. */
 function fillers(kind: ThingKind, things: readonly NamedThing[]): readonly NamedThing[] {
   return kind === 'flow' && things.length === 1 ? things : [];
 }
@@ -260,8 +260,8 @@ function listed(things: readonly NamedThing[]): string {
 }
 
 /**
- * The text of a tenant file with an id wherever a label stood, and the label as a comment at the end of the line;
- * every other character stays. Where anything is unclear, the problems instead. Pure.
+ * Replaces each label in a tenant file by its id, and puts the label in a comment at the end of the line; all other
+ * characters stay. Returns the problems instead if anything is unclear. Pure.
  */
 export function fillIds(source: YamlFile, things: NamedThings): { text: string } | { problems: Problem[] } {
   const { places, problems } = findIdPlaces(source);
@@ -280,21 +280,21 @@ export function fillIds(source: YamlFile, things: NamedThings): { text: string }
   return { text: applyEdits(source.text, [...ids, ...labelComments(source.text, labels)]) };
 }
 
-/** From the end on, so that offsets stay true. */
+/** From the end backwards, so that offsets stay valid. */
 function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits
     .toSorted((a, b) => b.start - a.start)
     .reduce((now, edit) => now.slice(0, edit.start) + edit.text + now.slice(edit.end), text);
 }
 
-/** Replaces what stands between two offsets of a text. */
+/** Replaces the text between two offsets. */
 interface Edit {
   start: number;
   end: number;
   text: string;
 }
 
-/** A label, to stand at the end of the line of this offset. */
+/** A label to put at the end of the line at this offset. */
 interface LabelAfter {
   after: number;
   label: string;
@@ -306,18 +306,18 @@ interface Token {
   isScalar: boolean;
 }
 
-/** Where a line's comment stands or, empty, would stand. */
+/** Where a line's comment is; with an empty text, where it would be. */
 interface Spot {
   start: number;
   text: string;
 }
 
-/** Marks of the lexer that stand for no text: begin of a document, end of a broken flow, begin of a scalar. */
+/** Lexer marks without text: begin of a document, end of a broken flow, begin of a scalar. */
 const MARKS = ['\u0002', '\u0018', '\u001f'];
-/** Labels as this module writes them; what follows is the author's own. */
+/** Labels as this module writes them; anything after them is the author's. */
 const OWN_LABELS = /^#[ \t]*"(?:[^"\\]|\\.)*"(?:, "(?:[^"\\]|\\.)*")*(?= - |[ \t]*$)/;
 
-/** The edits that put labels into comments, one a line: `# "Label" - what the author wrote`. */
+/** The edits that put labels into comments, one on each line: `# "Label" - what the author wrote`. */
 function labelComments(text: string, labels: readonly LabelAfter[]): Edit[] {
   const tokens = tokensOf(text);
   const lines = new Map<number, { spot: Spot; labels: Set<string> }>();
@@ -340,7 +340,7 @@ function authorsPart(comment: string): string {
   return own === '' ? '' : ` - ${own}`;
 }
 
-/** Nothing where the line ends inside a text, which a comment would become part of. */
+/** Undefined if the line ends inside a text, which a comment would become part of. */
 function spotAfter(tokens: readonly Token[], after: number, text: string): Spot | undefined {
   const next = tokens.find(
     ({ start, text: word, isScalar }) => start >= after && (word.includes('\n') || (!isScalar && word.startsWith('#'))),
@@ -365,7 +365,7 @@ function tokensOf(text: string): Token[] {
 }
 
 /**
- * The file of a folder that names this tenant, which may still be invalid otherwise.
+ * The folder's file for this tenant; it may still be invalid elsewhere.
  * @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID
  */
 async function findTenantFile(dir: string, tenantId: string): Promise<YamlFile> {
@@ -386,7 +386,7 @@ async function findTenantFile(dir: string, tenantId: string): Promise<YamlFile> 
   });
 }
 
-/** The file's own part of the hiring platform. @throws ConnectorError TENANT_FILE_INVALID */
+/** The file's section about the hiring platform. @throws ConnectorError TENANT_FILE_INVALID */
 function readPartnerSection(source: YamlFile): TenantFile['partner'] {
   const parsed = partnerSection.safeParse((source.value as { partner?: unknown }).partner);
   if (parsed.success) return withSecrets(parsed.data, source.file);

@@ -4,7 +4,7 @@ import type { Store } from '../store/open-store.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
 import { maskChanges } from './plan-view.ts';
 
-/** One foreign write as people are shown it. */
+/** A write to partner or HR system, for display. */
 export interface WriteView {
   at: string;
   by: string;
@@ -12,10 +12,10 @@ export interface WriteView {
   record: string;
   target: string;
   kind: ForeignWriteRow['kind'];
-  /** Where it was written, by its id over there. */
+  /** The id of the record written. */
   foreignId: string | null;
   fields: string[];
-  /** Empty once purged; a field without `old` held something that was not read before. */
+  /** Empty after a purge; a field without `old` had an unknown value before. */
   changes: Record<string, FieldChange>;
   mapping: string | null;
   outcome: ForeignWriteRow['outcome'];
@@ -24,14 +24,14 @@ export interface WriteView {
   purgedAt: string | null;
 }
 
-/** Foreign writes, latest first; sensitive values masked unless revealed. */
+/** Writes to partner and HR system, latest first; sensitive values are masked unless revealed. */
 export async function readWrites(store: Store, filter: WriteFilter, reveal = false): Promise<WriteView[]> {
   return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
 }
 
 const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
 
-/** What was written for one hire; a landed job or candidate may have the id of a job candidate. */
+/** Writes of one hire; a landed job or candidate may have the same id as a job candidate. */
 export async function readHireWrites(
   store: Store,
   tenantId: string,
