@@ -158,7 +158,7 @@ async function runExport(
   );
 }
 
-/** Milliseconds: a day as it begins in UTC, or how long ago. */
+/** Milliseconds: the beginning of a UTC day, or the moment this long ago. */
 function momentOf(text: string): number {
   const day = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(day)) return day;

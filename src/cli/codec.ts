@@ -10,7 +10,7 @@ import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf, port } from './options.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
-/** Where the pages of Temporal's dev server are. */
+/** The addresses of Temporal's dev server pages. */
 const USUAL_PAGES = ['http://127.0.0.1:8233', 'http://localhost:8233'];
 const USUAL_PORT = 8791;
 
@@ -45,7 +45,7 @@ async function runCodec(options: CodecFlags, command: Command): Promise<void> {
       const notes = noteDecoded(store, byOf(options));
       const running = await startCodecServer(keys, { token, port: at, origins, note: notes.note });
       announce({ codec: running.url });
-      // A token of a setting is known to whoever set it, and is shown nowhere.
+      // Never print a token that comes from a setting: its owner knows it.
       process.stdout.write(`codec  ${running.url}/${ref === undefined ? token : 'TOKEN'}\n`);
       await whenStopped(stop);
       await running.close();

@@ -5,7 +5,7 @@ import { example, type LoadCommand, placesOf } from './options.ts';
 
 type Shell = keyof typeof scripts;
 
-/** `load` gives a command of the program its options and commands, which are read only when they are needed. */
+/** `load` adds a command's options and commands, which are read only when needed. */
 export function defineCompletion(command: Command, load: LoadCommand): void {
   command
     .description('Print the completion script of a shell: commands, options, tenants.')
@@ -34,7 +34,7 @@ async function complete(shell: Shell, words: readonly string[], command: Command
   process.stdout.write(found.map((one) => `${one}\n`).join(''));
 }
 
-/** As the files say it, valid or not: a person who presses Tab waits for nothing else. */
+/** Read from files that may be invalid: a person who presses Tab should not wait. */
 async function tenantNames(folder: string): Promise<string[]> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => /\.ya?ml$/.test(name));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')));
@@ -42,8 +42,8 @@ async function tenantNames(folder: string): Promise<string[]> {
 }
 
 /**
- * What may stand where the last word is being typed: commands, options, and what an argument accepts. Nothing where it
- * may be anything, a file for instance.
+ * The words that may stand at the cursor: commands, options, and values of arguments. Empty if anything may stand
+ * there, for instance a file.
  */
 function candidatesOf(program: Command, words: readonly string[], tenants: readonly string[]): string[] {
   const typed = words.at(-1) ?? '';
@@ -53,7 +53,7 @@ function candidatesOf(program: Command, words: readonly string[], tenants: reado
 
 interface Reached {
   command: Command;
-  /** How many of its arguments were given. */
+  /** The number of arguments given so far. */
   place: number;
   /** The option whose value comes next. */
   open: Option | undefined;
@@ -90,13 +90,13 @@ function proposals(command: Command, place: number, { typed, open, tenants }: Ty
   return argument.argChoices ?? (argument.name() === 'tenant' ? tenants : []);
 }
 
-/** Its own and those of the commands above it, which it takes as well. */
+/** A command's own options and those of its parents, which it accepts too. */
 function optionsOf(command: Command): Option[] {
   const above = command.parent === null ? [] : optionsOf(command.parent);
   return [...command.options, ...above].filter((option) => !option.hidden);
 }
 
-/** Each asks hirebridge for the words that may follow, and falls back to files where there are none. */
+/** Each script asks hirebridge for the possible words, and completes file names if there are none. */
 const scripts = {
   bash: `_hirebridge() {
   local IFS=$'\\n'

@@ -54,7 +54,7 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
       act: (use) => withClient(places, use),
     });
     announce({ console: running.url });
-    // A token of a setting is known to whoever set it, and is shown nowhere.
+    // Never print a token that comes from a setting: its owner knows it.
     const address = token === undefined ? (access.url?.href ?? running.url) : `${running.url}/?token=${token}`;
     process.stdout.write(`console  ${address}\n`);
     await whenStopped(stop);
@@ -63,7 +63,7 @@ async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> 
   await withStore(places, serve, { mustExist: true });
 }
 
-/** Who may come in: whom the access file names, or on loopback whoever has the token that is printed or set. */
+/** Who may enter: the people in the access file or, on loopback, anyone with the token that is printed or set. */
 async function admission(
   { access: file, host = '127.0.0.1', ...who }: ConsoleFlags,
   ref: string | undefined,

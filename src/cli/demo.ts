@@ -83,23 +83,23 @@ interface Outcome {
   report: WholeReport;
 }
 
-/** `seconds` tells how long each part took. */
+/** `seconds` says how long each part took. */
 interface WholeReport extends DemoReport {
-  /** Nothing where the HR system has no tables for them. */
+  /** Empty if the HR system has no tables for them. */
   pulled: Partial<Pulled>;
   streams: Record<string, StreamCounts>;
-  /** Unequal at the end, counted from the sandbox and the HR systems. */
+  /** Values that differ at the end, counted from the sandbox and the HR systems. */
   diverged: number;
   seconds: DemoReport['seconds'] & Partial<Streamed['seconds']>;
 }
 
 const BASELINE_MS = 60_000;
 
-/** Plays the demo; the exit code says whether every hire ended as exactly one employee, written back and verified. */
+/** Plays the demo; the exit code says whether every hire became exactly one employee, written back and verified. */
 async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCode> {
-  // The demo's store is its own, whatever store this environment serves.
+  // The demo has a store of its own, whatever store this environment uses.
   delete process.env['HIREBRIDGE_STORE_URL'];
-  // Its data directory is new each time; what was bundled once need not be bundled again.
+  // The demo's data directory is new each time; keep the bundle outside it, so that it is built only once.
   process.env['HIREBRIDGE_BUNDLE_DIR'] = join(options.dataDir, 'cache');
   const ends: (() => Promise<void>)[] = [];
   try {
@@ -147,7 +147,7 @@ interface Told extends Pick<Play, 'stage' | 'stop'> {
   up: Up;
 }
 
-/** The exit code says whether both sides' own records agree. */
+/** The exit code says whether the records of both sides agree. */
 async function tellStory(options: DemoOptions, { stage, story, tables, up, stop }: Told): Promise<ExitCode> {
   if (tables === undefined)
     throw new Error('The story needs an HR system with tables: --hris sql, postgresql or mariadb.');
@@ -165,7 +165,7 @@ async function tellStory(options: DemoOptions, { stage, story, tables, up, stop 
   return good ? EXIT.done : EXIT.error;
 }
 
-/** What the streams did, and how far both sides are equal. */
+/** Plays the streams, and counts how far both sides agree. */
 async function withStreams(
   { stage, store, seen, stop }: Pick<Play, 'stage' | 'store' | 'stop'> & { seen: Seen },
   counts: DemoReport,
@@ -192,7 +192,7 @@ async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
   }
 }
 
-/** The table, the report, the addresses; then the demo stays, unless it was asked to end. */
+/** Prints table, report and addresses; then the demo keeps running unless it was asked to end. */
 async function conclude(options: DemoOptions, { stage, cast, up, seen, report }: Outcome): Promise<ExitCode> {
   say(`\n${describeHires(cast, seen)}\n`);
   if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
@@ -209,7 +209,7 @@ async function conclude(options: DemoOptions, { stage, cast, up, seen, report }:
   return good ? EXIT.done : EXIT.error;
 }
 
-/** The first reconcile records who was hired before; no hire starts earlier. */
+/** The first reconcile records earlier hires; no new hire starts before it ends. */
 async function untilBaseline(store: Store, up: Up, stop: AbortSignal): Promise<void> {
   const until = performance.now() + BASELINE_MS;
   for (;;) {
@@ -237,7 +237,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** How every hire ended, as a table. */
+/** Each hire's outcome, as a table. */
 function describeHires(cast: Cast, { views }: Seen): string {
   const rows = Object.values(cast).map((one) => {
     const view = views.find(({ jobCandidateId }) => jobCandidateId === String(one.jobCandidateId));
@@ -255,7 +255,7 @@ function describeHires(cast: Cast, { views }: Seen): string {
   return renderTable(['hire', 'enrolment', 'employee number', 'written back and verified', 'seconds'], rows);
 }
 
-/** Where to look while the demo stays. */
+/** The addresses to visit while the demo runs. */
 function describePlaces(stage: Stage, up: Up): string {
   return [
     `Temporal         ${up.temporal.uiUrl ?? up.temporal.address}`,
@@ -268,7 +268,7 @@ function describePlaces(stage: Stage, up: Up): string {
   ].join('\n');
 }
 
-/** What was made, pulled and told, and what did not become equal. */
+/** Counts of what was made, pulled and sent, and of what differs. */
 function describeCounts(
   report: DemoReport & { pulled: Partial<Pulled>; diverged: number; seconds: Partial<Streamed['seconds']> },
 ): string {

@@ -55,7 +55,7 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
   });
 }
 
-/** What is made is said apart from what is then found, so that `--json` stays JSON. */
+/** Reports created definitions on standard error, so that `--json` output stays JSON. */
 async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<void> {
   for (const one of await applyMissingDefinitions(tenant, partner, store))
     process.stderr.write(
@@ -139,7 +139,7 @@ function section(title: string, head: readonly string[], rows: ReadonlyArray<Rea
   return rows.length === 0 ? '' : `${title}\n${renderTable(head, rows)}\n`;
 }
 
-/** `discover --write`: what was changed in the tenant's file, line by line. */
+/** `discover --write`: reports the changes in the tenant's file, line by line. */
 async function runWriteIds(tenantsDir: string, tenantId: string, options: { json?: boolean }): Promise<void> {
   const written = await writeIds(tenantsDir, tenantId);
   if (options.json === true) printJson(written);

@@ -45,7 +45,7 @@ async function runDoctor(options: DoctorOptions, command: Command): Promise<void
   if (wrong.length > 0) process.exitCode = wrong.every((check) => check === 'processes') ? EXIT.partial : EXIT.refused;
 }
 
-/** Ends with 3 until every tenant was compared. */
+/** Exits with 3 until every tenant has been compared. */
 async function lookAfterRestore({ json = false }: DoctorOptions, command: Command): Promise<void> {
   const restore = await examineRestore(await placesOf(command));
   if (json) process.stdout.write(`${JSON.stringify(restore ?? null, null, 2)}\n`);
@@ -101,12 +101,12 @@ function renderAssumption({ key, section, choice, override, setBy, evidence, con
 
 interface AfterRestore extends Omit<Restore, 'tenants'> {
   tenants: (RestoredTenant & {
-    /** What nothing here can tell of, and HR can see. */
+    /** What only HR can check. */
     look: string;
   })[];
 }
 
-/** What came of the last restore: taken up again, asked about, and what HR should look at itself. */
+/** The results of the last restore: hires taken up again, questions asked, and what HR should check itself. */
 async function examineRestore({ tenantsDir, dataDir }: Places): Promise<AfterRestore | undefined> {
   const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
   try {
@@ -123,7 +123,7 @@ async function examineRestore({ tenantsDir, dataDir }: Places): Promise<AfterRes
   }
 }
 
-/** An employee is found by our reference or by an enrolment that carries it; where there is neither, by HR alone. */
+/** An employee is found by our reference, or by an enrolment with it; without either, only HR can find them. */
 function lookAt(tenant: Tenant | undefined, { knownUntil, at }: Restore): string {
   const since = knownUntil === 0 ? 'the backup' : new Date(knownUntil).toISOString();
   const where = tenant === undefined ? 'the HR system' : `the HR system (${tenant.hris.connection})`;

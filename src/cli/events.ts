@@ -79,7 +79,7 @@ interface EventView {
   type: string;
   jobCandidateId: string | undefined;
   takenAt: string | undefined;
-  /** Where it stands while nobody took it. */
+  /** The event's state while it is undelivered. */
   waits: string;
 }
 
@@ -101,7 +101,7 @@ async function eventViews(
   }));
 }
 
-/** Says how many are told once more. @throws ConnectorError EVENT_UNKNOWN */
+/** Returns how many events are sent once more. @throws ConnectorError EVENT_UNKNOWN */
 export async function replayOf(store: Store, which: WhichEvents, by: string): Promise<number> {
   const count = await replayEvents(store, which, by);
   if (count > 0 || which.eventId === undefined) return count;

@@ -61,7 +61,7 @@ async function explain(open: OpenTenant, id: string, options: ExplainOptions): P
   return reveal ? explained : maskSensitive(explained);
 }
 
-/** Streams whose records are people by ids that other acts name as well. */
+/** Streams whose records are people, with ids that other audit entries use as well. */
 const KINDS: Readonly<Record<string, string>> = { candidates: 'candidate', applications: 'job-candidate' };
 
 function render({ mapping, plan, employee, fields, writes, destinations = [] }: Explained): string {

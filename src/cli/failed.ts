@@ -5,7 +5,7 @@ import { withClient, withStore } from './open.ts';
 import { AS, byOf, example, placesOf } from './options.ts';
 import { printJson, renderTable, say } from './print.ts';
 
-/** Longest reason in the table; --json has them whole. */
+/** Longest reason in the table; --json has full reasons. */
 const MOST_TEXT = 100;
 
 export function defineFailed(command: Command): void {

@@ -100,7 +100,7 @@ async function runShow(tenantId: string, jobCandidateId: string, options: ShowOp
   process.stdout.write(options.verbose === true ? renderWhole(hire) : renderStory(hire));
 }
 
-/** What happened, without calls, plans and ids that only an engineer needs. */
+/** The story without calls, plans and reads, which only an engineer needs. */
 function renderStory({ stands, next, story }: HireStory): string {
   const lines = story
     .filter(({ kind }) => kind !== 'call' && kind !== 'plan' && kind !== 'read')
@@ -113,7 +113,7 @@ function renderWhole({ stands, next, story, needsPerson: _needs, ...facts }: Hir
   return `${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`;
 }
 
-/** Undefined where the tenant's file cannot be read any more, or skips the onboarding. */
+/** Undefined if the tenant's file cannot be read any more, or skips the onboarding. */
 async function onboardingDeadline(store: Store, tenantId: string): Promise<number | undefined> {
   const tenant = await readAppliedTenant(store, tenantId).catch(() => undefined);
   const onboarding = tenant?.policies.onboarding;
@@ -122,7 +122,7 @@ async function onboardingDeadline(store: Store, tenantId: string): Promise<numbe
 
 const MOST_WAIT_MS = 600_000;
 
-/** The hire once it is over or waits for a person; as it stands then, where that takes too long. */
+/** Waits until the hire is over or waits for a person, and returns it; after a time limit returns it as it is. */
 async function untilSettled(read: () => Promise<HireStory>): Promise<HireStory> {
   const end = performance.now() + MOST_WAIT_MS;
   for (;;) {
@@ -130,7 +130,7 @@ async function untilSettled(read: () => Promise<HireStory>): Promise<HireStory> 
       const hire = await read();
       if (isSettled(hire) || performance.now() > end) return hire;
     } catch (error) {
-      // A webhook that is just stored opens it in a moment.
+      // A webhook that was just stored will open the hire in a moment.
       if (!isConnectorError(error, 'HIRE_UNKNOWN') || performance.now() > end) throw error;
     }
     await pause(250);

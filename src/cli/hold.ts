@@ -57,7 +57,7 @@ interface ListOptions {
   json?: boolean;
 }
 
-/** So many of one reason are listed; the others are counted. */
+/** At most this many holds of one code are listed; the others are counted. */
 const MOST_OF_ONE = 3;
 
 async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
@@ -91,7 +91,7 @@ function renderGroups(groups: readonly HoldGroup[], most: number): string {
   return [table, ...many].join('\n\n').concat('\n');
 }
 
-/** How many wait for one reason, and what answers them all; an answer that needs an id answers one. */
+/** The number of holds with one code, and the answers for all; an answer that needs an id is for a single hold. */
 function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string {
   const open = holds.filter(({ state }) => state === 'open');
   const left = holds.length - most;
@@ -127,7 +127,7 @@ function renderHold(hold: HoldView): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Every command that would be taken; what stands in <> is the id that the answer needs. */
+/** Every command that the hold accepts; `<...>` is the id that the answer needs. */
 function nextLines({ holdId, state, answerTexts }: HoldView): string[] {
   if (state !== 'open') return [];
   if (answerTexts.length === 0) return ['It needs no answer: it closes by itself once the cause is gone.'];

@@ -99,7 +99,7 @@ function wrapped(note: string): string {
   return lines.map((line, at) => `# ${at === 0 ? '-' : ' '} ${line}`).join('\n');
 }
 
-/** What fits a line stands on one, as people write it. */
+/** Puts maps that fit on one line, as people write them. */
 async function yamlOf(definition: Record<string, unknown>): Promise<string> {
   const { Document, isMap, visit } = await import('yaml');
   const document = new Document(definition);
@@ -178,7 +178,7 @@ async function readDefinition(file: string): Promise<HttpDefinition> {
   return loaded.definition;
 }
 
-/** As a tenant file would say them, with every secret behind a reference. */
+/** The options as in a tenant file, with every secret as a reference. */
 function checkedOptions(definition: HttpDefinition, { url, option, allowPrivateAddress = false }: TestFlags) {
   const open = Object.entries(option).filter(([key, text]) => definition.options[key]?.secret && !isSecretRef(text));
   if (open.length > 0)

@@ -114,7 +114,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
     ...(company === undefined ? {} : { company }),
     ...(own === undefined ? {} : await newTenantTable(own.table, own)),
   });
-  // Nothing was changed anywhere until here, so that Ctrl-C leaves no trace.
+  // Nothing was changed until here, so that Ctrl-C leaves no trace.
   if (start.isNew) await defineDateField(access, start.value);
   await writeNewFiles(files);
   process.stdout.write(
@@ -138,7 +138,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   if (!works) process.exitCode = EXIT.refused;
 }
 
-/** Where nobody can answer, every flag that is missing is named at once. */
+/** If nobody can answer questions, names every missing flag at once. */
 function assertAnswered({ partner, apiKey, hris, table, yes }: Flags): void {
   if (canAsk()) return;
   const missing = Object.entries({ '--partner': partner, '--api-key': apiKey, '--hris': hris })
@@ -156,11 +156,11 @@ function assertAnswered({ partner, apiKey, hris, table, yes }: Flags): void {
 interface SettledPartner {
   access: PartnerAccess;
   seen: SeenPartner;
-  /** As it was given: the key itself, or where it is. */
+  /** As given: the key itself, or a reference to it. */
   apiKey: string;
 }
 
-/** Address and key, tried together: whichever is wrong is asked for again. */
+/** Tries address and key together, and asks again for the wrong one. */
 async function settlePartner(flags: Flags): Promise<SettledPartner> {
   const isUrl = (text: string): string | undefined =>
     /^https?:\/\/./.test(text) && URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
@@ -183,14 +183,14 @@ async function settlePartner(flags: Flags): Promise<SettledPartner> {
 }
 
 interface SettledDatabase {
-  /** As it was given: the address itself, or where it is. */
+  /** As given: the address itself, or a reference to it. */
   url: string;
-  /** The table of employees that is there; undefined where ours is used. */
+  /** The customer's own employee table; undefined if ours is used. */
   table?: OwnTable;
   createTable: boolean;
 }
 
-/** Empty answers are none: the reconcile finds every hire without webhooks, only later. */
+/** An empty answer means none: without webhooks the reconcile finds every hire, only later. */
 async function settleWebhookKey({ webhookKey }: Flags): Promise<string | undefined> {
   if (webhookKey !== undefined || !canAsk()) return webhookKey === undefined ? undefined : fromHere(webhookKey);
   const key = await askSecret('Key of its webhooks (not shown), or where it is; Enter for none yet', {
@@ -199,7 +199,7 @@ async function settleWebhookKey({ webhookKey }: Flags): Promise<string | undefin
   return key === '' ? undefined : fromHere(key);
 }
 
-/** The database, and on a terminal the table that a person picks of it. */
+/** The database and, on a terminal, the table that a person picks in it. */
 async function settleDatabase({ hris, table, createTable = false }: Flags): Promise<SettledDatabase> {
   if (createTable || (table === undefined && !canAsk())) return { url: fromHere(hris ?? ''), createTable };
   let url = hris;
@@ -243,17 +243,17 @@ async function pickTable(tables: readonly OwnTable[]): Promise<OwnTable | undefi
   return sorted.find(({ name }) => name === picked);
 }
 
-/** A path on the command line is meant from this directory. */
+/** A relative path on the command line starts at the current directory. */
 function fromHere(value: string): string {
   return value.replace(/^(file|sqlite):(.+)$/s, (_all, kind: string, path: string) => `${kind}:${resolve(path)}`);
 }
 
-/** A database beside the tenant files moves with them. */
+/** Makes the path of a database relative, so that it moves with the tenant files. */
 function fromFolder(url: string, folder: string): string {
   return url.replace(/^sqlite:(.+)$/s, (_all, path: string) => `sqlite:${relative(folder, path)}`);
 }
 
-/** What is written for something that nobody may have named, and why it is that one. */
+/** A value to write, and why it was chosen. */
 interface Settled {
   value: string;
   why: string;
@@ -279,14 +279,14 @@ async function settleFlow({ flows }: SeenPartner, wanted: string | undefined): P
 
 const START_DATE = 'Start date';
 
-/** The custom field of the start date, and whether it is still to be defined. */
+/** The custom field for the start date, and whether it must still be created. */
 interface StartDate extends Settled {
   isNew: boolean;
 }
 
 /**
- * The hiring platform has no field of its own for the start date, so one of the candidate's custom fields holds it. One
- * of another name may be any date, so it is never taken unasked: an employee would begin on the wrong day.
+ * The hiring platform has no start date field, so a custom field of the candidate holds it. A field with another name
+ * could be any date, so it is never used without asking: an employee would start on the wrong day.
  */
 async function settleStartDate(
   { dateFields }: SeenPartner,
@@ -323,7 +323,7 @@ interface MappingParts {
   flags: Flags;
 }
 
-/** A line for each column, shown with what the last hire would get, and changed until a person takes them. */
+/** Shows a line for each column with the value for the last hire, and lets a person change them until they accept. */
 async function settleMapping(
   table: OwnTable,
   { access, seen, start, flags }: MappingParts,
@@ -360,7 +360,7 @@ async function settleMapping(
   }
 }
 
-/** Columns that the table requires, and that nothing fills. */
+/** Columns that the table requires but no rule fills. */
 function lackingIn(lines: readonly Line[]): string[] {
   return lines.filter((line) => line.column.required && !isFilled(line)).map(({ column }) => column.name);
 }
@@ -410,12 +410,12 @@ function short(value: unknown): string {
   return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 3)}...`;
 }
 
-/** Asks both sides whether the new files can work, and says what the last real hire would become. Writes nothing. */
+/** Asks both sides whether the new files can work, and shows what the last real hire would become. Writes nothing. */
 async function tryOut(tenantId: string, tenantsDir: string): Promise<boolean> {
   const [tenant] = (await loadTenants(tenantsDir, { secrets: 'skip' })).filter((one) => one.tenant === tenantId);
   if (tenant === undefined) throw new Error(`${tenantId} was written a moment ago`);
   const found = await checkTenant(tenant, undefined);
-  // What runs is asked once something should.
+  // Nothing runs yet, so leave out checks of processes and state.
   const lines = found.filter(({ check }) => check !== 'processes' && check !== 'state');
   process.stdout.write(`\n${lines.map(renderCheck).join('')}`);
   if (lines.some(({ state }) => state === 'fail')) return false;
@@ -440,7 +440,7 @@ function renderRehearsal(rehearsal: Rehearsal | undefined): string {
   );
 }
 
-/** Everybody on the machine sees arguments, and the shell keeps them. */
+/** Everybody on the machine can see arguments, and the shell saves them. */
 function assertNoSecrets({ apiKey, hris }: Flags): void {
   const url = URL.parse(hris ?? '');
   const isKey = apiKey !== undefined && !isSecretRef(apiKey) && !apiKey.startsWith('sk_test_');

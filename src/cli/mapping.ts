@@ -118,7 +118,7 @@ async function runSchema(): Promise<void> {
   process.stdout.write(mappingJsonSchema());
 }
 
-/** As a person in this directory would name it. */
+/** The file's name as seen from the current directory. */
 function shown(file: string): string {
   const near = relative(process.cwd(), file);
   return near.startsWith('..') ? file : near;
@@ -177,7 +177,7 @@ function render({ subject, from, to, compared, changed, fields }: MappingDiff): 
   return `${head}\n${renderTable(['field', 'records', 'without a value', 'for example', 'change'], rows)}\n`;
 }
 
-/** One mapping of a tenant, each rule with the place it comes from. */
+/** One mapping of a tenant; each rule has the place it comes from. */
 interface MappingView {
   /** `employee`, or a stream. */
   name: string;
@@ -186,8 +186,8 @@ interface MappingView {
 }
 
 /**
- * What the tenant's mapping files come to, of employees, of every stream that has a place to land, of those that go
- * both ways, and of requisitions where the HR system has some.
+ * A tenant's effective mappings: of employees, of each stream that can land or goes both ways, and of requisitions if
+ * the HR system has them.
  */
 export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
   const tenant = await knownTenant(tenantsDir, tenantId);
@@ -201,7 +201,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
   }));
 }
 
-/** Runs the cases beside each mapping file that the tenant names. */
+/** Runs the test cases beside each of the tenant's mapping files. */
 async function testMappings(tenantsDir: string, tenantId: string): Promise<CaseResult[]> {
   const tenant = await knownTenant(tenantsDir, tenantId);
   const named = (await mappingsOf(tenant)).flatMap(({ file, mapping }) =>

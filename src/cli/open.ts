@@ -13,13 +13,14 @@ import type { Tenant } from '../tenants/schema.ts';
 interface Opening {
   mustExist?: boolean;
   migrate?: Migrate;
-  /** Whom the command is about: one that the store does not know is rejected, so that a typing error finds nothing. */
+  /** The tenant of the command: an unknown one is rejected, so that a typing error does not return empty lists. */
   tenantId?: string | undefined;
 }
 
 /**
- * Opens the store for one command and closes it whatever happens. Opening creates a missing store and brings its tables
- * up to date; with `mustExist` it does neither. @throws ConnectorError STORE_MISSING, STORE_TOO_OLD, TENANT_UNKNOWN
+ * Opens the store for one command, and always closes it. Opening creates a missing store and updates its tables; with
+ * `mustExist` it does neither.
+ * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD, TENANT_UNKNOWN
  */
 export async function withStore<T>(
   { dataDir }: Places,
@@ -38,16 +39,18 @@ export async function withStore<T>(
 }
 
 /**
- * The same for a command that only looks, also at a tenant that was never started: it makes a missing store or the
- * tables of an empty one, and leaves all others as they are. @throws ConnectorError STORE_TOO_OLD
+ * The same for a command that only reads, perhaps about a tenant that was never started: creates a missing store and
+ * the tables of an empty one, and changes no other store.
+ * @throws ConnectorError STORE_TOO_OLD
  */
 export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
   return withStore(places, use, { migrate: 'if-empty' });
 }
 
 /**
- * For what has to work while any table is locked: nothing of the store is read before. Only where that fails, the store
- * is opened as usual, to say why. @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
+ * For commands that must work while any table is locked: reads nothing of the store beforehand. Opens the store
+ * normally only after a failure, to report the reason.
+ * @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
  */
 export async function withTables<T>(places: Places, use: (tables: StoreTables) => Promise<T>): Promise<T> {
   assertExists(storeFile(places.dataDir));
@@ -73,7 +76,7 @@ export function assertExists(file: string | undefined): void {
 }
 
 /**
- * A tenant of the folder, and the store where there is one: whoever only looks needs none, and makes none.
+ * A tenant of the folder, and the store if it exists: a command that only reads needs none and creates none.
  * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function withOwnTenant<T>(
@@ -92,15 +95,16 @@ export async function withOwnTenant<T>(
 }
 
 /**
- * Opens store and Temporal for one command and closes them whatever happens. Temporal is the one that environment or
- * profile name, else the embedded one of `up`. @throws ConnectorError TENANT_UNKNOWN
+ * Opens store and Temporal for one command, and always closes them. Uses the Temporal of the environment or profile,
+ * otherwise the embedded one of `up`.
+ * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function withClient<T>(
   places: Places,
   use: (parts: OperatorParts) => Promise<T>,
   tenantId?: string,
 ): Promise<T> {
-  // Loaded here: Temporal's client takes longer than all that a command without Temporal does.
+  // Loaded here, because Temporal's client takes longer to load than all else that other commands do.
   const [{ connectTemporal, temporalSettings }, { createHireClient }, { currentTenants }] = await Promise.all([
     import('../temporal/connection.ts'),
     import('../temporal/hire-client.ts'),
@@ -113,7 +117,7 @@ export async function withClient<T>(
   try {
     return await withStore(places, async (store) => {
       const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
-      // Before Temporal has answered, which may take its time.
+      // Check before waiting for Temporal, which may take long to answer.
       if (tenantId !== undefined) assertKnownTenant(tenants, tenantId);
       return use({ store, hires: createHireClient(await connecting, store.installationId, config), tenants });
     });
@@ -127,7 +131,7 @@ async function useEmbeddedTemporal(dataDir: string): Promise<void> {
   if (address !== '') process.env['TEMPORAL_ADDRESS'] = address.trim();
 }
 
-/** Where `up` leaves the address of its embedded Temporal, for the commands of other terminals. */
+/** The file in which `up` leaves the address of its embedded Temporal, for commands in other terminals. */
 export function temporalAddressFile(dataDir: string): string {
   return join(dataDir, 'temporal.address');
 }

@@ -3,12 +3,12 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Places } from '../config.ts';
 import { systemUser } from '../places.ts';
 
-/** Gives a command of the program its description, options and commands, where it has them not yet. */
+/** Adds description, options and commands to a command of the program, unless it has them. */
 export type LoadCommand = (command: Command) => Promise<void>;
 
-/** The global options of the command's own program, or the environment's values. */
+/** The program's global options, or the environment's values. */
 export async function placesOf(command: Command): Promise<Places> {
-  // Loaded here: `--help` reads no setting, and the schema of the settings loads zod.
+  // Loaded here: `--help` reads no settings, and their schema loads zod.
   const { readConfig } = await import('../config.ts');
   const config = readConfig();
   const { tenants, data } = command.optsWithGlobals<{ tenants?: string; data?: string }>();
@@ -18,7 +18,7 @@ export async function placesOf(command: Command): Promise<Places> {
   };
 }
 
-/** A whole number in a range, as commander reads an option. */
+/** A parser for commander: a whole number in this range. */
 export function integer(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -29,23 +29,23 @@ export function integer(min: number, max: number): (text: string) => number {
   };
 }
 
-/** A port; 0 takes a free one. */
+/** A port; 0 means a free one. */
 export const port = integer(0, 65_535);
 
-/** Help text with one line that can be copied, as every command has it. */
+/** Help text with lines to copy, as every command has it. */
 export function example(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 }
 
-/** The option by itself, where it stands among others. */
+/** The `--as` option by itself, for commands that order their options. */
 export const AS = ['--as <name>', 'for whom it is done; who does it is the user of this system'] as const;
 
-/** `--as`: on whose behalf. */
+/** Adds `--as`: on whose behalf the command runs. */
 export function asOption(command: Command): Command {
   return command.option(...AS);
 }
 
-/** The user of this system, and for whom they say that it is done. */
+/** The system's user, and on whose behalf they say they act. */
 export function byOf({ as }: { as?: string }): string {
   const user = systemUser();
   return as === undefined || as === user ? user : `${user} for ${as}`;

@@ -1,10 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { z } from 'zod';
 
-/** Set by `supervise` for its children: the end of their channel means that the parent is gone. */
+/** `supervise` sets it for its children: when their channel closes, the parent is gone. */
 export const SUPERVISED = 'HIREBRIDGE_SUPERVISED';
 
-/** Ends when the process should: Ctrl-C, SIGTERM, or a supervising parent that died. A second signal ends at once. */
+/** Aborts when the process should end: Ctrl-C, SIGTERM, or the parent's death. A second signal ends it at once. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => {
@@ -20,7 +20,7 @@ export function stopSignal(): AbortSignal {
 
 /**
  * A parent killed with SIGKILL cannot tell its children, but the kernel closes its end of the channel. A drain that
- * takes longer than the grace period is cut short.
+ * exceeds the grace period is cut short.
  */
 function watchParent(stop: () => void): void {
   process.once('disconnect', () => {
@@ -33,7 +33,7 @@ function watchParent(stop: () => void): void {
 export function whenStopped(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    // Signal handlers keep no loop alive, and a command that only waits must not end by itself.
+    // Signal handlers do not keep the event loop alive, so a command that only waits would end.
     const alive = setInterval(() => undefined, 2 ** 30);
     signal.addEventListener('abort', () => {
       clearInterval(alive);
@@ -42,13 +42,13 @@ export function whenStopped(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What a supervised part tells its parent once it listens: names of addresses and ids -> values. */
+/** A supervised part's message to its parent once it listens: addresses and ids by name. */
 export const Announcement = z.object({ kind: z.literal('listening'), facts: z.record(z.string(), z.string()) });
 export type Announcement = z.infer<typeof Announcement>;
 
-/** Tells the supervising parent, where there is one. */
+/** Sends the facts to the supervising parent, if there is one. */
 export function announce(facts: Record<string, string>): void {
-  // Written at exit otherwise, and whoever runs for months or is killed never exits.
+  // Flush now: normally that happens at exit, but a process that runs for months or is killed never exits.
   flushCompileCache();
   process.send?.({ kind: 'listening', facts } satisfies Announcement);
 }

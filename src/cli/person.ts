@@ -243,7 +243,7 @@ async function runHold(
   say(options, { held: release !== true, changed, erasing }, `${text}\n${underWay.join('')}`);
 }
 
-/** Why somebody waits, or is not erased yet. */
+/** Why a person waits, or is not erased yet. */
 const WHY: Readonly<Record<string, string>> = {
   policy: 'the policy asks',
   limit: 'more in an hour than policies.changeLimits.erasuresPerHour',

@@ -123,7 +123,7 @@ interface PlanOptions {
   as?: string;
 }
 
-/** Prints plans, sensitive values masked unless revealed; exit code 2 says that there is something to write. */
+/** Prints plans with sensitive values masked unless revealed; exit code 2 means that there is something to write. */
 export async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
   const [first] = plans;
   const isRevealed = options.reveal === true;

@@ -3,7 +3,7 @@ import type TableClass from 'cli-table3';
 import type { PlanView } from '../operator/plan-view.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 
-/** Rows under a head, aligned; plain characters, so that it can be piped and grepped. */
+/** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
 export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   const chars = {
     top: '',
@@ -16,7 +16,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
     'bottom-right': '',
   };
   const inner = { left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' };
-  // Loaded with the first table: `--help` and most processes draw none.
+  // Loaded with the first table: `--help` and most processes print none.
   const Table = createRequire(import.meta.url)('cli-table3') as typeof TableClass;
   const table = new Table({
     head: [...head],
@@ -27,16 +27,16 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
   return table.toString();
 }
 
-/** What a command did: in words, or with --json as facts. */
+/** Reports what a command did: as text, or as facts with --json. */
 export function say({ json }: { json?: boolean | undefined }, facts: object, text: string): void {
   if (json === true) printJson(facts);
   else process.stdout.write(text);
 }
 
-/** So many rows are printed. */
+/** The most rows that are printed. */
 const MOST_LISTED = 200;
 
-/** What is asked of the store: one row more than is printed, so that it is known whether there are more. */
+/** The store query's filter: one row more than is printed, to know whether there are more. */
 export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
   return {
     ...(tenant === undefined ? {} : { tenantId: tenant }),
@@ -44,7 +44,7 @@ export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean
   };
 }
 
-/** A table of at most `MOST_LISTED` rows, which says when there are more. */
+/** A table of at most `MOST_LISTED` rows, with a note if there are more. */
 export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   const more = rows.length > MOST_LISTED ? '\n... and more; narrow it by its options, or use --json' : '';
   return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
@@ -69,7 +69,7 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** So many records are shown one by one; `--json` has them all. */
+/** At most this many records are shown; `--json` has all. */
 const MOST_SHOWN = 20;
 
 export function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {

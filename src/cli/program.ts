@@ -6,10 +6,10 @@ import { example, type LoadCommand } from './options.ts';
 
 type Define = (command: Command, load: LoadCommand) => void;
 
-/** One line of `--help`, and the module that is loaded once the command is typed. */
+/** A line of `--help`, and the module to load once the command is typed. */
 type Listed = readonly [name: string, line: string, define: () => Promise<Define>];
 
-/** Every command, by what people want of it and in the order of `--help`. */
+/** Every command, grouped by purpose, in the order of `--help`. */
 const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
   'Set up:': [
     [
@@ -196,20 +196,20 @@ function createProgram(): Command {
   return program.hook('preSubcommand', (_program, command) => load(command));
 }
 
-/** A wrong command line is rejected input; help and version are no errors. */
+/** A wrong command line counts as rejected input; help and version are not errors. */
 function exitOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
   printError(error);
   return exitCodeOf(error);
 }
 
-/** Whoever reads the output may stop early (`hirebridge --help | head`): there is nobody left to write for. */
+/** Ends quietly if the reader of the output stops early (`hirebridge --help | head`). */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 }
 
-/** What `hirebridge` alone says: the three commands that come next in this folder. */
+/** The output of `hirebridge` alone: the next three commands for this folder. */
 function nextSteps(hasTenants: boolean): string {
   const steps = hasTenants
     ? [
@@ -227,7 +227,7 @@ function nextSteps(hasTenants: boolean): string {
   return [`hirebridge ${packageFile.version}. ${here}`, ...lines, 'Every command: hirebridge --help', ''].join('\n');
 }
 
-/** `hirebridge help sync` is what `hirebridge sync --help` is. */
+/** Turns `hirebridge help sync` into `hirebridge sync --help`. */
 function asOption([node = '', main = '', ...words]: readonly string[]): string[] {
   return [node, main, ...(words[0] === 'help' ? [...words.slice(1), '--help'] : words)];
 }
@@ -241,8 +241,8 @@ export async function runProgram(): Promise<void> {
   } catch (error) {
     process.exitCode = exitOf(error);
   }
-  // Listening for the parent's end keeps the channel, and with it the process, alive.
+  // Listening for the parent's end would keep the channel open and the process alive.
   if (process.connected) process.disconnect();
-  // A command is over when its function returns; a forgotten socket must not keep the process.
+  // A command ends when its function returns; a forgotten socket must not keep the process alive.
   setTimeout(() => process.exit(), 500).unref();
 }

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 
-/** Whether somebody is there to answer. */
+/** Whether a person is at the terminal to answer. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -13,7 +13,7 @@ const output = process.stderr;
 
 type Wrong = (answer: string) => string | undefined;
 
-/** Asks until the answer is one. */
+/** Asks until the answer is valid. */
 export async function ask(message: string, wrong: Wrong, initialValue?: string): Promise<string> {
   const { text } = await clack();
   const validate = (answer: string | undefined): string | undefined => wrong((answer ?? '').trim());
@@ -22,7 +22,7 @@ export async function ask(message: string, wrong: Wrong, initialValue?: string):
   ).trim();
 }
 
-/** The same without showing what is typed. */
+/** The same, without showing the input. */
 export async function askSecret(message: string, { orNothing = false } = {}): Promise<string> {
   const { password } = await clack();
   const validate = (answer: string | undefined): string | undefined =>
@@ -30,7 +30,7 @@ export async function askSecret(message: string, { orNothing = false } = {}): Pr
   return answered((await password({ message, validate, output })) ?? '').trim();
 }
 
-/** One of a list, with the keys of arrows and Enter. */
+/** Lets a person choose from a list with arrow keys and Enter. */
 export async function choose<Value extends string>(
   message: string,
   options: readonly { value: Value; label: string; hint?: string }[],
@@ -39,7 +39,7 @@ export async function choose<Value extends string>(
   return answered(await select<string>({ message, options: [...options], output })) as Value;
 }
 
-/** One of a long list, by typing a part of it. */
+/** Lets a person choose from a long list by typing part of an entry. */
 export async function search<Value extends string>(
   message: string,
   options: readonly { value: Value; label: string; hint?: string }[],
@@ -48,17 +48,17 @@ export async function search<Value extends string>(
   return answered(await autocomplete<string>({ message, options: [...options], maxItems: 10, output })) as Value;
 }
 
-/** A line between two questions. */
+/** Prints a line between two questions. */
 export async function tell(text: string): Promise<void> {
   (await clack()).log.message(text, { output });
 }
 
-/** What was asked for and could not be; the question comes again. */
+/** Reports a failed attempt; the question is asked again. */
 export async function tellWrong(text: string): Promise<void> {
   (await clack()).log.error(text, { output });
 }
 
-/** Asks whoever sits at the terminal; without one it is a no, said aloud. */
+/** Asks the person at the terminal; without a terminal the answer is no, and that is printed. */
 export async function isConfirmed(message: string): Promise<boolean> {
   if (!canAsk()) {
     process.stderr.write(`${message} Nobody is here to confirm, so no. Add --yes.\n`);

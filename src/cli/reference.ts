@@ -18,7 +18,7 @@ import { type Dispatch, dispatch } from '../worker/dispatch.ts';
 import { createMetrics } from '../worker/metrics.ts';
 import { example, type LoadCommand } from './options.ts';
 
-/** `load` gives a command of the program its options and commands, which are read only when they are needed. */
+/** `load` adds a command's options and commands, which are read only when needed. */
 export function defineReference(command: Command, load: LoadCommand): void {
   command
     .description(
@@ -39,12 +39,12 @@ function writeReference(all: readonly Command[], named: readonly string[]): void
   process.stdout.write(`${[...head, settingsReference(), '', ...lines].join('\n')}\n`);
 }
 
-/** A table's row stays in one line. */
+/** Rows of tables are not wrapped. */
 function wrapped(line: string): string {
   return line.startsWith('|') ? line : wrap(line);
 }
 
-/** What each of the partner's events leads to. */
+/** A table of the partner's events and what each leads to. */
 function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
   const rows = Object.entries(dispatch).map(([event, { hires, streams = {}, nothing }]) => {
     const parts = [...(hires === undefined ? [] : ['hires']), ...Object.keys(streams).map((name) => `\`${name}\``)];
@@ -58,7 +58,7 @@ function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
 function commandLines(command: Command, parent: string): string[] {
   const name = `${parent} ${command.name()}`;
   const inner = command.commands.flatMap((one) => commandLines(one, name));
-  // A group has no options of its own.
+  // A group of commands has no options of its own.
   if (inner.length > 0 && command.options.length === 0) return inner;
   const usage = [name, ...command.registeredArguments.map(argumentText)].join(' ');
   const options = command.options.map(
@@ -78,7 +78,7 @@ function argumentText(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Everything that has a name in this version and is no setting and no command, as lines of Markdown. */
+/** All named things of this version apart from settings and commands, as lines of Markdown. */
 async function catalogues(): Promise<string[]> {
   return [
     ...holds(),
@@ -116,7 +116,7 @@ function holds(): string[] {
   ];
 }
 
-/** Has whatever a message is made of, and each of it says its own name. */
+/** Stands for any facts that a message is built from; each fact prints its own name. */
 const anything = new Proxy({}, { get: (_, key) => placeholder(String(key)) });
 
 /** Stands for a text, a list or a hire. */
@@ -208,7 +208,7 @@ function statesOf(title: string, meanings: Readonly<Record<string, string>>): st
   return [`${title}:`, '', ...Object.entries(meanings).map(([state, meaning]) => `- \`${state}\`: ${meaning}.`)];
 }
 
-/** What `from` may name, and what a rule that goes to the partner may change there. */
+/** The paths that `from` may name, and those that a rule towards the partner may write. */
 function sourcePaths(): string[] {
   const read = Object.entries<SourceRecord>(sourceRecords).map(([name, record]) => `- \`${name}\`: ${pathsOf(record)}`);
   const own = landedNames
@@ -245,7 +245,7 @@ function pathsOf({ fields, hasCustomFields, hasAnswers, lists = [] }: SourceReco
   ].join(', ');
 }
 
-/** The least that a tenant file says of each kind; no field depends on it. */
+/** The smallest valid tenant section of each kind; the fields do not depend on it. */
 const LEAST: Readonly<Record<string, Record<string, unknown>>> = {
   bamboohr: { url: 'https://acme.bamboohr.com', apiKey: 'key', referenceField: 'none' },
   odoo: { url: 'https://odoo.example', database: 'acme', user: 'hirebridge', password: 'secret' },
@@ -255,7 +255,7 @@ const LEAST: Readonly<Record<string, Record<string, unknown>>> = {
   tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
 };
 
-/** Kinds whose fields a file of the customer's says. */
+/** Kinds whose fields are defined in a customer's file. */
 const OF_A_FILE = ['http', 'module'];
 
 async function employeeFields(): Promise<string[]> {
@@ -294,7 +294,7 @@ async function fieldsOf(kind: string): Promise<string[]> {
   return ['', `### Employees, kind ${kind}`, '', ...head, ...rows];
 }
 
-/** Text that has backticks itself stands between two of them. */
+/** Text that contains backticks is quoted with two of them. */
 function code(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
 }
@@ -351,7 +351,7 @@ async function listMetrics(part: 'worker' | 'serve', byTenant: boolean): Promise
   const registry = new Registry();
   if (part === 'serve') createReceiverMetrics(registry);
   else {
-    // Nothing is read of this store: its metrics are only listed.
+    // Nothing is read from this store: its metrics are only listed.
     const tables = openTables('sqlite::memory:');
     createMetrics({ ...tables, installationId: '' }, registry, { byTenant });
     await tables.close();

@@ -169,7 +169,7 @@ async function hireSomebody(control: ControlClient, startDate: string) {
   return { name, jobCandidateId };
 }
 
-/** Two people of one name would be a question, and not a hire. */
+/** Two people with one name would lead to a question instead of a hire. */
 async function newName(control: ControlClient): Promise<string> {
   for (const name of NAMES) {
     const { rows } = await control.browse('candidates', { search: name });

@@ -32,7 +32,7 @@ async function runStatus(options: { verbose?: boolean; json?: boolean }, command
   if (status.processes.some(isMissing)) process.exitCode = EXIT.partial;
 }
 
-/** What needs a person comes first; a fleet's tables show those in need, and name how many are left out. */
+/** Things that need a person come first; a fleet's tables show tenants in need, and say how many are left out. */
 function renderStatus(status: Status, isVerbose: boolean): string {
   const inNeed = new Set(status.holds.map(({ tenantId }) => tenantId));
   const rank = ({ tenantId, state, alarms }: TenantStatus): number =>
@@ -52,7 +52,7 @@ function renderStatus(status: Status, isVerbose: boolean): string {
   return `${[folded(summaryOf(status)), ...parts].join('\n\n')}\n`;
 }
 
-/** The sentence that people from HR read. */
+/** The summary sentence for people from HR. */
 function summaryOf({ holds, tenants, processes, freezes }: Status): string {
   const open = tenants.reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
   const trouble = tenants.filter(({ state, alarms }) => state === 'paused' || alarms.length > 0).length;
@@ -75,7 +75,7 @@ function wholeTable(tenants: readonly TenantStatus[]): string {
   return renderSome(head, tenants.map(tenantRow), 'hirebridge status --json');
 }
 
-/** What fits into 80 columns. */
+/** Tables that fit into 80 columns. */
 function shortTables(tenants: readonly TenantStatus[]): string[] {
   const rows = tenants.map((tenant) => [
     cut(tenant.tenantId),
@@ -106,7 +106,7 @@ function cut(name: string): string {
   return name.length <= MOST_NAME ? name : `${name.slice(0, MOST_NAME - 3)}...`;
 }
 
-/** Each hold with its reason, and how to answer it. */
+/** Each hold with its reason, and how to answer. */
 function holdsPart({ holds }: Status): string {
   if (holds.length === 0) return 'No holds.';
   const lines = holds.slice(0, MOST_ROWS).map(({ holdId, tenantId, jobCandidateId, ageMs, code, message }) => {
@@ -130,7 +130,7 @@ function wholeHolds({ holds }: Status): string {
   return `${table}\n\nHow to answer one: hirebridge hold show ID`;
 }
 
-/** Rows that are shown: a thousand help nobody, and take longer to lay out than to read from the store. */
+/** Most rows shown: a thousand help nobody, and take longer to lay out than to read from the store. */
 const MOST_ROWS = 50;
 
 function renderSome(head: readonly string[], rows: readonly (readonly string[])[], all: string): string {
@@ -145,7 +145,7 @@ function streamsPart(tenants: readonly TenantStatus[]): string[] {
     streams.flatMap(({ stream, quarantined }) => (quarantined > 0 ? [`hirebridge sync ${tenantId} ${stream}`] : [])),
   );
   const advice = left.length === 0 ? '' : `\n\nRead again, and listed with its reason, by: ${left.join(', ')}`;
-  // Where an alarm says so above, it is not said twice.
+  // Refusals that an alarm above reports are not repeated.
   const refused = tenants.flatMap(({ tenantId, streams, alarms }) =>
     streams.flatMap(({ stream, refused: why }) =>
       why && !alarms.some(({ subject, reason }) => subject === `stream ${stream}` && reason === why.code)
@@ -167,7 +167,7 @@ function streamRow(tenantId: string, status: StreamStatus): string[] {
   return [tenantId, stream, stands, `${age(ageMs)} ago`, records, String(quarantined), coverageText(status)];
 }
 
-/** Both sides when the list was last read whole, and hints that nobody followed yet. */
+/** Record counts of both sides at the last full read, and the age of unprocessed hints. */
 function coverageText({ coverage, hintsWaitMs }: StreamStatus): string {
   const hints = hintsWaitMs === undefined ? '' : `, hints wait ${age(hintsWaitMs)}`;
   if (coverage === undefined) return `-${hints}`;
@@ -191,13 +191,13 @@ function tenantRow(tenant: TenantStatus): string[] {
   ];
 }
 
-/** How long each side has been silent. */
+/** How long ago each side last answered. */
 function answeredText({ answeredMs: { partner, hris } }: TenantStatus): string {
   const side = (name: string, ms: number | undefined): string => `${name} ${ms === undefined ? 'never' : age(ms)}`;
   return `${side('partner', partner)}, ${side('HR', hris)}`;
 }
 
-/** Of the partner's rate limit; hirebridge rate-limit shows all of it. */
+/** Calls under the partner's rate limit; `hirebridge rate-limit` shows all limits. */
 function callsText({ rateLimits }: TenantStatus): string {
   const seen = rateLimits.find(({ upstream }) => upstream === 'partner');
   if (seen === undefined) return 'none';
@@ -210,17 +210,17 @@ function countsText(counts: Partial<Record<string, number>>): string {
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
-/** Lines of one kind; whoever has more reads them with --json. */
+/** Most lines of one kind; --json has all. */
 const MOST_OF_A_KIND = 50;
 
-/** What a person should look at, the widest first: freezes, pauses, alarms, webhooks. One paragraph each. */
+/** What a person should look at, from the widest scope down: freezes, pauses, alarms, webhooks. One paragraph each. */
 function troubleLines({ freezes, tenants }: Status): string[] {
   const pauses = tenants.flatMap(({ tenantId, paused }) =>
     paused ? [`${tenantId} is paused: ${withCode(paused.message, paused.code)}`] : [],
   );
   const alarms = tenants.flatMap(({ tenantId, alarms: own }) =>
     own
-      // Said above.
+      // Reported above.
       .filter(({ kind }) => kind !== 'tenant-paused')
       .map(
         ({ subject, reason, message, ageMs }) =>

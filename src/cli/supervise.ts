@@ -10,7 +10,7 @@ import { EXIT } from './exit.ts';
 import { SUPERVISED } from './part.ts';
 import { heapOptions } from './worker.ts';
 
-/** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
+/** A part of the program that runs as its own process: `serve`, `worker`, `sandbox`. */
 export interface ChildSpec {
   /** Shown before each of its lines. */
   name: string;
@@ -20,25 +20,25 @@ export interface ChildSpec {
 }
 
 export interface SuperviseOptions {
-  /** Receives each line a child prints; standard error by default. */
+  /** Receives each line that a child prints; standard error by default. */
   print?: (line: string) => void;
-  /** From SIGTERM to SIGKILL, milliseconds. Default 10,000. */
+  /** Milliseconds from SIGTERM to SIGKILL. Default 10,000. */
   drainMs?: number;
   /** Called with each new process. */
   onStart?: (name: string, child: ChildProcess) => void;
-  /** What a child said over its channel, for example the addresses it listens on. */
+  /** Called with a child's messages, for example the addresses it listens on. */
   onMessage?: (name: string, message: unknown) => void;
 }
 
 export interface Supervisor {
-  /** The running process, for a part that is up now. */
+  /** The current process of a part that is running. */
   child(name: string): ChildProcess | undefined;
-  /** Kills a part (SIGKILL, as a crash would) and leaves it down until `resume`. */
+  /** Kills a part (SIGKILL, like a crash) and keeps it down until `resume`. */
   suspend(name: string): Promise<void>;
   resume(name: string): void;
-  /** Asks every child to drain, kills what is still there after `drainMs`, resolves when none is left. */
+  /** Asks every child to drain, kills those left after `drainMs`, and resolves when none is left. */
   stop(): Promise<void>;
-  /** Rejects when a child refuses its input (exit 2) or dies five times without ever having come up. */
+  /** Rejects when a child refuses its input (exit 2), or dies five times without ever coming up. */
   failed: Promise<never>;
 }
 
@@ -63,7 +63,7 @@ export function supervise(specs: readonly ChildSpec[], options: SuperviseOptions
   };
 }
 
-/** Keeps one child alive until it is stopped. One that never came up is given up; one that did always restarts. */
+/** Keeps one child running until stopped. A child that never came up is given up; one that did is restarted. */
 function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) => void) {
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) =
   };
 }
 
-/** The child's own lines have said why; this adds the exit code. */
+/** The child printed the reason itself; this adds the exit code. */
 function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | null): ConnectorError {
   return new ConnectorError({
     code: 'PART_ENDED',
@@ -121,7 +121,7 @@ function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | 
 function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
   const print = options.print ?? ((line) => process.stderr.write(`${line}\n`));
   const running = spawn(process.execPath, [...heapOptions(spec.args), MAIN_FILE, ...spec.args], {
-    // A process group of its own: Ctrl-C of the terminal reaches the parent alone, which then drains in order.
+    // Its own process group: Ctrl-C on the terminal reaches only the parent, which then drains in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // Few arenas: see bin/hirebridge.mjs.
@@ -134,7 +134,7 @@ function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
   return running;
 }
 
-/** A child writes to a pipe, yet its lines end up on this terminal: it gets this process's format and colour. */
+/** Children write to a pipe, but their lines show on this terminal, so they get this process's format and colour. */
 function childLogEnv(): NodeJS.ProcessEnv {
   if (process.env['LOG_FORMAT'] !== undefined || !process.stderr.isTTY) return {};
   return { LOG_FORMAT: 'pretty', FORCE_COLOR: process.env['FORCE_COLOR'] ?? '1' };
@@ -144,11 +144,11 @@ function forwardLines(stream: Readable | null, print: (line: string) => void): v
   if (stream !== null) createInterface({ input: stream }).on('line', print);
 }
 
-/** SIGTERM, then SIGKILL when the drain takes too long. Resolves when the process is gone. */
+/** Sends SIGTERM, then SIGKILL if the drain takes too long. Resolves when the process is gone. */
 function endChild(child: ChildProcess, drainMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
-    // No time to drain is a crash: a SIGTERM first would let the part say goodbye.
+    // Without time to drain this is a crash: a SIGTERM first would let the part sign off.
     const timer = setTimeout(() => child.kill('SIGKILL'), drainMs);
     child.once('exit', () => {
       clearTimeout(timer);
@@ -158,5 +158,5 @@ function endChild(child: ChildProcess, drainMs: number): Promise<void> {
   });
 }
 
-/** The command line's own file, for parts that run as processes: `main.ts` in a clone, `main.js` in a package. */
+/** The command line's main file, for parts that run as processes: `main.ts` in a clone, `main.js` in a package. */
 export const MAIN_FILE = fileURLToPath(new URL(`main${extname(import.meta.filename)}`, import.meta.url));

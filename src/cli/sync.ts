@@ -53,7 +53,7 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
     return showSync(await placesOf(command), { tenantId, stream, json: flags.json === true });
   }
 
-  // The schema of the settings is loaded only where this process does the work itself.
+  // Does not read all settings: their schema is loaded only if this process does the work itself.
   const places = placesIn(command.optsWithGlobals(), process.env);
   const options = { ...places, tenantId, stream, ...readingOf(flags), by: byOf(flags), json: flags.json === true };
   process.exitCode = (await askHere(options)) ?? (await followSync({ ...options, ...(await placesOf(command)) }));
@@ -65,18 +65,18 @@ function readingOf({ full = false, one, rewrite = false }: Flags): Pick<SyncOpti
 }
 
 interface SyncOptions extends Places, Omit<StreamRequest, 'stream'> {
-  /** As it was typed; every stream that runs by itself where absent. */
+  /** The stream as typed; if absent, every scheduled stream. */
   stream: string | undefined;
   json: boolean;
 }
 
-/** At most so many of what was left out are listed. */
+/** Most left-out records that are listed. */
 const MOST_LISTED = 20;
 
-/** Starts a run, or one of each stream, shows how far it is, and prints its counts. */
+/** Starts a run of one or every stream, shows its progress, and prints its counts. */
 async function followSync(options: SyncOptions): Promise<ExitCode> {
   const { stream, tenantId } = options;
-  // Temporal's client and the store take most of a second to load, and a worker of this machine does without.
+  // Temporal's client and the store take most of a second to load; with a worker of this machine they are not needed.
   const [{ withClient }, { assertKnownStream }] = await Promise.all([
     import('./open.ts'),
     import('../operator/streams.ts'),
@@ -92,11 +92,11 @@ async function followSync(options: SyncOptions): Promise<ExitCode> {
   return withClient(options, follow, tenantId);
 }
 
-/** Has a worker of this machine run one stream, which is connected already; undefined where none takes it. */
+/** Lets an already connected worker of this machine run one stream; undefined if none accepts. */
 async function askHere(options: SyncOptions): Promise<ExitCode | undefined> {
   const { dataDir, tenantsDir, tenantId, mode, rewrite, recordId, by } = options;
   if (options.stream === undefined) return undefined;
-  // Whoever takes it judges the name.
+  // The worker that accepts checks the name.
   const stream = options.stream as StreamName;
   const asked = { tenantId, stream, mode, rewrite, by };
   const request: StreamRequest = { ...asked, ...(recordId === undefined ? {} : { recordId }) };
@@ -114,7 +114,7 @@ async function askHere(options: SyncOptions): Promise<ExitCode | undefined> {
   return result === undefined ? undefined : show(options, stream, result);
 }
 
-/** The run that goes on although the worker ended, or fell silent, that was asked to follow it. */
+/** The run that continues although the worker that followed it ended or fell silent. */
 function runOf(error: unknown): SyncRun | undefined {
   const isLeft = isConnectorError(error, 'WORKER_ENDED') || isConnectorError(error, 'WORKER_SILENT');
   return isLeft ? (error.details?.['run'] as SyncRun | undefined) : undefined;
@@ -132,7 +132,7 @@ async function followElsewhere(
   return withClient(options, (parts) => followRun(parts, request, watch), options.tenantId);
 }
 
-/** One stream's refusal is no reason to leave out the others. */
+/** If one stream is refused, the others still run. */
 async function followNext(parts: OperatorParts, options: SyncOptions, stream: StreamName): Promise<ExitCode> {
   try {
     return await followOne(parts, options, stream);
@@ -159,7 +159,7 @@ function show(options: SyncOptions, stream: string, result: StreamResult): ExitC
 }
 
 async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: SyncOptions): Promise<StreamName[]> {
-  // Reading a tenant loads mappings and HR systems, which one stream that is named does without.
+  // Reading a tenant loads mappings and HR systems, which is not needed for a named stream.
   const [{ findTenant }, { streamNames }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../streams/streams.ts'),
@@ -176,7 +176,7 @@ async function ownStreams({ store }: OperatorParts, { tenantId, tenantsDir }: Sy
   });
 }
 
-/** Shows each look, and says once why nothing happens. */
+/** Shows each state, and prints once why nothing happens. */
 function createWatcher(progress: ReturnType<typeof createProgress>): (look: StreamLook) => void {
   let warned = false;
   return ({ row, callsPerSecond, waiting }) => {
@@ -202,7 +202,7 @@ function renderLeftOut(leftOut: StreamResult['leftOut']): string {
 
 type Row = Pick<StreamRow, 'seen' | 'total' | 'created' | 'updated' | 'quarantined'>;
 
-/** Where a run's progress is shown: a bar on a terminal, a line every ten seconds anywhere else. */
+/** Shows a run's progress: a bar on a terminal, otherwise a line every ten seconds. */
 interface Progress {
   show(row: Row, perSecond?: number): void;
   /** Leaves the last state on the screen. */
@@ -210,7 +210,7 @@ interface Progress {
 }
 
 const LINE_EVERY_MS = 10_000;
-/** The rate is that of the last so many milliseconds. */
+/** The rate covers this many milliseconds. */
 const RATE_OVER_MS = 10_000;
 
 function createProgress(name: string): Progress {
@@ -265,7 +265,7 @@ function factsOf({ seen, total }: Row, perSecond: number, rateLimit: number | un
 
 type Rate = (seen: number) => number;
 
-/** Records a second over the last while. */
+/** Records per second over the last while. */
 function createRate(): Rate {
   let points: { at: number; seen: number }[] = [];
   return (seen) => {

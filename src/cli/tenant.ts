@@ -178,7 +178,7 @@ async function runErase(tenantId: string, options: RemoveOptions, command: Comma
   say(options, receipt, renderReceipt(receipt));
 }
 
-/** How long the command waits for a worker to end what runs. */
+/** How long the command waits for a worker to end the tenant's work. */
 const WAIT_MS = 30_000;
 
 async function untilEnded(store: Store, tenantId: string): Promise<Remains> {
@@ -288,7 +288,7 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
 
   await withStore(places, async (store) => {
     const plan = await planApplication(store, from, { secrets: 'skip' });
-    // With --json the words go to standard error, so that what is printed stays JSON.
+    // With --json text goes to standard error, so that standard output stays JSON.
     const out = options.json === true ? process.stderr : process.stdout;
     const facts = { applied: plan.applications.map(({ tenantId }) => tenantId), same: plan.same, absent: plan.absent };
     out.write(renderPlan(plan));
@@ -313,7 +313,7 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
   });
 }
 
-/** Says what another HR connection means, where people are known in the one before. */
+/** Checks that the user said what a changed HR connection means, if people are known in the old one. */
 function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }: ApplyOptions): boolean {
   const problems = applications.flatMap(({ tenantId, hris }) => {
     if (hris === undefined) return [];
@@ -340,7 +340,7 @@ function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }
   return problems.length === 0;
 }
 
-/** Says what fails; where a secret is not on this machine, nothing can be asked, and the processes will. */
+/** Reports failed checks. A tenant whose secret is not on this machine is checked later, by its processes. */
 async function isChecked(store: Store, plan: PlannedApplication, options: ApplyOptions): Promise<boolean> {
   const { failures, unchecked } = await checkApplications(store, plan.applications);
   const lines = [
@@ -372,14 +372,14 @@ interface Meanwhile {
   hires: ObservedHire[];
 }
 
-/** Who was hired while the tenants that go live now only observed. */
+/** People who were hired while the tenants that go live now only observed. */
 async function hiredMeanwhile(store: Store, { applications }: PlannedApplication): Promise<Meanwhile[]> {
   const goLive = applications.filter((one) => one.goesLive).map(({ tenantId }) => tenantId);
   const listed = goLive.map(async (tenantId) => ({ tenantId, hires: await listObservedHires(store, tenantId) }));
   return (await Promise.all(listed)).filter(({ hires }) => hires.length > 0);
 }
 
-/** They are started on a person's word alone. */
+/** They are started only if a person says so. */
 async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options: ApplyOptions): Promise<void> {
   const starts =
     options.yes === true || (await isConfirmed(`Start the ${hires.length} observed hires of ${tenantId}?`));
@@ -398,10 +398,10 @@ async function overtaken(): Promise<Error> {
   });
 }
 
-/** So many are shown one by one. */
+/** At most this many hires are shown. */
 const MOST_SHOWN = 200;
 
-/** Who was hired while a tenant only observed, what each would come to, and what they cost together. */
+/** People hired while a tenant only observed, what each hire would do, and their total cost. */
 function renderObserved(hires: readonly ObservedHire[]): string {
   const rows = hires
     .slice(0, MOST_SHOWN)

@@ -57,7 +57,7 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
   let pages: UpConsole | undefined;
   try {
     await up.ready;
-    // The pages take the store as it is: only now is it there, and up to date.
+    // The console expects an existing store with current tables, so it starts only now.
     const { env, uiUrl } = up.temporal;
     const ui = uiUrl === undefined ? {} : { HIREBRIDGE_TEMPORAL_UI: `${uiUrl}/namespaces/default` };
     if (wanted && !stop.aborted) pages = await startUpConsole(places, { port: consolePort, env: { ...ui, ...env } });
@@ -72,7 +72,7 @@ async function runUp({ console: wanted, consolePort, ...options }: UpFlags, comm
 
 const MOST_FIRST_MS = 30_000;
 
-/** Who is not live after half a minute: hires of a tenant are followed once its first reconcile is done. */
+/** Tenants that are not live after half a minute: a tenant's hires are followed once its first reconcile is done. */
 async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal): Promise<string> {
   const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
   try {
@@ -108,17 +108,17 @@ interface UpOptions extends Places {
 export interface Up {
   temporal: ProvidedTemporal;
   supervisor: Supervisor;
-  /** Addresses as the children told them: `serve.webhooks`, `serve.health`, `worker.health`. */
+  /** Addresses reported by the children: `serve.webhooks`, `serve.health`, `worker.health`. */
   urls: ReadonlyMap<string, string>;
-  /** Resolves when the worker has all it needs; rejects when a part does not stay up or a stop comes first. */
+  /** Resolves when the worker has all it needs; rejects if a part does not stay up or a stop comes first. */
   ready: Promise<void>;
-  /** Resolves at the stop signal; rejects when a part does not stay up. */
+  /** Resolves at the stop signal; rejects if a part does not stay up. */
   untilStopped: Promise<void>;
   describe(): string;
   close(): Promise<void>;
 }
 
-/** Temporal, receiver and worker of one machine. Invalid tenant files end it before anything starts. */
+/** Starts Temporal, receiver and worker on one machine. Invalid tenant files end it before anything starts. */
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
   if (!storeExists(dataDir)) await loadTenants(tenantsDir);
@@ -157,7 +157,7 @@ export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up
   };
 }
 
-/** Health pages take free ports: only this process asks them, and two `up` on one machine must not meet. */
+/** Health pages use free ports: only this process asks them, and two `up` on one machine must not collide. */
 function childrenOf(options: UpOptions, env: NodeJS.ProcessEnv): ChildSpec[] {
   const places = ['--tenants', options.tenantsDir, '--data', options.dataDir, '--health-port', '0'];
   const address = [
@@ -175,7 +175,7 @@ function noteUrls(urls: Map<string, string>, name: string, message: unknown): vo
   for (const [what, url] of Object.entries(told.data?.facts ?? {})) urls.set(`${name}.${what}`, url);
 }
 
-/** Asks the health pages until both are ready. Polling, because readiness is what a load balancer would see. */
+/** Polls the health pages until both are ready, because readiness is what a load balancer would see. */
 async function untilReady(urls: ReadonlyMap<string, string>, stop: AbortSignal): Promise<void> {
   for (;;) {
     const answers = await Promise.all([isReady(urls.get('serve.health')), isReady(urls.get('worker.health'))]);
@@ -191,7 +191,7 @@ async function isReady(healthUrl: string | undefined): Promise<boolean> {
   return answer?.ok === true;
 }
 
-/** Where each tenant's webhooks arrive, and whose files differ from what is applied. */
+/** Lists each tenant's webhook address, and tenants whose files differ from what is applied. */
 async function describeTenants(
   { dataDir, tenantsDir }: UpOptions,
   urls: ReadonlyMap<string, string>,
@@ -223,11 +223,11 @@ function describeUp(temporal: ProvidedTemporal, urls: ReadonlyMap<string, string
 
 interface ProvidedTemporal {
   address: string;
-  /** The web page, where the server is ours. */
+  /** The server's web page, if it is our own server. */
   uiUrl: string | undefined;
-  /** What children need to reach it. */
+  /** Environment that children need to reach the server. */
   env: NodeJS.ProcessEnv;
-  /** How long the CLI's arrival took; 0 where none was needed. */
+  /** How long it took to obtain the CLI; 0 if none was needed. */
   cliSeconds: number;
   close(): Promise<void>;
 }
@@ -239,7 +239,7 @@ interface TemporalOptions {
 
 const log = createLogger('temporal');
 
-/** The Temporal that environment or profile name, or a dev server of our own whose data stays in the data directory. */
+/** Uses the Temporal of the environment or profile, otherwise its own dev server with data in the data directory. */
 async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
   if (temporalSettings().address !== undefined) return useConfigured();
   await assertNoOtherTemporal(options.dataDir);
@@ -249,7 +249,7 @@ async function provideTemporal(options: TemporalOptions): Promise<ProvidedTempor
   return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };
 }
 
-/** Asks the configured server first: a wrong address is one error here, not a child that keeps failing. */
+/** Asks the configured server first: a wrong address is then a single error instead of a child that keeps failing. */
 async function useConfigured(): Promise<ProvidedTemporal> {
   const temporal = await connectTemporal();
   try {
@@ -260,7 +260,7 @@ async function useConfigured(): Promise<ProvidedTemporal> {
   return { address: temporal.address, uiUrl: undefined, env: {}, cliSeconds: 0, close: async () => undefined };
 }
 
-/** Runs the dev server and starts it again, at the same address, when it ends unasked. */
+/** Runs the dev server, and restarts it at the same address if it ends unexpectedly. */
 async function keepDevServer({ dataDir, uiPort }: TemporalOptions, cliPath: string) {
   const files = { dbFile: join(dataDir, 'temporal.db'), logFile: join(dataDir, 'temporal.log') };
   const first = await startDevServer({ cliPath, ...files, ...(uiPort === undefined ? {} : { uiPort }) });
@@ -307,16 +307,16 @@ function portOf(address: string): number {
 }
 
 interface UpConsole {
-  /** With its token, where that is not one of a setting. */
+  /** Includes the token, unless it comes from a setting. */
   address: string;
-  /** Rejects when it does not stay up. */
+  /** Rejects if it does not stay up. */
   failed: Promise<never>;
   close(): Promise<void>;
 }
 
 /**
- * The operator's pages as a supervised process, once the store is there. Port and token are chosen here, so that the
- * address that was printed stays good when the process is started again.
+ * Runs the console as a supervised process, once the store exists. Port and token are chosen here, so that the printed
+ * address stays valid when the process restarts.
  */
 export async function startUpConsole(
   { dataDir, tenantsDir }: Places,
@@ -347,7 +347,7 @@ export async function startUpConsole(
   }
 }
 
-/** This port, or a free one where another program has it: two `up` may run on one machine. */
+/** This port, or a free one if another program uses it: two `up` may run on one machine. */
 async function freePortFrom(wanted: number): Promise<number> {
   if (wanted === 0) return freePort();
   return assertFree('127.0.0.1', wanted).then(
@@ -358,7 +358,7 @@ async function freePortFrom(wanted: number): Promise<number> {
 
 const ENDING_MS = 6_000;
 
-/** Leaves the embedded server's address in the data directory, for the commands of other terminals. */
+/** Saves the embedded server's address in the data directory, for commands in other terminals. */
 async function rememberTemporal(dataDir: string, address: string): Promise<void> {
   await writeFile(temporalAddressFile(dataDir), `${address}\n`);
 }
@@ -368,7 +368,7 @@ async function forgetTemporal(dataDir: string): Promise<void> {
 }
 
 /**
- * Two servers on one database file would destroy it, so no second one starts while the remembered one answers. One
+ * Two servers on one database file would destroy it, so no second one starts while the saved one answers. A server
  * whose parent was killed gets some seconds to end.
  */
 async function assertNoOtherTemporal(dataDir: string): Promise<void> {

@@ -22,24 +22,23 @@ async function runWorkerCommand(options: { healthPort?: number }, command: Comma
   const { runWorker } = await import('../app.ts');
   const worker = await runWorker({ ...(await placesOf(command)), ...options });
   announce({ health: worker.healthUrl });
-  // A worker that fails by itself ends the process with its error, and whoever supervises starts it again.
+  // A worker that fails ends the process with its error, and its supervisor starts it again.
   await Promise.race([whenStopped(stop), worker.failed]);
   await worker.close();
 }
 
-/** Megabytes for new objects, twice: V8 reads it only as a process begins, so whoever starts a worker names it. */
+/** V8's space for new objects, megabytes, twice. V8 reads it only at a process's start, so the starter must pass it. */
 const NEW_SPACE = '--max-semi-space-size=8';
 
-/** Options of Node for a part of the program that is started with these arguments; bin/hirebridge.mjs has them, too. */
+/** Node options for a part that is started with these arguments; bin/hirebridge.mjs repeats them. */
 export function heapOptions([command]: readonly string[]): string[] {
   return command === 'worker' ? [NEW_SPACE] : [];
 }
 
 /**
- * A page's records are garbage once it has landed, and V8 would rather let the heap grow than collect them: a run over
- * 30,000 candidates took 136 MB over idle without this and 36 MB with it. Where nobody bounded the space for new
- * objects it stays as small as it begins, for it would grow to 64 MB: 5,000 candidates then take 145 collections in
- * place of 20.
+ * A page's records are garbage once it has landed, but V8 prefers to let the heap grow: a run over 30,000 candidates
+ * took 136 MB above idle without this, and 36 MB with it. If the starter did not bound the space for new objects, it
+ * stays at its initial size instead of growing to 64 MB: 5,000 candidates then take 145 collections instead of 20.
  */
 function keepHeapSmall(): void {
   boundHeapGrowth();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CustomerHris, hrisSources, OwnEmployee } from '../../counterparts/hris-sources.ts';
 import { openSqlDatabase } from '../../hris/sql/open-database.ts';
 
-/** What the demo's customer may have: `sql` is a file of SQLite, and everything else is started beside the demo. */
+/** HR systems for the demo's customer: `sql` is a SQLite file, and all others are started beside the demo. */
 export const DEMO_KINDS = ['sql', 'postgresql', 'mariadb', 'tryton', 'sftp', 'bamboohr', 'scim', 'odoo'] as const;
 
 export type DemoKind = (typeof DEMO_KINDS)[number];
@@ -11,18 +11,18 @@ export type DemoKind = (typeof DEMO_KINDS)[number];
 export interface DemoHris {
   /** YAML under `hris:` in the tenant file, without the connection. */
   settings: string;
-  /** What the partner is told as Employee ID. */
+  /** What is sent to the partner as Employee ID. */
   employeeId: 'number' | 'id';
   /** The secrets that `settings` refers to. */
   env: NodeJS.ProcessEnv;
-  /** The demo counts what stands there, not what the connector says it did. */
+  /** The HR system's own records: the demo counts these, not what the connector reports. */
   employees(): Promise<EmployeeRow[]>;
-  /** Where the partner's records land, and what streams are shown on; absent where there are no tables. */
+  /** Tables for landed records and for the streams of the demo; absent if the HR system has none. */
   tables?: HrisTables;
   close(): Promise<void>;
 }
 
-/** Installs what is missing, as its kind's tests do. */
+/** Installs what is missing, as the tests of this kind do. */
 export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHris> {
   switch (kind) {
     case 'sql':
@@ -94,16 +94,16 @@ function yamlOf(settings: CustomerHris['settings']): string {
     .join('');
 }
 
-/** A record of the HRIS's own, without anything personal. */
+/** The HRIS's own record, without personal data. */
 export type EmployeeRow = Omit<OwnEmployee, 'email'>;
 
-/** The HRIS's own tables, read and edited as somebody over there would. */
+/** The HRIS's own tables, read and edited as its users would. */
 export interface HrisTables {
   employees(): Promise<EmployeeRow[]>;
   count(table: string): Promise<number>;
   rows(table: string): Promise<Record<string, unknown>[]>;
   readCity(id: string): Promise<unknown>;
-  /** HR corrects a number, and the city with it. */
+  /** HR corrects a number, and edits the city as well. */
   edit(id: string, values: { number: string; city: string }): Promise<void>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export interface HrisTables {
 function openTables(url: string): HrisTables {
   const database = openSqlDatabase(url, { create: true });
   const known = new Set<string>();
-  /** The connector makes them when it first connects. */
+  /** The connector creates the tables when it first connects. */
   const isMade = async (table: string): Promise<boolean> => {
     if (!known.has(table)) for (const { name } of await database.kysely.introspection.getTables()) known.add(name);
     return known.has(table);
@@ -141,7 +141,7 @@ function openTables(url: string): HrisTables {
       return (await query.executeTakeFirst())?.['city'];
     },
     async edit(id, { number, city }) {
-      // SQLite makes the number of the id, so another one has a column of its own.
+      // SQLite derives the number from the id, so a corrected number has a column of its own.
       const column = database.dialect === 'sqlite' ? 'corrected_number' : 'employee_number';
       await database.kysely
         .updateTable('employees')

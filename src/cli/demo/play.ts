@@ -18,7 +18,7 @@ export interface Play extends Places {
   stage: Stage;
   cast: Cast;
   supervisor: Supervisor;
-  /** Read only to see who waits for a person; nothing is counted from it. */
+  /** Read only to see which hires wait for a person; nothing is counted from it. */
   store: Store;
   screen: Screen;
   stop: AbortSignal;
@@ -33,7 +33,9 @@ export interface Seen {
 const TURN_MS = 250;
 const PATIENCE_MS = 180_000;
 
-/** Hires the five, plays their onboarding, answers the one that waits; returns when all are verified or time is up. */
+/**
+ * Plays the five hires and their onboarding, answers the one that waits; returns once all are verified or time is up.
+ */
 export async function playHires(play: Play): Promise<Seen> {
   const { stage, stop } = play;
   const script = hireThem(play);
@@ -59,7 +61,7 @@ export async function playHires(play: Play): Promise<Seen> {
   }
 }
 
-/** What both ends show now. */
+/** What both sides show now. */
 async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen> {
   const ledger = await stage.control.ledger({});
   const employees = await stage.hris.employees();
@@ -71,7 +73,7 @@ function isOver({ views }: Seen, { cast }: Play): boolean {
   return views.length === Object.keys(cast).length && views.every((view) => view.verified);
 }
 
-/** The recruiter's five hires, one of them while no worker runs. */
+/** The recruiter's five hires, one of them made while no worker runs. */
 async function hireThem({ stage, cast, supervisor, screen }: Play): Promise<void> {
   const { control } = stage;
   await hire(control, [cast.plain, cast.together]);
@@ -113,7 +115,7 @@ async function heldHires(store: Store): Promise<Map<string, string>> {
   );
 }
 
-/** Fills in the missing start date at the partner, then answers the hold with the command an operator would use. */
+/** Fills in the missing start date at the partner, and answers the hold with the command that an operator would use. */
 async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, holdId: string): Promise<void> {
   const { jobCandidateId } = cast.noStartDate;
   screen.say(`Hire ${jobCandidateId} waits for a person: it has no start date. The recruiter fills it in.`);
@@ -126,25 +128,25 @@ async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, ho
   if (code !== 0) throw new Error(`"hirebridge hold answer ${holdId} retry" ended with exit code ${String(code)}.`);
 }
 
-/** Never resolves: only the work's failure ends a wait. */
+/** Never resolves: it only lets a failure of `work` end a wait. */
 function failureOf(work: Promise<void> | undefined): Promise<never> {
   return new Promise((_resolve, reject) => void work?.catch(reject));
 }
 
-/** What crossed from the HR systems to the partner; `diverged` counts what is unequal at the end. */
+/** What went from the HR systems to the partner; `diverged` counts values that differ at the end. */
 export interface Streamed {
   seconds: { requisition: number; correctedNumber: number; crossedEdits: number };
   diverged: number;
 }
 
 const CORRECTED = '900001';
-/** The same field, edited on both sides at once; the mapping says whose edit stays. */
+/** The city that each side enters at the same moment; the mapping decides which edit stays. */
 const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
 const STREAMS_PATIENCE_MS = 90_000;
 
 /**
- * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second
- * customer opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
+ * HR corrects the number of a hired person, and edits their city while the recruiter edits it too; the second customer
+ * opens a position that must become a job. Waits until all of it has arrived, or patience ends.
  */
 export async function playStreams(
   { stage, tables, views }: { stage: Stage; tables: HrisTables; views: readonly HireView[] },
@@ -179,21 +181,21 @@ async function shownNumber({ partner }: Stage, onboardingCandidateId: string): P
   return (data.externalStatus as { employeeId?: unknown } | null | undefined)?.employeeId;
 }
 
-/** Seconds until it holds, or until patience ends. */
+/** Seconds until `holds` is true, or until patience ends. */
 async function timed(holds: () => Promise<boolean>, stop: AbortSignal): Promise<number> {
   const began = performance.now();
   while (!(await holds()) && !stop.aborted && performance.now() < began + STREAMS_PATIENCE_MS) await pause(250);
   return Math.round((performance.now() - began) / 100) / 10;
 }
 
-/** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
+/** Records of each stream: at the partner, and in the HRIS's landing table. */
 export type Pulled = Record<DemoStream, { partner: number; hris: number }>;
 
 type DemoStream = (typeof demoStreams)[number];
 
 const PULLED_PATIENCE_MS = 60_000;
 
-/** Waits until every stream has brought what the partner has, or patience ends. */
+/** Waits until every stream has landed all of the partner's records, or patience ends. */
 export async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
   const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
   const partner = new Map<DemoStream, number>(
@@ -218,8 +220,8 @@ export function isPulled(pulled: Partial<Pulled>): boolean {
 const COUNTS_PATIENCE_MS = 30_000;
 
 /**
- * A run of every stream, by `<tenant>/<stream>`: the latest one, or the next to end where the latest is under way,
- * because a run's counts are whole only at its end. One that does not end within 30 s is counted as far as it came.
+ * A finished run of every stream, by `<tenant>/<stream>`: the latest, or the next to end if the latest is in progress,
+ * because a run's counts are complete only at its end. A run that does not end within 30 s is counted as it is.
  */
 export async function countStreams(store: Store, stop: AbortSignal): Promise<Record<string, StreamCounts>> {
   const ended = new Map<string, StreamCounts>();

@@ -3,15 +3,15 @@ import { contract } from '../../partner/contract/index.ts';
 import type { ControlClient } from '../../sandbox/control/client.ts';
 import type { HireView } from './report.ts';
 
-/** Somebody who will be hired. */
+/** A person who will be hired. */
 interface Recruit {
   jobCandidateId: number;
   candidateId: number;
-  /** What makes this hire worth watching. */
+  /** What is special about this hire. */
   story: string;
 }
 
-/** The five hires of the demo, by what is done to them. */
+/** The demo's five hires, by what happens to them. */
 const STORIES = {
   plain: 'hired',
   together: 'hired in the same event',
@@ -25,12 +25,12 @@ export type Cast = Record<keyof typeof STORIES, Recruit>;
 const START_DATE = 'Start date';
 const STAGES = ['SHORTLISTED', 'SCREEN', 'ASSESSMENT', 'APPLIED', 'SOURCED'] as const;
 
-/** The partner as the played recruiter uses it. */
+/** The partner API, for the simulated recruiter. */
 export function openPartner(baseUrl: string, apiKey: string): PartnerClient {
   return createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
 }
 
-/** Chooses five people who are not hired yet, defines the start date field, and fills it for four of them. */
+/** Chooses five people who are not hired yet, creates the start date field, and fills it for four of them. */
 export async function castHires(partner: PartnerClient): Promise<Cast> {
   const people = await findPeople(partner, Object.keys(STORIES).length);
   const names = Object.keys(STORIES) as (keyof typeof STORIES)[];
@@ -47,7 +47,7 @@ export async function castHires(partner: PartnerClient): Promise<Cast> {
   return cast;
 }
 
-/** People not hired yet, those of one job first: two of them are hired in one event, and an event is about one job. */
+/** People not hired yet, with people of one job first: two are hired by one event, and an event covers one job. */
 async function findPeople(partner: PartnerClient, wanted: number): Promise<Omit<Recruit, 'story'>[]> {
   const found: (Omit<Recruit, 'story'> & { jobId: number })[] = [];
   for (const stageType of STAGES) {
@@ -63,7 +63,7 @@ async function findPeople(partner: PartnerClient, wanted: number): Promise<Omit<
   return found.sort((a, b) => a.jobId - b.jobId || a.jobCandidateId - b.jobCandidateId).slice(0, wanted);
 }
 
-/** The first of a month, two months on: a day that is a start date whenever the demo runs. */
+/** The first of a month, two months ahead: a valid start date whenever the demo runs. */
 export async function setStartDate(partner: PartnerClient, recruit: Recruit): Promise<void> {
   const { items } = await partner.readAll(contract.customFields.list, { query: { entityType: 'candidate' } });
   const field = items.find((item) => item.fieldLabel === START_DATE);
@@ -75,12 +75,12 @@ export async function setStartDate(partner: PartnerClient, recruit: Recruit): Pr
   });
 }
 
-/** Moves people into the hiring stage in the dashboard; one event carries all of one job. */
+/** Moves people into the hiring stage in the dashboard; one event covers all people of a job. */
 export async function hire(control: ControlClient, recruits: readonly Recruit[]): Promise<void> {
   await control.act('move', { jobCandidateIds: recruits.map((one) => one.jobCandidateId), stageType: 'HIRED' });
 }
 
-/** What the new employees and the reviewers do in onboarding: one small thing for each enrolment a turn. */
+/** Plays the new employees and reviewers in onboarding: one small step for each enrolment per turn. */
 export async function playOnboarding(
   control: ControlClient,
   partner: PartnerClient,

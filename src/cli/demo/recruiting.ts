@@ -7,10 +7,10 @@ import type { HrisTables } from './hris.ts';
 import { hire, playOnboarding, setStartDate } from './recruiter.ts';
 import { observeHires } from './report.ts';
 
-/** What the story needs before the connector starts: its tenant file names the assessment. */
+/** Made before the connector starts, because its tenant file names the assessment. */
 export interface StoryFacts {
   jobId: number;
-  /** A stage of the job in which nobody stands, so that everybody invited is the story's. */
+  /** A stage of the job without people, so that everybody who is invited belongs to the story. */
   stageType: 'SHORTLISTED' | 'SCREEN' | 'ASSESSMENT';
   assessmentId: string;
   bookingScheduleId: string;
@@ -18,7 +18,7 @@ export interface StoryFacts {
 
 const STAGES = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const;
 
-/** Somebody at the hiring platform sets up an AI interview and a calendar. */
+/** Sets up an AI interview and a calendar at the hiring platform. */
 export async function prepareStory(partner: PartnerClient, control: ControlClient): Promise<StoryFacts> {
   const { items: jobs } = await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } });
   const made = (await control.act('createAssessment', { title: 'First interview' })) as { assessmentId: string };
@@ -33,7 +33,7 @@ export async function prepareStory(partner: PartnerClient, control: ControlClien
   throw new Error('Each job has somebody in every stage; the story needs an empty one. Choose another --seed.');
 }
 
-/** What the tenant file has for the story: beside its streams, and of its own. */
+/** The tenant file's part for the story: extra streams, and a section. */
 export function storySettings({ jobId, stageType, assessmentId }: StoryFacts): { streams: string; section: string } {
   return {
     streams: `  applications: { every: 1h }
@@ -47,17 +47,17 @@ export function storySettings({ jobId, stageType, assessmentId }: StoryFacts): {
   };
 }
 
-/** One thing that both sides have a record of. */
+/** One thing that both sides have records of. */
 export interface Judged {
   what: string;
-  /** As the partner's own records show it. */
+  /** Its value in the partner's own records. */
   partner: string;
-  /** As the HR system's tables show it; of what is the partner's alone, what is expected. */
+  /** Its value in the HR system's tables; the expected value if only the partner has it. */
   hris: string;
   agrees: boolean;
 }
 
-/** The hiring platform, as the story's people use it. */
+/** The hiring platform, as the people in the story use it. */
 interface Platform {
   control: ControlClient;
   partner: PartnerClient;
@@ -77,8 +77,8 @@ const SCORE = 86;
 const EMAIL = 'story@example.com';
 
 /**
- * Plays one person from their application to their employment. Each step waits until what it causes stands on the other
- * side; one that never comes is left to the judges. Returns what they found.
+ * Plays one person from application to employment. Each step waits until its effect shows on the other side; if it
+ * never does, the judges report it. Returns the judges' findings.
  */
 export async function playStory({ stage, facts, tables, stop, say }: StoryPlay): Promise<Judged[]> {
   const { control, partner } = stage;
@@ -152,7 +152,7 @@ function dayIn(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** Invitations to the story's assessment, by the partner's ledger. */
+/** Invitations to the story's assessment in the partner's ledger. */
 async function invitedTo({ control }: Platform, { assessmentId }: StoryFacts): Promise<number> {
   const invites = await control.ledger({ kind: 'effect', name: 'invite' });
   return invites.filter(({ detail }) => detail['assessmentId'] === assessmentId).length;
@@ -174,16 +174,16 @@ interface Person {
   scheduledStartAt: string;
 }
 
-/** What both sides' own records show of the person; nothing is read from the connector's store. */
+/** What the own records of both sides show about the person; nothing is read from the connector's store. */
 export interface Records {
   candidateId: number;
   consent: boolean;
-  /** Rows of partner_applications, invitations in the partner's ledger, enrolments there. */
+  /** Rows of partner_applications, and invitations and enrolments in the partner's ledger. */
   counts: { applications: number; invitations: number; enrolments: number };
-  /** Of the partner's interviews. */
+  /** Reference of the partner's interview. */
   reference: string;
   scores: { partner: string; hris: string };
-  /** The slot that was chosen, and what each side has booked. */
+  /** The chosen slot, and the booking on each side. */
   slots: { chosen: string; partner: string; hris: string };
   offers: string;
   employeeNumbers: { partner: string; hris: string };
@@ -229,7 +229,7 @@ async function readRecords(
   };
 }
 
-/** Whether both sides agree, record by record. */
+/** Compares both sides, record by record. */
 export function judge({ counts, scores: score, slots, employeeNumbers, ...records }: Records): Judged[] {
   return [
     same('consent given', yes(records.consent), 'yes'),
@@ -263,7 +263,7 @@ function instant(value: unknown): string {
   return Number.isNaN(at.getTime()) ? 'none' : at.toISOString();
 }
 
-/** What the judges found, as a table. */
+/** The judges' findings, as a table. */
 export function describeStory(judged: readonly Judged[]): string {
   const lines = judged.map(({ what, partner, hris, agrees }) => [what, partner, hris, agrees ? 'yes' : 'NO']);
   return renderTable(['judged', 'hiring platform', 'HR system, or expected', 'agrees'], lines);

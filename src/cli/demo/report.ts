@@ -2,34 +2,34 @@ import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { LedgerRow } from '../../sandbox/records/ledger.ts';
 import type { EmployeeRow } from './hris.ts';
 
-/** How far one hire is, by what the partner's ledger and the HRIS's table show. */
+/** The progress of one hire, by the partner's ledger and the HRIS's table. */
 export interface HireView {
   jobCandidateId: string;
-  /** Epoch ms on the sandbox's clock. */
+  /** Epoch ms by the sandbox's clock. */
   hiredAt: number;
   enrolmentIds: string[];
-  /** Onboarding steps that were verified. */
+  /** Verified onboarding steps. */
   stepsVerified: number;
   onboardingDone: boolean;
   employees: EmployeeRow[];
-  /** The Employee ID that the partner holds. */
+  /** The Employee ID at the partner. */
   writtenBack?: string;
   /** When it was written. */
   writtenAt?: number;
-  /** The connector has read the enrolment again after it wrote the ID. */
+  /** The connector read the enrolment again after it wrote the ID. */
   readBack: boolean;
-  /** One employee, the partner holds exactly its number, and that was read back. */
+  /** There is one employee, the partner holds exactly its number, and the connector read that back. */
   verified: boolean;
 }
 
-/** Job candidate id -> candidate id, as the partner's API has them. */
+/** Candidate ids by job candidate id, from the partner's API. */
 type People = ReadonlyMap<string, string>;
 
 const READY: ReadonlySet<unknown> = new Set(['final_handoff', 'completed']);
 
 /**
- * Puts together what both ends show about every hire: people moved into a hiring stage (those hired long ago never
- * moved), their enrolments by our reference, and the employees by theirs. Reads nothing from our own store.
+ * Combines what both sides show about every hire: people moved into a hiring stage (earlier hires never moved), their
+ * enrolments and their employees, both found by our reference. Reads nothing from our own store.
  */
 export function observeHires(
   ledger: readonly LedgerRow[],
@@ -82,7 +82,7 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** What the demo did, counted from the sandbox's ledger and the HRIS's tables, never from the connector's store. */
+/** The demo's counts, taken from the sandbox's ledger and the HRIS's tables, never from the connector's store. */
 export interface DemoReport {
   hires: number;
   enrolments: number;
@@ -111,19 +111,19 @@ export function countReport(
   };
 }
 
-/** Exactly one of each for every hire that was played. */
+/** Whether there is exactly one of each for every hire that was played. */
 export function isAsPlayed(report: DemoReport, played: number): boolean {
   const { seconds: _seconds, ...counts } = report;
   return Object.values(counts).every((count) => count === played);
 }
 
-/** Hired, enrolled, two onboarding steps, onboarding finished, employee, written back and verified. */
+/** Stages: hired, enrolled, two onboarding steps, onboarding finished, employee, written back and verified. */
 const WHOLE = 7;
 
-/** Where the demo's progress is shown: bars on a terminal, a line a change anywhere else. */
+/** Shows the demo's progress: bars on a terminal, otherwise a line for each change. */
 export interface Screen {
   say(line: string): void;
-  /** `held`: job candidates that wait for a person. */
+  /** `held`: job candidates whose hire waits for a person. */
   show(views: readonly HireView[], held: ReadonlySet<string>): void;
   /** Leaves the last state on the screen. */
   stop(): void;
@@ -179,7 +179,7 @@ function progressOf(view: HireView): number {
   return 1 + done.filter(Boolean).length + Math.min(view.stepsVerified, 2);
 }
 
-/** The furthest thing that is so, strongest first. */
+/** The hire's furthest stage. */
 function stageOf(view: HireView, held: ReadonlySet<string>): string {
   const [employee] = view.employees;
   if (view.verified) return `employee ${employee?.number ?? ''}, written back and verified`;

@@ -13,28 +13,28 @@ import { type DemoHris, type DemoKind, openDemoHris } from './hris.ts';
 import { openPartner } from './recruiter.ts';
 import { prepareStory, type StoryFacts, storySettings } from './recruiting.ts';
 
-/** Where the demo plays: a fresh directory, a sandbox with people in it, and a tenant file that fits. */
+/** The demo's surroundings: a fresh directory, a sandbox with people, and a matching tenant file. */
 export interface Stage {
   dir: string;
   tenantsDir: string;
   hris: DemoHris;
-  /** Port the receiver must take: the sandbox delivers there. */
+  /** The port that the receiver must use: the sandbox delivers to it. */
   webhookPort: number;
   /** The partner company's id. */
   company: string;
   control: ControlClient;
   controlUrl: string;
   partner: PartnerClient;
-  /** Another company at the same partner, with an HR system of its own. */
+  /** Another company at the same partner, with its own HR system. */
   second: SecondTenant;
   sandbox: Supervisor;
-  /** Of the story that was asked for. */
+  /** Set if a story was asked for. */
   story: StoryFacts | undefined;
-  /** Children's lines go here, not between the bars. */
+  /** Prints the children's lines, apart from the bars. */
   print: (line: string) => void;
-  /** The end of what the children wrote, for a failure. */
+  /** The last lines of the children, shown after a failure. */
   lastLines(): Promise<string>;
-  /** Removes the directory when the stage is closed; what went wrong is kept to be looked at. */
+  /** Removes the directory when the stage closes; after a failure it is kept for inspection. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -43,11 +43,11 @@ export interface StageOptions {
   dataDir: string;
   seed: number;
   hris: DemoKind;
-  /** Another play than the five hires. */
+  /** A story to play in place of the five hires. */
   story?: 'recruiting' | undefined;
 }
 
-/** Builds the stage under the data directory; nothing of an earlier run is used. */
+/** Builds the stage under the data directory; reuses nothing of an earlier run. */
 export async function buildStage({ dataDir, seed, hris: kind, story: name }: StageOptions): Promise<Stage> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(dataDir, 'demo-'));
@@ -103,7 +103,7 @@ export async function buildStage({ dataDir, seed, hris: kind, story: name }: Sta
 
 async function openHris(kind: DemoKind, dir: string): Promise<DemoHris> {
   const hris = await openDemoHris(kind, dir);
-  // The processes started from here on read the secrets there.
+  // Processes started from now on read the secrets from this environment.
   Object.assign(process.env, hris.env);
   return hris;
 }
@@ -119,7 +119,7 @@ async function buildSecond(partnerUrl: string, apiKey: string, hrisFile: string)
   return { partner, hrisFile, ...fields };
 }
 
-/** A state file on a fixed port would let it restart; here its addresses are free ones, so its end ends the demo. */
+/** With a state file and a fixed port it could be restarted; here its ports are random, so the demo ends with it. */
 async function startSandboxChild(args: string[], print: (line: string) => void) {
   const told = Promise.withResolvers<Record<string, string>>();
   const sandbox = supervise([{ name: 'sandbox', args }], {
@@ -134,15 +134,15 @@ async function startSandboxChild(args: string[], print: (line: string) => void) 
   }
 }
 
-/** What the demonstration pulls. */
+/** The streams that the demo pulls. */
 export const demoStreams = ['candidates', 'jobs'] as const;
 
-/** The second tenant: its HR system tells, and the partner listens. */
+/** The second tenant: its HR system sends changes, and the partner receives them. */
 interface SecondFacts extends Pick<DemoFacts, 'partnerUrl' | 'apiKey'> {
   hrisFile: string;
-  /** Job custom field that carries the requisition's id. */
+  /** Job custom field that holds the requisition's id. */
   referenceField: string;
-  /** Candidate custom field that takes the Employee ID: there is no onboarding here. */
+  /** Candidate custom field for the Employee ID, since this tenant has no onboarding. */
   employeeIdField: string;
 }
 
@@ -156,7 +156,7 @@ interface DemoFacts {
   story?: StoryFacts | undefined;
 }
 
-/** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
+/** Writes the tenants: for each a tenant file, a mapping and its secrets, which only this user can read. */
 export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, second: SecondFacts): Promise<void> {
   const secrets = join(tenantsDir, 'secrets');
   await mkdir(secrets, { recursive: true, mode: 0o700 });
@@ -247,14 +247,14 @@ fields:
 /** The position that the second customer opens in its HR system. */
 const REQUISITION = 'REQ-1';
 
-/** The second tenant's two ends, to act at them and to count what stands there. */
+/** Both sides of the second tenant, to act on them and to count their records. */
 interface SecondTenant {
   partner: PartnerClient;
   hrisFile: string;
   referenceField: string;
 }
 
-/** Defines the custom fields that its tenant file names. */
+/** Creates the custom fields that its tenant file names. */
 async function defineFields(partner: PartnerClient): Promise<Pick<SecondFacts, 'referenceField' | 'employeeIdField'>> {
   const define = async (entityType: 'job' | 'candidate', fieldLabel: string): Promise<string> => {
     const { data } = await partner.customFields.create({ body: { entityType, fieldLabel, fieldType: 'text' } });
@@ -264,7 +264,7 @@ async function defineFields(partner: PartnerClient): Promise<Pick<SecondFacts, '
   return { referenceField, employeeIdField: await define('candidate', 'Employee ID') };
 }
 
-/** The table of its HR system where positions stand while they are open. */
+/** Creates the HR system's table of open positions. */
 function makePositions(hrisFile: string): void {
   const database = new DatabaseSync(hrisFile);
   database.exec(`create table requisitions (id text primary key, title text, description text,
@@ -272,7 +272,7 @@ function makePositions(hrisFile: string): void {
   database.close();
 }
 
-/** Somebody in the HR system opens a position. */
+/** Opens a position in the HR system. */
 export function openPosition({ hrisFile }: SecondTenant): void {
   const database = new DatabaseSync(hrisFile, { timeout: 2_000 });
   try {
@@ -283,7 +283,7 @@ export function openPosition({ hrisFile }: SecondTenant): void {
   }
 }
 
-/** Jobs of the partner that carry the position's id. */
+/** Counts the partner's jobs that carry the position's id. */
 export async function countJobs({ partner, referenceField }: SecondTenant): Promise<number> {
   const { items } = await partner.readAll(contract.jobs.list);
   return items.filter(({ customFields }) => customFields?.[referenceField]?.value === REQUISITION).length;
