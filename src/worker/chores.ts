@@ -49,21 +49,21 @@ import { createAlarmRound, KEPT } from './raise-alarms.ts';
 import { type Chore, type ChoreResult, type ChoreRunner, createChoreRunner } from './run-chores.ts';
 import { createEventSender } from './send-events.ts';
 
-/** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
+/** Trouble not noted for this long is forgotten: its activity was given up, or its value is not sent any more. */
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** An HR system that works is asked once in so many rounds. */
+/** An HR system that works is checked once in this many rounds. */
 const HRIS_EVERY = 12;
-/** A worker that says nothing for so many rounds no longer does what one does for all: another takes it over. */
+/** After this many silent rounds a worker loses the lease on the fleet's chores, and another takes it. */
 const LEASE_ROUNDS = 3;
 const CLOSE_MS = 3_000;
 const LEASE_END_MS = 500;
 
 /**
- * What one worker does on a timer for all: raises alarms and ends them, tells of holds and alarms, tries paused tenants
- * again, checks that each HRIS answers, and clears what is kept for a time. Each tenant's chore stands alone. Others
- * read which HR systems stand still, and wait for its lease to end.
+ * Runs the timed chores that one worker does for all: raises and ends alarms, sends notices of holds and alarms, tries
+ * paused tenants again, checks that each HRIS answers, and clears expired data. A tenant's failing chore affects no
+ * other tenant. Workers without the lease only read which HR systems are down, and wait for the lease.
  */
 export function startChores(
   deps: ActivityDeps,
@@ -94,7 +94,7 @@ export function startChores(
   };
 }
 
-/** One round: a few queries for all tenants, then what each of them needs; without the lease a single query. */
+/** One round: a few queries for all tenants, then the chores of each tenant; without the lease, a single query. */
 function createRound(
   deps: ActivityDeps,
   { runner, lease, everyMs, stop }: { runner: ChoreRunner; lease: Lease; everyMs: number; stop: AbortSignal },
@@ -116,7 +116,7 @@ function createRound(
     await followPrivacy(deps, tenant, signal);
     return 'done';
   };
-  // Goes through all that was written of employees since ever: seldom.
+  // Runs rarely, because it goes through all writes about employees since the beginning.
   const forget: Chore = async ({ tenant, policies }, signal) => {
     await purgeWriteLog(store, tenant, policies.retention.writes, signal);
     return 'done';
@@ -175,8 +175,8 @@ async function purgeTenant(store: Store, tenantId: string, { plans }: Retention,
 }
 
 /**
- * The same, once an hour, for tenants that nobody works for: removed ones, and those whose definition cannot be read.
- * They are kept to what they said last. Nothing of a removed one goes on, so that all of it is over.
+ * Once an hour, purges tenants that no worker serves: removed tenants, and tenants with an unreadable definition. Uses
+ * the retention of their last definition. A removed tenant's work has stopped, so all of it counts as over.
  */
 function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (known: ReadonlySet<string>) => void {
   let nextAt = 0;
@@ -202,7 +202,7 @@ function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (know
     if (isUnderWay || performance.now() < nextAt) return;
     nextAt = performance.now() + HOUR_MS;
     isUnderWay = true;
-    // Not waited for: years of rows of a removed tenant keep no other tenant's chores waiting.
+    // Not awaited: years of rows of a removed tenant must not delay other tenants' chores.
     void purgeAll(known)
       .catch((error: unknown) => log.error({ err: error }, 'what is left of removed tenants is not cleared yet'))
       .finally(() => {
@@ -212,22 +212,22 @@ function createLeftPurge({ store, log }: ActivityDeps, stop: AbortSignal): (know
 }
 
 const PROBE_MS = 10_000;
-/** A single answer that is late proves nothing, nor does a single good one after trouble. */
+/** A single late answer proves nothing, nor does a single good one after trouble. */
 const BAD_IN_A_ROW = 2;
 const GOOD_IN_A_ROW = 3;
 
 /**
- * Checks that a tenant's HRIS answers and fits. Trouble is one hold of the tenant and stops its HRIS calls alone; it
- * begins and ends with several probes in a row, so that an HRIS that comes and goes does not flap. The first probe of a
- * start or of a changed definition decides by itself.
+ * Checks that a tenant's HRIS answers and fits. Trouble opens one hold of the tenant and stops only its HRIS calls. It
+ * begins and ends only after several probes in a row, so that an unstable HRIS does not flap. The first probe after a
+ * start or a changed definition decides alone.
  */
 export function createHrisCheck(deps: ActivityDeps): Chore {
-  /** Probes of one kind in a row, by tenant; good ones above zero, bad ones below. */
+  /** By tenant: the length of the current row of equal probes; positive if good, negative if bad. */
   const rows = new Map<string, { inARow: number; configHash: string }>();
   const before = ({ tenant, configHash }: Tenant): number | undefined => {
     const known = rows.get(tenant);
     if (known?.configHash !== configHash) return undefined;
-    // A call was refused since the last probe: what that one found no longer counts.
+    // A call was refused since the last probe, so its result no longer counts.
     return deps.pausedHris.has(tenant) ? Math.min(known.inARow, GOOD_IN_A_ROW - 1) : known.inARow;
   };
   return async (tenant, stop) => {
@@ -254,12 +254,12 @@ async function probe(connections: ActivityDeps['connections'], tenantId: string,
     const result = await hris.probe(AbortSignal.any([stop, AbortSignal.timeout(PROBE_MS)]));
     return result.ok ? undefined : result.error;
   } catch (error) {
-    // Trouble on the partner's side pauses the tenant, which says why.
+    // Trouble at the partner is reported by the tenant's pause.
     return isConnectorError(error) && error.code.startsWith('HRIS_') ? error : undefined;
   }
 }
 
-/** Of everything that a person may correct when a tenant's chore fails: its definition and its secrets. */
+/** Fingerprint of what a person may correct after a failed chore: the tenant's definition and its secrets. */
 function fingerprintOf(tenant: Tenant): string {
   const { configHash, notify, events } = tenant;
   const told = [notify?.url, notify?.secret, events?.url, events?.secret].filter((one) => one !== undefined);
@@ -275,7 +275,7 @@ function hashOf(reference: string): string {
   }
 }
 
-/** Tries a paused tenant's key, read again from its reference; the tenant resumes once the known-good read passes. */
+/** Tries a paused tenant's key again, re-read from its reference; resumes the tenant if the known-good read passes. */
 export async function resumePaused(deps: ActivityDeps, tenantId: string): Promise<boolean> {
   const { store, connections, log } = deps;
   const { state, paused_code: code } = await readTenantState(store, tenantId);
@@ -296,7 +296,7 @@ export async function resumePaused(deps: ActivityDeps, tenantId: string): Promis
   return resumed;
 }
 
-/** Starts the hires of before go-live that a person asked for. Starting one twice is harmless. */
+/** Starts the hires from before go-live that a person asked for. Starting one twice is harmless. */
 export async function startRequested(
   { store, signalHire, log }: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>,
   { tenant: tenantId }: Pick<Tenant, 'tenant'>,
@@ -312,21 +312,21 @@ export async function startRequested(
   return 'done';
 }
 
-/** Notices of one kind in one round; the next round goes on. */
+/** Notices of one kind in one round; the next round continues. */
 const MOST_IN_A_ROUND = 50;
-/** A round begins no further notice after so long: its lease must outlast the last one. */
+/** After this long a round begins no further notice: its lease must outlast the last one. */
 const ROUND_MS = 40_000;
 const LEASE_MS = 60_000;
 
-/** A notice, and how it is remembered that it was taken. */
+/** A notice, and how to record that it was accepted. */
 interface Pending {
   notice: Notice;
   mark: () => Promise<void>;
 }
 
 /**
- * Tells a tenant's `notify` address about its new holds and alarms and sends its digest: at least once, by one process
- * at a time, one after the other until one fails. For a tenant without an address the log line is enough.
+ * Sends notices of new holds and alarms, and the digest, to a tenant's `notify` address: at least once, by one process
+ * at a time, in order until one fails. A tenant without an address only gets log lines.
  */
 export function createNotifier({ store, log }: ActivityDeps): Chore {
   const post = createPostNotice(log);
@@ -359,7 +359,7 @@ async function pendingOf(store: Store, tenant: Tenant): Promise<Pending[]> {
 
 async function pendingDigest(store: Store, { tenant: tenantId, notify }: Tenant): Promise<Pending[]> {
   if (notify?.digest === undefined) return [];
-  // Another process may have sent it while this one waited for its turn.
+  // Another process may have sent it while this one waited for the lease.
   const { digested_on: lastDay } = await readTenantState(store, tenantId);
   const due = dueDigest(notify, lastDay, new Date());
   if (due === undefined) return [];

@@ -1,19 +1,19 @@
-/** Asks for something again and again, at most once for each key in a while. */
+/** Limits repeated requests to one per key and time span. */
 export interface Coalesced {
   ask(key: string): Promise<void>;
-  /** Makes up for what came too close after another request, as soon as it may; with `all`, now. */
+  /** Makes the requests that came too early, once they are allowed; with `all`, at once. */
   payOwed(all?: boolean): Promise<void>;
   isOwing(): boolean;
 }
 
 export function createCoalesced(request: (key: string) => Promise<void>, gapMs: number): Coalesced {
   const askedAt = new Map<string, number>();
-  // Their last request came within the gap: what the one before it led to may have looked too early.
+  // Keys asked for again within the gap: the request before may have looked too early for them.
   const owed = new Set<string>();
   const isDue = (key: string): boolean => (askedAt.get(key) ?? Number.NEGATIVE_INFINITY) + gapMs <= performance.now();
   const trigger = async (key: string): Promise<void> => {
     askedAt.set(key, performance.now());
-    // Before the request: whoever asks while it is under way is owed another one.
+    // Clear it before the request, so that a call during the request is owed another one.
     const wasOwed = owed.delete(key);
     try {
       await request(key);

@@ -1,18 +1,18 @@
 import { DateTime } from 'luxon';
 import type { Notify } from '../tenants/notify-section.ts';
 
-/** A tenant's day: the 24 hours up to the time of its digest, ms since 1970. */
+/** A tenant's digest day: the 24 hours before its digest, ms since 1970. */
 export interface DigestDay {
-  /** When it ends, YYYY-MM-DD in the tenant's time zone. */
+  /** The day on which it ends, YYYY-MM-DD in the tenant's time zone. */
   day: string;
   from: number;
   to: number;
 }
 
-/** A tenant that never had a digest gets its first at the next time, not at once. */
+/** A tenant without an earlier digest gets its first at the next due time, not at once. */
 const FIRST_WITHIN_MS = 3_600_000;
 
-/** The day whose digest is to be sent now, if there is one. `lastDay` had the last. */
+/** The day whose digest is due now, if any. `lastDay` is the day of the last digest. */
 export function dueDigest(
   notify: Notify | undefined,
   lastDay: string | null | undefined,

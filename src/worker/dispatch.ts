@@ -3,49 +3,49 @@ import { HRIS_CHANGED } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 
 /**
- * What an event means for hires. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the
- * same when the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only.
- * `onboarding`: a hint for the hire of that enrolment, or a reconcile where no id is known.
+ * What an event means for hires. `hired`: a hint for each job candidate's hire, started if none runs. `moved`: the same
+ * if the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`: a
+ * hint for the hire of that enrolment, or a reconcile if no id is known.
  */
 export type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 
-/** What an event leads to: hints for hires, for streams, or nothing, and then why. */
+/** What an event leads to: hints for hires or streams; if nothing, the reason. */
 export interface Dispatch {
   hires?: HireHint;
-  /** A hint for each hire of the job whose employee is not made yet. */
+  /** Sends a hint to each hire of the job without an employee. */
   hiresOfJob?: boolean;
-  /** By stream, where the ids stand; an event without one hints at the whole list. */
+  /** By stream, the kind of ids to hint; an event without such an id hints at the whole list. */
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
-  /** Of a list in parts: where the ids of its records stand, for an event that names no part. */
+  /** For a list in parts, the kind of record ids to use if the event names no part. */
   records?: Partial<Record<StreamName, EventIdKind>>;
-  /** Streams that an event without an id is nothing to. */
+  /** Streams that ignore the event if it carries no id. */
   ifNamed?: readonly StreamName[];
-  /** Streams whose record no longer exists, as the event says. */
+  /** Streams whose record no longer exists after the event. */
   gone?: readonly StreamName[];
   nothing?: string;
 }
 
 const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
 
-/** The specification shows a submission and no assessment (section 6); the part is known where both are named. */
+/** The specification shows a submission but no assessment (section 6); the part is known if the event names both. */
 const interviewed: Dispatch = {
   streams: { interviews: 'assessmentId', results: 'assessmentId' },
   records: { interviews: 'submissionId', results: 'submissionId' },
 };
 
-/** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
+/** No event names users, teams, pipelines, their stages or onboarding flows: their tables are read on schedule. */
 export const dispatch: Record<EventName, Dispatch> = {
-  // Of an application read by its id no stage is shown: a move arrives with the next whole pass.
+  // An application read by id shows no stage, so moves arrive with the next full pass.
   'candidate.hired': { hires: 'hired' },
   'candidate.stage_changed': { hires: 'moved', streams: { invitations: 'jobCandidateId' } },
   'candidate.rejected': { hires: 'left', streams: { applications: 'jobCandidateId' } },
-  // Sent as well where the candidate was deleted from the company, which a read of the candidate tells.
+  // Also sent if the candidate was deleted from the company; a read of the candidate shows which.
   'candidate.removed_from_job': {
     hires: 'left',
     streams: { applications: 'jobCandidateId', candidates: 'candidateId', consents: 'jobCandidateId' },
     gone: ['applications', 'consents'],
   },
-  // Our own enrolment is told by the answer to its request.
+  // The response to our own enrolment request already tells us about it.
   'onboarding.candidate.enrolled': { streams: { onboarding: 'onboardingCandidateId' } },
   'onboarding.candidate.status_changed': { hires: 'onboarding', streams: { onboarding: 'onboardingCandidateId' } },
   'onboarding.candidate.completed': { hires: 'onboarding', streams: { onboarding: 'onboardingCandidateId' } },
@@ -93,14 +93,14 @@ export const dispatch: Record<EventName, Dispatch> = {
   'interview.ended': interviewed,
 };
 
-/** Fields that both sides edit, as soon as the HRIS says whose changed; the scheduled pass finds them too. */
+/** Fields that both sides edit are exchanged as soon as the HRIS reports a change; the scheduled pass finds it too. */
 const ofHris: Dispatch = { streams: { employees: 'employeeId' } };
 
-/** An event that nobody knows leads to nothing. */
+/** An unknown event leads to nothing. */
 export function dispatchOf(event: string): Dispatch {
   if (event === HRIS_CHANGED) return ofHris;
   return isEventName(event) ? dispatch[event] : {};
 }
 
-/** Events about hires. Those of one tenant begin little by little; all others are relayed together. */
+/** Events about hires. Within one tenant they are begun gradually; all other events are relayed together. */
 export const hireEvents = Object.keys(dispatch).filter((event) => dispatchOf(event).hires !== undefined);

@@ -7,7 +7,7 @@ const timestamp = z.iso.datetime().describe('When it came about');
 const hire = { tenantId: id, jobCandidateId: id, period: z.int().describe('Which employment of this application') };
 const hired = { candidateId: ids, jobId: ids, connection: ids, employeeId: ids, employeeNumber: ids };
 
-/** What a receiver of events gets, ids and codes only. */
+/** The body that receivers of events get: ids and codes only. */
 export const eventBody = z
   .discriminatedUnion('type', [
     z.strictObject({
@@ -33,7 +33,7 @@ export const eventBody = z
   ])
   .describe('An event of hirebridge, signed as Standard Webhooks says; webhook-id names it');
 
-/** JSON Schema of what is sent. */
+/** JSON Schema of the body. */
 export function eventSchema(): object {
   return z.toJSONSchema(eventBody);
 }

@@ -18,18 +18,18 @@ interface NewsParts {
 }
 
 const STREAM = 'employees';
-/** How often an HR system is asked at most, and how many are in a round; more of them are asked in turn. */
+/** How often an HR system is asked at most, and how many in one round; if there are more, they take turns. */
 const LOOK_MS = 250;
 const MOST_LOOKS = 12;
-/** It rests so many times longer than a look took: a table whose column has no index is not busy with us. */
+/** Rests this many times longer than a look took, so that a table without an index is not kept busy by us. */
 const REST = 20;
-/** A tenant that is paused, and an HR system that fails or tells no news. */
+/** Wait for a paused tenant, and for an HR system that fails or reports no news. */
 const LATER_MS = 30_000;
 const READ_MS = 5_000;
 const LEASE_MS = 15_000;
 const CLOSE_MS = 1_000;
 
-/** Where a tenant's HR system was looked at last; a connection that is opened anew begins from now on. */
+/** Position of the last look at a tenant's HR system; a reopened connection starts from now. */
 interface Followed {
   connection?: Connection;
   cursor?: string;
@@ -37,8 +37,8 @@ interface Followed {
 }
 
 /**
- * Asks HR systems that tell it cheaply who was edited there, and has those exchanged at once. One worker does it for
- * all. An edit that it misses is found by the next whole pass.
+ * Asks HR systems that can answer cheaply which employees were edited, and has these exchanged at once. One worker does
+ * this for all. The next full pass finds edits that it misses.
  */
 export function followNews({ store, log, tenants, connections, hint }: NewsParts): { close(): Promise<void> } {
   const stop = new AbortController();
@@ -109,7 +109,7 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
   };
 }
 
-/** Edits of its employees go to the hiring platform, by a stream that runs by itself. */
+/** Edits of its employees go to the hiring platform through a scheduled stream. */
 function isFollowed({ streams }: Tenant): boolean {
   const { every, mapping } = streams[STREAM];
   return every !== undefined && mapping !== undefined;

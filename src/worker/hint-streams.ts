@@ -8,18 +8,18 @@ import { dispatchOf } from './dispatch.ts';
 
 export interface StreamHinter {
   store: Store;
-  /** Whether a tenant's stream runs by itself: only then somebody follows its hints. */
+  /** Whether a tenant's stream is scheduled: otherwise its hints would never be processed. */
   runsByItself: (tenantId: string, stream: StreamName) => boolean;
-  /** Has the hints of a tenant's stream followed; see `streamKey`. */
+  /** Requests that the hints of a tenant's stream be processed; see `streamKey`. */
   streamHints: Coalesced;
 }
 
-/** By record, whether the latest of some events says that it is gone. */
+/** By record, whether the latest event says that it is gone. */
 type Told = ReadonlyMap<string, boolean>;
 
 /**
- * Writes down which records some deliveries of one tenant are about, oldest first, and asks for them to be read. One
- * statement a stream, however many they are. Says which of them any stream took.
+ * Records which records some deliveries of one tenant name, oldest first, and requests that they be read. One statement
+ * for each stream, however many deliveries. Returns the deliveries that any stream took.
  */
 export async function hintStreams(
   hinter: StreamHinter,
@@ -40,7 +40,7 @@ export async function hintStreams(
   return taken;
 }
 
-/** The streams that follow a delivery, each with the records that it names, or the whole list where it names none. */
+/** The streams that take a delivery, each with the records it names, or the whole list if it names none. */
 function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: LeasedDelivery): [StreamName, string[]][] {
   const { streams = {}, records = {}, ifNamed = [] } = dispatchOf(event);
   const entries = Object.entries(streams) as [StreamName, string][];
@@ -56,7 +56,7 @@ function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: Lease
     });
 }
 
-/** Writes down that these records are to be read again, and asks for it. */
+/** Records that these records must be read again, and requests it. */
 export async function hintRecords(
   { store, streamHints }: StreamHinter,
   { tenantId, stream }: { tenantId: string; stream: StreamName },
@@ -74,7 +74,7 @@ export async function hintRecords(
   if (kind.kind !== 'push' || kind.followsHints === true) await streamHints.ask(streamKey(tenantId, stream));
 }
 
-/** One key for what is coalesced; no tenant has a space in its name. */
+/** One key for coalescing; tenant names contain no space. */
 export function streamKey(tenantId: string, stream: StreamName): string {
   return `${tenantId} ${stream}`;
 }

@@ -11,7 +11,7 @@ import { alignSchedules, listSchedules } from '../temporal/schedules.ts';
 import type { KnownTenants } from '../tenants/known-tenants.ts';
 
 export interface ScheduleKeeper {
-  /** Tenants changed, or Temporal is back: the schedules follow at once, by whichever worker hears of it first. */
+  /** Call this if tenants changed or Temporal is back: the first worker to notice updates the schedules at once. */
   changed(): void;
   close(): Promise<void>;
 }
@@ -20,26 +20,26 @@ export interface KeeperParts {
   hires: HireClient;
   store: Store;
   tenants: KnownTenants;
-  /** Reads the store's tenants now. */
+  /** Reads the store's tenants again. */
   refresh: () => Promise<void>;
   log: Logger;
   /** How often the server's list is compared, ms. */
   everyMs?: number;
 }
 
-/** While a removed tenant's workflows end, they are looked for so often. */
+/** How often the workflows of a removed tenant are looked for until they have ended. */
 const ENDING_MS = 2_000;
-/** Every so many comparisons each schedule is read whole: a list shows neither arguments nor policies. */
+/** Every this many comparisons each schedule is read in full, because the list shows neither arguments nor policies. */
 const DEEP_EVERY = 60;
-/** How often a worker asks whether it is the one that compares, and how long one counts that said nothing. */
+/** How often a worker tries to take the lease on comparing, and how long a silent worker keeps it. */
 const BEAT_MS = 15_000;
 const LEASE_MS = 45_000;
 const LEASE_END_MS = 500;
 
 /**
- * Keeps the server's schedules what the applied tenants say, and ends what removed tenants leave there. One worker
- * compares them again and again; what has just changed is put right by each that hears of it, because the one with the
- * lease may be dead. Resolves after the first comparison, or once another is known to do it.
+ * Keeps the server's schedules equal to the applied tenants', and ends what removed tenants leave there. One worker
+ * compares them regularly; a new change is applied by every worker that notices it, because the lease's holder may be
+ * dead. Resolves after the first comparison, or once another worker is known to do it.
  */
 export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper> {
   const { tenants, log, everyMs = 60_000 } = parts;
@@ -80,27 +80,27 @@ export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper>
 }
 
 async function align({ hires, store, tenants, refresh, log }: KeeperParts, deep: boolean): Promise<void> {
-  // The list first: a schedule in it whose tenant is unknown afterwards belongs to nobody.
+  // Read the list before the tenants: a listed schedule whose tenant is unknown afterwards belongs to nobody.
   const listed = await listSchedules(hires);
   await refresh();
   const wanted = tenants.all().map((tenant) => ({ ...tenant, paused: tenants.isPaused(tenant.tenant) }));
   const kept = withoutUnreadable(listed, hires.installationId, tenants);
   const righted = await alignSchedules(hires, kept, wanted, {
     deep,
-    // Where the server forgot a schedule it forgot more: what it should have started meanwhile is looked for.
+    // If the server lost a schedule, it lost its runs, too: the next reconcile compares everything.
     beforeMade: (tenantId) => compareAnew(store, tenantId),
   });
   if (righted > 0) log.info({ schedules: righted }, 'schedules put right');
 }
 
-/** A tenant whose definition cannot be read keeps its schedules until it can. */
+/** A tenant with an unreadable definition keeps its schedules until it can be read. */
 function withoutUnreadable<T>(listed: Map<string, T>, installationId: string, tenants: KnownTenants): Map<string, T> {
   const unreadable = new Set(tenants.unreadable());
   const tenantOf = (id: string): string => id.slice(installationId.length + 1).split('/')[1] ?? '';
   return new Map([...listed].filter(([id]) => !unreadable.has(tenantOf(id))));
 }
 
-/** Its schedules are gone by now. Writes under way are waited for, so that their outcome is known. */
+/** The tenant's schedules are gone already. Waits for writes under way, so that their outcome is known. */
 async function endTenant({ hires, store, log }: KeeperParts, tenantId: string): Promise<void> {
   if (await hasWriteUnderWay(store, tenantId)) return;
   const ended = await endWorkflows(hires, tenantId, 'the tenant was removed');

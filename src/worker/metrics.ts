@@ -14,24 +14,24 @@ import { isTracing, tracedIds } from '../trace.ts';
 
 export interface MetricsOptions {
   /**
-   * Whether calls, hires and rate limits are told apart by tenant: thirty series a tenant and more, which block the
-   * process for as long as they are written. Holds and alarms always are: they are few, and somebody has to look.
+   * Whether calls, hires and rate limits are split by tenant: thirty or more series for each tenant, which block the
+   * process while they are written. Holds and alarms are always split: they are few, and a person must look at them.
    */
   byTenant: boolean;
 }
 
 export interface Metrics {
-  /** A call to a partner is over. */
+  /** Counts a finished call to a partner. */
   called(tenantId: string, report: CallReport): void;
-  /** An activity starts, so long after Temporal could have given it to a worker. */
+  /** Counts a started activity, and how long it waited for a worker. */
   started(queue: 'live' | 'bulk', waitedMs: number): void;
-  /** An attempt of an activity is over, well or not. */
+  /** Counts a finished attempt of an activity, successful or not. */
   ended(activity: string, ms: number): void;
-  /** A hire's end is verified, so long after it last waited for somebody. */
+  /** Counts a hire whose end is verified, with the time since it last waited for a person. */
   hired(ms: number): void;
 }
 
-/** What is counted of the fleet, and what is to be told for it. */
+/** Registers the fleet's metrics; returns the functions that report to them. */
 export function createMetrics(store: Store, registry: Registry, options: MetricsOptions): Metrics {
   gaugeHires(store, registry, options);
   gaugeOldestHire(store, registry, options);
@@ -41,7 +41,7 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
   gaugeAlarms(store, registry);
   gaugeInbox(store, registry);
   gaugeRateLimits(store, registry, options);
-  // Exemplars need another form of the page, which Prometheus reads as well.
+  // Exemplars need the OpenMetrics form of the page, which Prometheus reads as well.
   if (isTracing()) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as PrometheusContentType);
   return {
     called: countCalls(registry, options),
@@ -51,7 +51,7 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
   };
 }
 
-/** For several figures that one question to the store answers: it is asked once a scrape, and each waits for it. */
+/** Several gauges share one query to the store: it runs once per scrape, and each gauge awaits it. */
 function askedOnce(ask: () => Promise<void>): () => Promise<void> {
   let asking: Promise<void> | undefined;
   return () => {
@@ -62,7 +62,7 @@ function askedOnce(ask: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A histogram of seconds whose buckets name a trace, where spans are made. */
+/** A histogram of seconds; if spans are made, its buckets name a trace. */
 function histogram(
   registry: Registry,
   config: { name: string; help: string; labelNames?: string[]; buckets?: number[] },
@@ -76,14 +76,14 @@ function histogram(
   };
 }
 
-/** How long each step of hires, reconciles and streams takes: latency by step. */
+/** Duration of each step of hires, reconciles and streams. */
 function countSteps(registry: Registry): Metrics['ended'] {
   const help = 'Duration of activities, the steps of hires, reconciles and streams, by name';
   const seconds = histogram(registry, { name: 'hirebridge_activity_seconds', help, labelNames: ['activity'] });
   return (activity, ms) => seconds({ activity }, ms);
 }
 
-/** How long hires took that ended well, without the time in which somebody was waited for. */
+/** Duration of hires that ended well, without the time spent waiting for people. */
 function countHired(registry: Registry): Metrics['hired'] {
   const seconds = histogram(registry, {
     name: 'hirebridge_hire_seconds',
@@ -93,7 +93,7 @@ function countHired(registry: Registry): Metrics['hired'] {
   return (ms) => seconds({}, ms);
 }
 
-/** The label of a tenant, where there is one. */
+/** The tenant label, if metrics are split by tenant. */
 function labelOf({ byTenant }: MetricsOptions) {
   return {
     names: byTenant ? ['tenant'] : [],
@@ -101,7 +101,7 @@ function labelOf({ byTenant }: MetricsOptions) {
   };
 }
 
-/** How long activities waited for a worker: what says that there are too few. */
+/** How long activities waited for a worker; long waits mean too few workers. */
 function countWaits(registry: Registry): Metrics['started'] {
   const waits = new Histogram({
     name: 'hirebridge_activity_schedule_to_start_seconds',
@@ -113,7 +113,7 @@ function countWaits(registry: Registry): Metrics['started'] {
   return (queue, waitedMs) => waits.observe({ queue }, Math.max(0, waitedMs) / 1000);
 }
 
-/** Counts each call to a partner by operation and outcome, and how long it took. */
+/** Counts calls to a partner by operation and outcome, and measures their duration. */
 function countCalls(registry: Registry, options: MetricsOptions): Metrics['called'] {
   const label = labelOf(options);
   const calls = new Counter({
@@ -145,7 +145,7 @@ function gaugeAlarms(store: Store, registry: Registry): void {
   });
 }
 
-/** Deliveries that wait or were left, and the age of the oldest that waits: 0 where none does. */
+/** Waiting and left deliveries, and the age of the oldest waiting one; 0 if none waits. */
 function gaugeInbox(store: Store, registry: Registry): void {
   const collect = askedOnce(async () => {
     const [counts, now] = [await countOpenDeliveries(store), await readClock(store)];
@@ -200,7 +200,7 @@ function gaugeHires(store: Store, registry: Registry, options: MetricsOptions): 
   });
 }
 
-/** The age of the oldest hire that should go on by itself, whenever the metrics are read: 0 where there is none. */
+/** Age of the oldest hire that should proceed by itself; 0 if there is none. Computed whenever the metrics are read. */
 function gaugeOldestHire(store: Store, registry: Registry, options: MetricsOptions): void {
   const label = labelOf(options);
   new Gauge({
@@ -217,7 +217,7 @@ function gaugeOldestHire(store: Store, registry: Registry, options: MetricsOptio
   });
 }
 
-/** The latest run of each stream; where tenants are not told apart, the oldest of theirs and the sum of its records. */
+/** The latest run of each stream; without split by tenant, the oldest run's age and the sums of records. */
 function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions): void {
   const label = labelOf(options);
   const collect = askedOnce(async () => {
@@ -246,7 +246,7 @@ function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions)
   });
 }
 
-/** Asked for nothing but the time. */
+/** Measures how long the store takes to tell the time. */
 function gaugeStore(store: Store, registry: Registry): void {
   new Gauge({
     name: 'hirebridge_store_answer_seconds',
@@ -261,8 +261,8 @@ function gaugeStore(store: Store, registry: Registry): void {
 }
 
 /**
- * What was learned of each rate limit and how its calls fare, read from the store with the metrics: of the fleet. Where
- * tenants are not told apart, of each upstream what is worst among them.
+ * The learned state of each rate limit and the fate of its calls, read from the store with the metrics. Without split
+ * by tenant, the worst value for each upstream.
  */
 function gaugeRateLimits(store: Store, registry: Registry, options: MetricsOptions): void {
   const label = labelOf(options);

@@ -3,13 +3,13 @@ import type { Digest } from '../store/digests.ts';
 import type { NoticeForm } from '../tenants/notify-section.ts';
 import { type Notice, noticeBody } from './notices.ts';
 
-/** A notice in words: what it is about, and a line each of what there is to say. Ids and codes, as in its body. */
+/** A notice as text: a title and lines. Ids and codes, as in its body. */
 export interface NoticeText {
   title: string;
   lines: string[];
 }
 
-/** The body of a notice as its receiver takes it. */
+/** The body of a notice in its receiver's form. */
 export function noticeIn(form: Exclude<NoticeForm, 'mail'>, notice: Notice): string {
   if (form === 'webhook') return noticeBody(notice);
   const { title, lines } = noticeText(notice);
@@ -21,7 +21,7 @@ export function noticeIn(form: Exclude<NoticeForm, 'mail'>, notice: Notice): str
   return JSON.stringify({ type: 'message', attachments: [cardOf(title, lines)] });
 }
 
-/** An Adaptive Card, which Teams' workflows take. */
+/** An Adaptive Card, the form of Teams' workflows. */
 function cardOf(title: string, lines: readonly string[]) {
   const block = (text: string, more: object = {}) => ({ type: 'TextBlock', text, wrap: true, ...more });
   return {

@@ -3,12 +3,12 @@ import type { Digest } from '../store/digests.ts';
 import type { AlarmRow, HoldRow } from '../store/schema.ts';
 import type { DigestDay } from './digest-times.ts';
 
-/** One thing that a tenant's address is told. */
+/** One message to a tenant's address. */
 export interface Notice {
-  /** The same whenever it is sent again. */
+  /** The same each time it is sent. */
   id: string;
   type: 'hold.opened' | 'alarm.raised' | 'digest';
-  /** When it came about, ms. */
+  /** When its cause occurred, ms. */
   at: number;
   /** Ids, codes and the command to run; no personal data. */
   data: Record<string, unknown>;
@@ -42,7 +42,7 @@ export function alarmNotice(alarm: AlarmRow): Notice {
   return { id: `alarm_${id}`, type: 'alarm.raised', at, data: { tenantId, kind, subject, reason, message, command } };
 }
 
-/** What shows more of it. */
+/** The command that shows more about an alarm. */
 function commandFor({ kind, tenant_id: tenantId, subject }: AlarmRow): string {
   if (kind === 'unknown-event') return `hirebridge inbox list --tenant ${tenantId} --state unknown`;
   if (kind === 'undeliverable') return `hirebridge inbox list --tenant ${tenantId}`;

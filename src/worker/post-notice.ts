@@ -13,10 +13,10 @@ import type { Notice } from './notices.ts';
 
 const POST_MS = 10_000;
 
-/** Posts one notice to a tenant's address. False: it was not taken. */
+/** Posts a notice to a tenant's address. False if it was not accepted. */
 export type PostNotice = (tenant: Tenant, notice: Notice, stop: AbortSignal) => Promise<boolean>;
 
-/** In the form that the tenant's file names: signed JSON, a chat's message, or mail. */
+/** Posts in the form that the tenant's file names: signed JSON, a chat message, or mail. */
 export function createPostNotice(log: Logger): PostNotice {
   const post = createPoster();
   return async (tenant, notice, stop) => {
@@ -38,22 +38,22 @@ export function createPostNotice(log: Logger): PostNotice {
 }
 
 interface Receiver {
-  /** An address, or a reference to one that is a secret. */
+  /** The address, or a reference to it if it is secret. */
   url: string;
-  /** A reference to what signs it. */
+  /** A reference to the signing secret. */
   secret?: string | undefined;
-  /** Where the tenant's file names it. */
+  /** The key in the tenant's file that names it. */
   secretAt: 'notify.secret' | 'events.secret';
   /** Whether an address inside the network may be called. */
   allowPrivate: boolean;
 }
 
-/** `taken`, the status of a refusal, or why there was no answer. */
+/** `taken`, the status of a refusal, or the reason for no answer. */
 type Posted = number | string;
 
 /**
- * Posts one message, once. An address inside the network is refused unless the tenant's file allows private addresses:
- * a customer must not make us call our own machines.
+ * Posts one message, once. Refuses an address inside the network unless the tenant's file allows private addresses: a
+ * customer must not make us call our own machines.
  */
 export function createPoster(): (
   to: Receiver,
@@ -85,13 +85,13 @@ export function createPoster(): (
 
 const SEND_MS = 10_000;
 
-/** Told how many recipients the server refuses while it takes the mail for others. */
+/** Called with the number of refused recipients if the server accepts the mail for others. */
 type NoteRefused = (refused: number) => void;
 
 /**
- * Sends one notice as mail. `taken` once the server has it for anybody; else why not: for whom it is refused, sending
- * it again changes nothing. What is sent again has the same Message-ID. Without `allowPrivate` nothing goes in clear,
- * and no server inside the network is called.
+ * Sends a notice as mail. Returns `taken` once the server accepts it for any recipient, because repeating it would not
+ * change the refusals; otherwise the reason. A repeated notice has the same Message-ID. Without `allowPrivate` nothing
+ * is sent unencrypted, and no server inside the network is called.
  */
 async function mailNotice(
   to: Notify & { allowPrivate: boolean },
@@ -115,7 +115,7 @@ async function send(
     const server = new URL(resolveSecret(url));
     if (!/^smtps?:$/.test(server.protocol)) return 'the address is not smtp:// or smtps://';
     const isSecure = server.protocol === 'smtps:';
-    // Most tenants send no mail.
+    // Loaded here, because most tenants send no mail.
     const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       host: allowPrivate ? server.hostname : await publicAddressOf(server),
@@ -148,13 +148,13 @@ async function send(
     }
   } catch (error) {
     if (isConnectorError(error)) return error.code;
-    // Its text may name people.
+    // Use only the code: the error's text may name people.
     const { code } = error as { code?: unknown };
     return typeof code === 'string' ? code : 'no answer';
   }
 }
 
-/** What is checked is what is connected to; see publicLookup. */
+/** Returns the checked address itself to connect to; see publicLookup. */
 async function publicAddressOf(server: URL): Promise<string> {
   assertPublicAddress(server);
   const addresses = await lookup(server.hostname, { all: true });

@@ -16,23 +16,23 @@ import { streams as kinds, type StreamName, streamNames } from '../streams/strea
 import type { Tenant } from '../tenants/schema.ts';
 
 const DAY_MS = 86_400_000;
-/** How long deliveries are kept, and events that were taken. */
+/** How long bodies, deliveries and delivered events are kept. */
 export const KEPT = { bodiesMs: 7 * DAY_MS, deliveriesMs: 90 * DAY_MS, eventsMs: 30 * DAY_MS };
-/** An event that nobody sends any more is no alarm any more. */
+/** An unknown event stops being an alarm if it was not sent for this long. */
 const UNKNOWN_MS = DAY_MS;
-/** What is asked about somebody who left. */
+/** Holds about people who left. */
 const DEPARTURES = ['LEFT_BEFORE_START', 'LEFT_AFTER_EMPLOYEE', 'TOO_MANY_CANCELLATIONS'] as const satisfies HoldCode[];
 
-/** A day more than `KEPT`: a worker that was away for a night has cleared what is due by then. */
+/** A day more than `KEPT`: a worker that was down for a night has caught up by then. */
 const LATE = { bodiesMs: KEPT.bodiesMs + DAY_MS, deliveriesMs: KEPT.deliveriesMs + DAY_MS };
 
-/** Compares what the tables hold of every tenant with what they should, in a few queries for all of them. */
+/** Compares every tenant's actual state in the tables with the expected one, with a few queries for all. */
 export function createAlarmRound(
   store: Store,
   log: Logger,
 ): (states: readonly TenantState[], tenants: ReadonlyMap<string, Tenant>) => Promise<void> {
   const active = new Map<string, { configHash: string | undefined; since: number }>();
-  /** A pause, a start and a changed definition begin anew. */
+  /** A pause, a start or a changed definition restarts the time. */
   const activeSince = (state: TenantState, tenant: Tenant | undefined, now: number): number => {
     const known = active.get(state.tenant_id);
     if (state.state !== 'active') active.delete(state.tenant_id);
@@ -76,7 +76,7 @@ export function createAlarmRound(
   };
 }
 
-/** Told of the tenant that it has waited for longest. */
+/** Reported for the tenant with the oldest overdue delivery. */
 function lateTrouble({ tenantId, what, receivedAt }: Overdue): Trouble {
   const came = new Date(receivedAt).toISOString().slice(0, 10);
   const message =
@@ -85,35 +85,35 @@ function lateTrouble({ tenantId, what, receivedAt }: Overdue): Trouble {
   return { tenantId, kind: 'retention-late', subject: `retention of ${what}`, reason: 'RETENTION_LATE', message };
 }
 
-/** So many periods without a result are an alarm. */
+/** After this many periods without a result, an alarm is raised. */
 const STALE_PERIODS = 3;
-/** Unknown events of one tenant that are told apart: whoever has its webhook key may invent more. */
+/** Unknown events of one tenant that are listed separately: anybody with its webhook key can invent more. */
 const MOST_EVENTS = 20;
 const HOUR_MS = 3_600_000;
 
-/** What a tenant's tables hold; times are milliseconds on the database's clock. */
+/** The state of a tenant in the tables; times are milliseconds by the database's clock. */
 export interface TenantFacts {
   now: number;
   state: TenantState;
-  /** Its definition, where it can be read. */
+  /** Its definition, if it is readable. */
   tenant?: Tenant | undefined;
-  /** Since when this process has known it as active, with this definition. */
+  /** Since when this process has known it as active with this definition. */
   activeSince: number;
   streams: readonly Pick<StreamRow, 'stream' | 'state' | 'refused_code' | 'refused_message' | 'updated_at'>[];
-  /** What stands of its streams beyond their runs. */
+  /** The states of its streams beyond their runs. */
   standing: readonly StreamState[];
-  /** Since when hints have waited, by stream. */
+  /** By stream, since when hints have waited. */
   hintedSince: ReadonlyMap<string, number>;
   stuck: readonly StuckDeliveries[];
-  /** When each open hold about somebody who left was opened. */
+  /** When each open hold about a person who left was opened. */
   departedAt: readonly number[];
-  /** Its oldest event that nobody took, and what the last try came to. */
+  /** Its oldest undelivered event, and the last try's error. */
   untaken?: { at: number; error: string | null } | undefined;
-  /** People whom its privacy policy asks about. */
+  /** Number of people who wait for a decision by its privacy policy. */
   askedAbout?: number | undefined;
 }
 
-/** What a person should know of a tenant, by what its tables hold. */
+/** The troubles of a tenant that a person should know about. */
 export function judgeTenant(facts: TenantFacts): Trouble[] {
   const { state, stuck } = facts;
   if (state.state === 'removed') return [];
@@ -123,7 +123,7 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   return [...reconcileTroubles(facts), ...streamTroubles(facts), ...about, ...deliveries];
 }
 
-/** A pause by a person is no surprise to anybody. */
+/** A pause by a person needs no alarm. */
 function pauseTroubles({ tenant_id: tenantId, paused_code: code, paused_message: why }: TenantState): Trouble[] {
   if (code === PAUSED_BY_PERSON) return [];
   return [{ tenantId, kind: 'tenant-paused', subject: 'tenant', reason: code ?? 'PAUSED', message: why ?? '' }];
@@ -131,7 +131,7 @@ function pauseTroubles({ tenant_id: tenantId, paused_code: code, paused_message:
 
 function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Trouble[] {
   const every = tenant?.policies.reconcile.every;
-  // A baseline takes as long as the company is large; one that fails has an alarm of its own.
+  // A baseline of a large company takes long; a failing one has its own alarm.
   const isBaseline = state.baseline_started_at !== null && state.baseline_done_at === null;
   if (every === undefined || isBaseline || !isStale(now, activeSince, every, state.reconciled_at)) return [];
   const message =
@@ -145,7 +145,7 @@ function streamTroubles(facts: TenantFacts): Trouble[] {
   return streamNames.flatMap((name): Trouble[] => {
     const every = tenant?.streams[name].every;
     const stands = standing.find(({ stream }) => stream === name);
-    // A pause by a person is no surprise to anybody.
+    // A pause by a person needs no alarm.
     if (every === undefined || stands?.paused_at) return [];
     const run = streams.find(({ stream }) => stream === name);
     const trouble = { tenantId: state.tenant_id, kind: 'stream-stale', subject: `stream ${name}` } as const;
@@ -166,7 +166,7 @@ function streamTroubles(facts: TenantFacts): Trouble[] {
   });
 }
 
-/** It runs, and yet something of it stays behind. */
+/** The stream runs, but part of its work is late. */
 function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts, name: StreamName, every: number) {
   const { standing, hintedSince } = facts;
   const wholeWithin = tenant?.streams[name].wholeWithin ?? Number.POSITIVE_INFINITY;
@@ -194,13 +194,13 @@ function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts
   return troubles;
 }
 
-/** After a start, a pause or a change of the definition, a period may pass before old times count. */
+/** After a start, a pause or a changed definition, one period must pass before old times count. */
 function isStale(now: number, activeSince: number, every: number, last: number | null): boolean {
   if (last === null) return now - activeSince > STALE_PERIODS * every;
   return now - Number(last) > STALE_PERIODS * every && now - activeSince > every;
 }
 
-/** Many who leave within an hour are a wrong filter or a mass move, and not as many questions. */
+/** Many departures within an hour are one wrong filter or mass move rather than separate cases. */
 function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[] {
   if (departedAt.length === 0) return [];
   const most = tenant?.policies.changeLimits.cancellationsPerHour;
@@ -222,7 +222,7 @@ function privacyTroubles({ state: { tenant_id: tenantId }, askedAbout = 0 }: Ten
   return [{ tenantId, kind: 'people-to-decide', subject: 'people', reason: 'PEOPLE_WAIT', message }];
 }
 
-/** Whoever they are for learns of nothing meanwhile. */
+/** Raised after an hour, because the events' receiver learns of nothing meanwhile. */
 function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
   if (untaken === undefined || now - untaken.at <= HOUR_MS) return [];
   const tenantId = state.tenant_id;
@@ -236,7 +236,7 @@ function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {
   const unknown = stuck.filter(({ state }) => state === 'unknown').slice(0, MOST_EVENTS);
   const events = unknown.map(({ event }): Trouble => {
-    // Anything may stand in a name; what does not look like one is not shown.
+    // The sender chooses the name, so it is shown only if it looks like one.
     const shown = /^[\w.-]{1,60}$/.test(event) ? event : '(not a name)';
     const message =
       `The partner sent the event ${shown}, which hirebridge does not know; it is stored and nothing acts upon it. ` +

@@ -23,37 +23,37 @@ import { type HintSender, hintUnmade, hireHints } from './send-hints.ts';
 export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
   log: Logger;
   triggerReconcile: (tenantId: string) => Promise<void>;
-  /** Has the records that are hinted at read again. */
+  /** Has hinted records read again. */
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
-  /** Whether several tenants share this process; the hires of a single one begin as soon as they can. */
+  /** Whether several tenants share this process; a lone tenant's hires begin without delay. */
   isShared: () => boolean;
-  /** Whether somebody is going to tell of the next delivery, by `look`; never where absent. */
+  /** Whether new deliveries are announced by calling `look`; if absent, never. */
   isTold?: () => boolean;
-  /** How long an empty inbox waits before it is looked at again, ms, where nobody tells. */
+  /** How long to wait, ms, before looking at an empty inbox again if deliveries are not announced. */
   idleMs?: number | undefined;
-  /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
+  /** Within this time, ms, at most one reconcile per tenant and one hint per stream is sent, whatever events ask. */
   gapMs?: number;
-  /** How long the end waits for deliveries under way; what is left by then is leased again later, ms. */
+  /** How long closing waits for deliveries under way, ms; the others are leased again later. */
   closeMs?: number;
 }
 
-/** Deliveries of one tenant about hires under way at once; whatever hangs there, the others have their own. */
+/** Deliveries about hires of one tenant processed at once; a hanging tenant leaves the others their share. */
 const MOST_OF_A_TENANT = 8;
-/** Where some of the next ask for no hire, so many are looked through for more of them. */
+/** If some of the next deliveries are not about hires, this many are searched for more of them. */
 const MOST_TOGETHER = 200;
 /**
- * Beside other tenants, a tenant's hires begin so far apart. Fifty at once leave the others a processor that way, and a
- * worker ends fewer in that time than it begins. No delivery waits for it for longer than a third of its lease.
+ * If there are other tenants, a tenant's hires begin this far apart. Fifty at once then leave the others a processor,
+ * and a worker ends fewer in that time than it begins. A delivery waits for this at most a third of its lease.
  */
 const PACE = { ms: 150, longestMs: 10_000 };
 const MOST_UNDER_WAY = 256;
-/** A store that cannot be read is asked again after so long. */
+/** Wait before asking an unreadable store again. */
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
 /**
- * Whoever is told of a delivery looks `gatherMs` later: an event often comes with others of the same person, and what
- * comes after a hire has begun makes it look again. What is told may be lost on the way, and nobody tells of a tenant
- * that resumes: so it looks all the same, seldom, and when the next delivery is due that was put back.
+ * After an announcement it waits `gatherMs` before looking: an event often comes with others about the same person, and
+ * a delivery that arrives after a hire began makes it look again. Announcements may get lost, and a tenant's resumption
+ * has none. So it also looks regularly but rarely, and when a delivery that was put back becomes due.
  */
 const LOOK = { untoldMs: 50, toldMs: 1_000, gatherMs: 20 };
 
@@ -65,16 +65,16 @@ interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'>
 }
 
 export interface RunningRelay {
-  /** Looks at the inbox soon: something may have been stored. */
+  /** Looks at the inbox soon, since something may have been stored. */
   look(): void;
-  /** Has records of a stream read again soon. */
+  /** Has these records of a stream read again soon. */
   hint(stream: { tenantId: string; stream: StreamName }, ids: readonly string[]): Promise<void>;
-  /** Since it last saw what is due, ms. */
+  /** Milliseconds since it last saw which deliveries are due. */
   lookedMs(): number;
   close(): Promise<void>;
 }
 
-/** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
+/** Relays stored deliveries to Temporal. Several relays may share a store: each row is leased by one. */
 export function startRelay(options: RelayOptions): RunningRelay {
   const stop = new AbortController();
   const { log, triggerReconcile, hintStream, gapMs = 2_000, closeMs = CLOSE_MS } = options;
@@ -127,7 +127,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
       log.error({ err: error }, 'inbox cannot be read');
       waitMs = STORE_WAIT_MS;
     }
-    // Nobody waits for it: one tenant's reconcile that cannot be asked for keeps no delivery waiting.
+    // Not awaited: one tenant's reconcile that cannot be requested must not delay deliveries.
     Promise.all([reconciles.payOwed(), streamHints.payOwed()]).catch((error: unknown) =>
       noteOutage(relay, outageReason(error)),
     );
@@ -136,8 +136,8 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
 }
 
 /**
- * Begins what is due and has room: a batch of every tenant, and its next one when that has ended, so that what arrives
- * meanwhile about one hire is one signal.
+ * Begins due deliveries as far as there is room: a batch of every tenant, and its next batch when that has ended, so
+ * that several deliveries about one hire become one signal.
  */
 async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal): Promise<void> {
   const { underWay } = relay;
@@ -159,7 +159,7 @@ async function leaseBatch({ store }: Relay, tenantId: string, room: number) {
   return { aboutHires, others: [...others, ...more] };
 }
 
-/** Signals as the relay does; beside other tenants a hire that begins waits for its turn. */
+/** Signals like the relay does; with other tenants around, a hire that starts waits for its turn. */
 function paced({ paced: turns, signalHire, isShared }: Relay, tenantId: string, stop: AbortSignal): SignalHire {
   if (!isShared()) return signalHire;
   const lastTurn = performance.now() + PACE.longestMs;
@@ -168,7 +168,7 @@ function paced({ paced: turns, signalHire, isShared }: Relay, tenantId: string, 
       const now = performance.now();
       const turn = Math.min(Math.max(turns.get(tenantId) ?? 0, now), lastTurn);
       turns.set(tenantId, turn + PACE.ms);
-      // The end of the relay is no reason to keep a hire waiting.
+      // Closing the relay ends the wait, and the hire starts at once.
       if (turn > now) await pause(turn - now, undefined, { signal: stop }).catch(() => undefined);
     }
     return signalHire(hire, about, options);
@@ -176,9 +176,9 @@ function paced({ paced: turns, signalHire, isShared }: Relay, tenantId: string, 
 }
 
 /**
- * Sends each different signal once, however often it is asked for. Right for deliveries that were all stored before the
- * first signal leaves: a hint says "read again", and one reading after the last of them answers them all. A move into
- * Hired is two events, an onboarding that ends is five.
+ * Sends each distinct signal once, however often it is requested. This is right because all these deliveries were
+ * stored before the first signal leaves: a hint means "read again", and one read after the last of them covers them
+ * all. A move into Hired is two events, the end of an onboarding five.
  */
 function signalOnce(signalHire: SignalHire): SignalHire {
   const sent = new Map<string, Promise<boolean>>();
@@ -190,15 +190,14 @@ function signalOnce(signalHire: SignalHire): SignalHire {
   };
 }
 
-/** Work under way, counted by tenant. */
+/** Counts the work under way, by tenant. */
 interface UnderWay {
   of(tenantId: string): number;
   all(): number;
-  /** `work` must not fail. */
+  /** `work` must not reject. */
   begin(tenantId: string, work: () => Promise<void>): void;
   /**
-   * Resolves when the last work of a tenant ended or `wake` was called since the last call, after `ms`, or when it is
-   * time to stop.
+   * Resolves when a tenant's last work has ended or `wake` was called since the last call, after `ms`, or at a stop.
    */
   change(ms: number, stop: AbortSignal): Promise<void>;
   wake(): void;
@@ -256,14 +255,14 @@ function createUnderWay(): UnderWay {
 
 interface DeliveryRelay extends HintSender, StreamHinter {
   log: Logger;
-  /** When each reason for waiting was logged last. */
+  /** When each reason for waiting was last logged. */
   outages: Map<string, number>;
 }
 
 const DEFER_MS = 1_000;
 const NOTE_EVERY_MS = 60_000;
 
-/** One about hires, and perhaps about records of streams as well. */
+/** Relays a delivery about hires, and perhaps about streams as well. */
 async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelivery): Promise<void> {
   const { hires } = dispatchOf(delivery.event);
   try {
@@ -280,7 +279,7 @@ async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelivery): Pr
   }
 }
 
-/** Signals of one delivery, each in the trace of its hire. */
+/** Puts the signals of one delivery into the trace of its hire. */
 function signalling(relay: DeliveryRelay, { tenantId, bodyHash, event }: LeasedDelivery): DeliveryRelay {
   const { installationId } = relay.store;
   const own = event === STARTING_EVENT ? {} : { causedBy: placeOfDelivery({ installationId, tenantId, bodyHash }) };
@@ -291,7 +290,7 @@ function signalling(relay: DeliveryRelay, { tenantId, bodyHash, event }: LeasedD
   };
 }
 
-/** Some of one tenant that ask for no hire, in a few statements: thousands of them cost the other tenants little. */
+/** Relays a tenant's deliveries that are not about hires in a few statements: thousands cost others little. */
 async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
   try {
     await hintAndFinish(relay, deliveries);
@@ -300,7 +299,7 @@ async function relayTogether(relay: DeliveryRelay, deliveries: readonly LeasedDe
   }
 }
 
-/** One of them may be bad, and the others are not to fail with it. In an outage the others wait, for less long. */
+/** Relays one by one, so that a bad delivery does not fail the others. In an outage the rest waits half as long. */
 async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
   for (const [index, delivery] of deliveries.entries()) {
     try {
@@ -320,7 +319,7 @@ async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDe
   await finishDeliveries(relay.store, ignored, 'ignored');
 }
 
-/** Says why deliveries wait, once a minute for each reason. */
+/** Logs why deliveries wait, once a minute for each reason. */
 function noteOutage({ log, outages }: DeliveryRelay, reason: string): void {
   const now = performance.now();
   if (now - (outages.get(reason) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return;
@@ -340,7 +339,7 @@ async function putBack(relay: DeliveryRelay, delivery: LeasedDelivery, error: un
   await failDelivery(store, delivery, reason).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
 }
 
-/** No try is spent: an outage must throw no delivery away. A store that fails here leaves the rows to their lease. */
+/** Costs no try, because an outage must discard nothing. If the store fails here, the lease returns the rows. */
 async function defer(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[], waitMs: number): Promise<void> {
   await deferDeliveries(relay.store, deliveries, waitMs).catch((cause: unknown) =>
     noteOutage(relay, outageReason(cause)),
@@ -350,25 +349,25 @@ async function defer(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]
 const INVALID_ARGUMENT = 3;
 
 /**
- * Whether a delivery failed through no fault of its own: Temporal, the partner or the store did not do its part. A busy
- * server and an expired key count as well, because neither says anything about the delivery.
+ * Whether the cause of a failure is not the delivery: Temporal, the partner or the store failed. A busy server and an
+ * expired key count too, since neither says anything about the delivery.
  */
 function isOutage(error: unknown): boolean {
   if (isConnectorError(error)) return error.action !== 'reject';
   if (error instanceof NamespaceNotFoundError) return true;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  // A namespace that was made anew lacks them until somebody adds them: no fault of the delivery.
+  // A recreated namespace lacks the search attributes until somebody adds them: not the delivery's fault.
   if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT || /search attribute/i.test(cause.details);
   return isDriverError(error);
 }
 
-/** Database drivers and sockets give their errors a code; a mistake in our own code has none. */
+/** Errors of database drivers and sockets have a code; a mistake in our own code has none. */
 function isDriverError(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   return typeof (error as NodeJS.ErrnoException).code === 'string';
 }
 
-/** What is to be logged of an outage: a name or a code, never a message that might quote a record. */
+/** The loggable reason of an outage: a name or a code, never a message, which might quote a record. */
 export function outageReason(error: unknown): string {
   if (isConnectorError(error)) return error.code;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;

@@ -2,16 +2,16 @@ import pLimit from 'p-limit';
 import type { Logger } from '../log.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
-/** Chores of all tenants at once. */
+/** Chores of all tenants that run at once. */
 const MOST_AT_ONCE = 16;
-/** Of those that failed before: however many hang, the others have their slots. */
+/** The same for chores that failed before: if many hang, the others still have their slots. */
 const MOST_FAILING_AT_ONCE = 16;
-/** A chore that fails is tried this often at least. */
+/** A failing chore is tried at least this often. */
 const MOST_BACK_OFF_MS = 900_000;
 
 /**
- * done: again after its period. soon: it worked, and is to be looked at again in the next round. failed, and so with an
- * error: ever later.
+ * done: again after its period. soon: it worked and wants the next round. failed, or an error: again with growing
+ * waits.
  */
 export type ChoreResult = 'done' | 'soon' | 'failed';
 
@@ -19,7 +19,7 @@ export type ChoreResult = 'done' | 'soon' | 'failed';
 export type Chore = (tenant: Tenant, signal: AbortSignal) => Promise<ChoreResult>;
 
 export interface ChoreRunner {
-  /** Begins a tenant's chore unless it is under way or not due yet; after a success it is due again in `againMs`. */
+  /** Begins a tenant's chore unless it runs or is not due yet; after a success it is due again in `againMs`. */
   begin(name: string, chore: Chore, tenant: Tenant, againMs?: number): void;
   ended(): Promise<unknown>;
 }
@@ -28,11 +28,11 @@ export interface RunnerParts {
   log: Logger;
   everyMs: number;
   stop: AbortSignal;
-  /** Of everything that a failing chore depends on: once it changes, the chore is due at once. */
+  /** Covers all that a failing chore depends on: if it changes, the chore is due at once. */
   fingerprintOf: (tenant: Tenant) => string;
 }
 
-/** Runs each tenant's chores one by one, with back-off; one that hangs keeps no other from its turn. */
+/** Runs each tenant's chores one by one, with back-off; a hanging chore delays no other tenant. */
 export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerParts): ChoreRunner {
   const underWay = new Map<string, Promise<void>>();
   const failedWith = new Map<string, string>();
@@ -49,7 +49,7 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
   }
 
   async function run(key: string, chore: Chore, tenant: Tenant, againMs: number): Promise<void> {
-    // Of what it begins with: a correction that comes while it runs counts for its next try.
+    // The fingerprint at the start: a correction made while the chore runs counts for its next try.
     const before = backOff.hasFailed(key) ? fingerprintOf(tenant) : undefined;
     const ended = await result(key, () => chore(tenant, stop));
     if (ended !== 'failed') return backOff.succeeded(key, ended === 'soon' ? 0 : againMs);
@@ -72,17 +72,17 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
   };
 }
 
-/** When each of many things may be tried again: soon after a success, ever later after failures in a row. */
+/** When each key may be tried again: soon after a success, with growing waits after repeated failures. */
 interface BackOff {
   isDue(key: string): boolean;
   hasFailed(key: string): boolean;
   succeeded(key: string, againMs: number): void;
   failed(key: string): void;
-  /** Its failures no longer count: it is due now. */
+  /** Forgets a key's failures: it is due now. */
   forget(key: string): void;
 }
 
-/** `firstMs` after a first failure, twice as long after each further one, `mostMs` at most. */
+/** Waits `firstMs` after the first failure and doubles after each further one, up to `mostMs`. */
 export function createBackOff(firstMs: number, mostMs: number, now: () => number = () => performance.now()): BackOff {
   const states = new Map<string, { dueAt: number; failures: number }>();
   return {

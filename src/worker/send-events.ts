@@ -7,22 +7,21 @@ import { bodyOfEvent } from './event-body.ts';
 import { createPoster } from './post-notice.ts';
 import type { Chore } from './run-chores.ts';
 
-/** Heads of hires that one look fetches. */
+/** First events of hires fetched by one look. */
 const MOST_AT_ONCE = 50;
-/** A round begins no further event after so long: its lease must outlast the last one. */
+/** After this long a round begins no further event: its lease must outlast the last one. */
 const ROUND_MS = 40_000;
 const LEASE_MS = 60_000;
-/** One that is refused for what it says is tried ever later. */
+/** An event refused for its content is tried again with growing waits. */
 const FIRST_AGAIN_MS = 5_000;
 const LAST_AGAIN_MS = 900_000;
 
-/** The receiver finds fault with this event: others may do. Whatever else it answers is about all of them. */
+/** Statuses that refuse this event alone; every other answer concerns all events. */
 const OF_ONE: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /**
- * Tells a tenant's `events` address what happened, from the outbox: each event until it is taken, in order for each
- * hire, by one process at a time. Whoever is killed between an answer and its note sends that event again, under the
- * same id.
+ * Sends a tenant's events from the outbox to its `events` address: each until it is accepted, in order for each hire,
+ * by one process at a time. A process killed between the answer and its record sends the event again under the same id.
  */
 export function createEventSender({ store, log }: Pick<ActivityDeps, 'store' | 'log'>): Chore {
   const post = createPoster();

@@ -12,13 +12,13 @@ export interface HintSender {
   store: Store;
   signalHire: SignalHire;
   reconciles: Coalesced;
-  /** Whether a stage is one that starts hires for this tenant. */
+  /** Whether a stage starts hires for this tenant. */
   isHiringStage: (tenantId: string, stageId: string) => Promise<boolean>;
 }
 
 type SendHints = (sender: HintSender, delivery: LeasedDelivery, tenant: TenantRow) => Promise<void>;
 
-/** Sends what a delivery hints to the hires it is about. */
+/** Sends a delivery's hints to the hires that it is about. */
 export const hireHints: Record<HireHint, SendHints> = {
   hired: startHires,
   async moved(sender, delivery, tenant) {
@@ -30,7 +30,7 @@ export const hireHints: Record<HireHint, SendHints> = {
   onboarding: hintEnrolled,
 };
 
-/** One start for each id; an event that came while the baseline was being taken is of a hire after go-live. */
+/** Starts a hire for each id; an event that came while the baseline was taken is about a hire after go-live. */
 async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, tenant: TenantRow): Promise<void> {
   const { tenantId, receivedAt } = delivery;
   const adopt = receivedAt >= (tenant.baseline_started_at ?? 0) && receivedAt <= (tenant.baseline_done_at ?? 0);
@@ -38,7 +38,7 @@ async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, 
     await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, adopt });
 }
 
-/** Only people we follow: a running hire gets the hint, one without a workflow is left to a reconcile of its job. */
+/** Hints only at people we follow; a hire without a workflow is left to a reconcile of its job. */
 async function hintRunning({ store, signalHire, reconciles }: HintSender, delivery: LeasedDelivery): Promise<void> {
   const { tenantId } = delivery;
   const known = await latestHires(store, tenantId, jobCandidateIdsOf(delivery));
@@ -51,7 +51,7 @@ async function hintRunning({ store, signalHire, reconciles }: HintSender, delive
   }
 }
 
-/** The specification does not show these payloads: without an id that we know, a reconcile looks. */
+/** The specification does not show these payloads: without a known id, a reconcile looks. */
 async function hintEnrolled({ store, signalHire, reconciles }: HintSender, delivery: LeasedDelivery): Promise<void> {
   const { tenantId, ids } = delivery;
   const byEnrolment = await hiresOfEnrolments(store, tenantId, ids['onboardingCandidateId'] ?? []);
@@ -59,11 +59,11 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
   const known = [...byEnrolment, ...byApplication.values()];
   for (const hire of known.filter((one) => one.state === 'open'))
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
-  // Nearly every hire ends with an event about a finished enrolment: nobody waits for it, no reconcile is needed.
+  // Nearly every hire ends with an event about its finished enrolment: nothing waits for it, so no reconcile is needed.
   if (known.length === 0) await reconciles.ask(tenantId);
 }
 
-/** An employee who is not made yet is to be made of the job as it is by now. Deliveries of one tenant. */
+/** Hints at a tenant's hires without an employee, so that the employee is made by the job's current data. */
 export async function hintUnmade({ store, signalHire }: HintSender, deliveries: readonly LeasedDelivery[]) {
   const about = deliveries.filter(({ event }) => dispatchOf(event).hiresOfJob === true);
   const [{ tenantId } = { tenantId: '' }] = about;
