@@ -3,7 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import { searchAttributes } from './dev-server/search-attributes.ts';
 import { grpcCode } from './grpc-error.ts';
 
-/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; all of ours are keywords. */
+/** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all our attributes are keywords. */
 const KEYWORD = 2;
 
 interface Verdicts {
@@ -12,8 +12,8 @@ interface Verdicts {
 }
 
 /**
- * Makes sure that the namespace has our search attributes, before anything starts: a workflow start that uses a missing
- * one fails. Throws SEARCH_ATTRIBUTES_MISSING with the command that creates them.
+ * Checks before anything starts that the namespace has our search attributes: starting a workflow with a missing one
+ * fails. Throws SEARCH_ATTRIBUTES_MISSING with the command that creates them.
  */
 export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { missing, otherType } = await connection.withDeadline(Date.now() + 10_000, () => look(connection, namespace));
@@ -33,13 +33,13 @@ export async function checkSearchAttributes(connection: Connection, namespace: s
   });
 }
 
-/** Temporal Cloud has a tool of its own for this; elsewhere the Temporal CLI does it. */
+/** The command that creates them: Temporal Cloud has its own tool; elsewhere the Temporal CLI does it. */
 function command({ options: { address } }: Connection, namespace: string, names: string[]): string {
   if (/\.(tmprl\.cloud|temporal\.io)(:\d+)?$/.test(address)) {
     const pairs = names.map((name) => `--search-attribute ${name}=Keyword`).join(' ');
     return `tcld namespace search-attributes add --namespace ${namespace} ${pairs}`;
   }
-  // The CLI pairs names with types and silently adds no more names than it has types.
+  // The CLI pairs names with types, and silently ignores names beyond the number of types.
   const flags = names.map((name) => `--name ${name} --type Keyword`).join(' ');
   const where = `--address ${address} --namespace ${namespace}`;
   return `temporal operator search-attribute create ${where} ${flags}`;
@@ -54,7 +54,7 @@ async function look(connection: Connection, namespace: string): Promise<Verdicts
       otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== KEYWORD),
     };
   } catch (error) {
-    // Temporal Cloud keeps the operator service to itself; a query that names an attribute is refused without it.
+    // Temporal Cloud does not offer the operator service; instead, a query with an unknown attribute is refused.
     if (!isGrpcServiceError(error)) throw error;
     return { missing: await unknownToQueries(connection, namespace), otherType: [] };
   }

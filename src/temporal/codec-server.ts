@@ -14,7 +14,7 @@ import { isEncrypted, payloadCodec } from './payload-codec.ts';
 const LARGEST_BODY = 20_000_000;
 
 const Base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
-/** Payloads as JSON has them: every value of bytes in base64. */
+/** Payloads as JSON: all bytes are in base64. */
 const Body = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), Base64).default({}), data: Base64.optional() })),
 });
@@ -27,10 +27,10 @@ interface CodecOptions {
 }
 
 /**
- * Temporal's codec protocol (`POST /encode`, `POST /decode`) on loopback, for its pages and its command line. Both may
- * send the token as `Authorization: Bearer TOKEN`; its pages can also have it in the address, `/TOKEN/decode`.
- * `origins`: pages that may ask from a browser. `note` is told what was decrypted before it is shown; where it fails,
- * nothing is.
+ * Serves Temporal's codec protocol (`POST /encode`, `POST /decode`) on loopback, for its pages and its command line.
+ * Both may send the token as `Authorization: Bearer TOKEN`; the pages can also have it in the address, `/TOKEN/decode`.
+ * `origins`: pages that may ask from a browser. `note` records what was decrypted before it is returned; if it fails,
+ * nothing is returned.
  */
 export async function startCodecServer(
   keys: MasterKeys,

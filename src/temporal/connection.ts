@@ -6,9 +6,9 @@ import { ConnectorError } from '../errors.ts';
 import { grpcCode, reasonOf } from './grpc-error.ts';
 
 export interface TemporalSettings {
-  /** Undefined when neither environment nor profile names a server: the embedded one is meant. */
+  /** Undefined if neither environment nor profile names a server: then the embedded one is used. */
   address: string | undefined;
-  /** `default` when nothing names one. */
+  /** `default` if none is named. */
   namespace: string;
   options: NativeConnectionOptions;
 }
@@ -18,7 +18,7 @@ export interface TemporalConnection {
   namespace: string;
   /** For clients. */
   connection: Connection;
-  /** For workers; opened with the first call, because it loads the SDK's native core. */
+  /** For workers; opened at the first call, because it loads the SDK's native core. */
   nativeConnection(): Promise<NativeConnection>;
   /** Whether the server answers for this namespace within a second; for readiness. */
   answers(): Promise<boolean>;
@@ -34,7 +34,7 @@ const ANSWERS_MS = 1_000;
  */
 export function temporalSettings(env: NodeJS.ProcessEnv = process.env): TemporalSettings {
   const file = env['TEMPORAL_CONFIG_FILE'];
-  // Temporal's loader takes a missing file for an empty one, and would connect somewhere else than meant.
+  // Temporal's loader treats a missing file as empty, and would connect to an unintended server.
   if (file !== undefined && !existsSync(file))
     throw invalid(`TEMPORAL_CONFIG_FILE names ${file}, which does not exist`);
   try {
@@ -46,8 +46,8 @@ export function temporalSettings(env: NodeJS.ProcessEnv = process.env): Temporal
 }
 
 /**
- * Connects to the server that the environment names (localhost:7233 when it names none) and makes sure the namespace is
- * there. Throws UNREACHABLE within about 5 s, TEMPORAL_REFUSED for a key or certificate that is not taken,
+ * Connects to the server that the environment names (localhost:7233 by default), and checks that the namespace exists.
+ * Throws UNREACHABLE within about 5 s, TEMPORAL_REFUSED if a key or certificate is not accepted,
  * TEMPORAL_NAMESPACE_MISSING, TEMPORAL_CONFIG_INVALID.
  */
 export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Promise<TemporalConnection> {
@@ -93,7 +93,7 @@ function withDeadline<Result>(connection: Connection, call: () => Promise<Result
   return connection.withDeadline(Date.now() + ms, call);
 }
 
-/** The SDK tells an absent option from one that is undefined, and so does our tsconfig. */
+/** The SDK distinguishes an absent option from an undefined one, and so does our tsconfig. */
 function withoutUndefined<Value>(record: Record<string, Value | undefined>): Record<string, Value>;
 function withoutUndefined<Options extends object>(record: Options): Options;
 function withoutUndefined(record: object): object {

@@ -5,8 +5,8 @@ import type { HireClient } from './hire-client.ts';
 const AT_ONCE = 10;
 
 /**
- * Terminates every running workflow of a tenant and says how many it found. The server's list is a little behind, so
- * only a later pass that finds none means that none is left.
+ * Terminates every running workflow of a tenant and returns how many it found. The server's list lags a little, so only
+ * a later pass that finds none proves that none is left.
  */
 export async function endWorkflows(
   { client, installationId }: HireClient,

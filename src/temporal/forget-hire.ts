@@ -7,7 +7,7 @@ import type { HireClient } from './hire-client.ts';
 import { hireWorkflowId, reconcileScheduleId, streamScheduleId } from './ids.ts';
 import { listSchedules, removeSchedule } from './schedules.ts';
 
-/** How an erasure reaches what Temporal knows. */
+/** Lets an erasure delete what Temporal knows. */
 export function forgettingIn(hires: HireClient): Forgetting {
   return {
     forgetHire: (hire) => withFailpoints('temporal.forgetHire', () => forgetHire(hires, hire)),
@@ -16,8 +16,8 @@ export function forgettingIn(hires: HireClient): Forgetting {
 }
 
 /**
- * Ends the workflow of a hire and deletes its histories; an activity of it hears of that with its next beat. Harmless
- * when repeated.
+ * Ends a hire's workflow and deletes its histories; a running activity notices at its next heartbeat. Harmless when
+ * repeated.
  */
 async function forgetHire(
   hires: HireClient,
@@ -33,8 +33,8 @@ async function forgetHire(
 }
 
 /**
- * Deletes the schedules of a tenant, ends its workflows, and deletes their histories. Says how many of them the server
- * still listed, which is a little behind: none is left once a later call finds none.
+ * Deletes a tenant's schedules, ends its workflows, and deletes their histories. Returns how many the server still
+ * listed; its list lags a little, so none is left once a later call returns 0.
  */
 async function forgetTenant(hires: HireClient, tenantId: string): Promise<number> {
   const { client, installationId } = hires;
@@ -55,7 +55,7 @@ async function deleteHistories({ client, installationId }: HireClient, query: st
     try {
       await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
     } catch (error) {
-      // The list is a little behind: a history that was deleted before still stands in it.
+      // The list lags a little: it may contain a history that was deleted before.
       if (grpcCode(error) !== 'NOT_FOUND') throw error;
     }
     deleted += 1;

@@ -6,7 +6,7 @@ import { openKeys } from '../vault/keys.ts';
 import type { TemporalConnection } from './connection.ts';
 import { payloadCodec } from './payload-codec.ts';
 
-/** How this installation's workflows are reached, by workers and by single commands alike. */
+/** Gives workers and single commands access to this installation's workflows. */
 export interface HireClient {
   client: Client;
   installationId: string;
@@ -19,7 +19,7 @@ export function createHireClient(
   config: Config,
   telemetry?: TemporalTelemetry,
 ): HireClient {
-  // The default identity is the machine's name, and histories would keep it.
+  // The default identity contains the machine's name, which histories would keep.
   const identity = `${installationId}@${process.pid}`;
   const interceptors = telemetry === undefined ? {} : { interceptors: { workflow: [telemetry.client] } };
   const dataConverter = { payloadCodecs: [payloadCodec(openKeys(config.HIREBRIDGE_KEYS))] };

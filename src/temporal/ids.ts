@@ -7,12 +7,12 @@ import type { HintAbout, HireInput, HireTiming } from '../hire/hire-run.ts';
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
 
-/** Workflows and hires. A store's own: a worker with another store never receives its tasks. */
+/** Queue of workflows and hires. It belongs to the store: a worker with another store never receives its tasks. */
 export function taskQueue(installationId: string): string {
   return `${installationId}/work`;
 }
 
-/** The activities of reconciles and streams. */
+/** Queue of the activities of reconciles and streams. */
 export function bulkTaskQueue(installationId: string): string {
   return bulkQueueOf(taskQueue(installationId));
 }
@@ -37,7 +37,7 @@ export interface HireStart {
   watch?: boolean;
 }
 
-/** How a hire's workflow is reached: a running one gets the signal, otherwise one starts with it. */
+/** Options to reach a hire's workflow: a running one gets the signal, otherwise one starts with it. */
 export function hireStartOptions(
   installationId: string,
   hire: HireStart,
@@ -51,7 +51,7 @@ export function hireStartOptions(
     signal: hintSignal,
     signalArgs: [about],
     typedSearchAttributes: attributes(tenantId, 'hire'),
-    // Tenants share the workers fairly, and hires go before reconciles.
+    // Tenants share the workers fairly, and hires come before reconciles.
     priority: { priorityKey: 2, fairnessKey: tenantId },
   };
 }

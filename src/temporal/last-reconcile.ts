@@ -2,7 +2,7 @@ import type { Reconciled } from '../hire/reconcile-activities.ts';
 import type { HireClient } from './hire-client.ts';
 import { reconcileScheduleId } from './ids.ts';
 
-/** By the result of the last reconcile that Temporal shows; two calls. Undefined where none says when it ended. */
+/** When the last reconcile that Temporal shows ended; two calls. Undefined if none says so. */
 export async function askLastReconcile(
   { client, installationId }: HireClient,
   tenantId: string,

@@ -4,22 +4,22 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import type * as Proto from '@temporalio/proto';
 import { keyMissing, type MasterKeys, newKey, seal, unseal, type Wrapped } from '../vault/keys.ts';
 
-/** A CommonJS module whose names Node's `import` does not see. */
+/** A CommonJS module whose names Node's `import` does not find. */
 const { temporal } = createRequire(import.meta.url)('@temporalio/proto') as typeof Proto;
 const PayloadBytes = temporal.api.common.v1.Payload;
 
-/** What Temporal's tools know an encrypted payload by. */
+/** Marks an encrypted payload for Temporal's tools. */
 const ENCRYPTED = Buffer.from('binary/encrypted');
 const KEY_ID = 'encryption-key-id';
 const DATA_KEY = 'encryption-data-key';
 const ABOUT = 'temporal payload';
-/** Data keys of other processes that are remembered; each start of a process makes one. */
+/** Data keys of other processes kept in memory; each process makes one at its start. */
 const REMEMBERED = 1_000;
 
 /**
- * Encrypts what Temporal is given and decrypts what it gives back. A process has a data key of its own, which each
- * payload carries, wrapped by the master key. What was never encrypted is passed on, so that histories may be of both
- * kinds. Without keys nothing is encrypted, and what is encrypted refused.
+ * Encrypts payloads for Temporal and decrypts those from it. Each process has its own data key; a payload carries it,
+ * wrapped by the master key. Unencrypted payloads pass unchanged, so that histories may mix both. Without keys nothing
+ * is encrypted, and encrypted payloads are refused.
  */
 export function payloadCodec(keys: MasterKeys | undefined): PayloadCodec {
   if (keys === undefined)
@@ -56,7 +56,7 @@ export function payloadCodec(keys: MasterKeys | undefined): PayloadCodec {
   const open = async (payload: Payload): Promise<Payload> => {
     const wrapped = { keyId: textOf(payload, KEY_ID), bytes: Buffer.from(payload.metadata?.[DATA_KEY] ?? []) };
     const plain = unseal(await keyOf(wrapped), payload.data ?? Buffer.alloc(0), ABOUT);
-    // As views of plain bytes: of a Buffer they would be Buffers, which no other converter hands on.
+    // Uses plain byte views: views of a Buffer would be Buffers, which no other converter accepts.
     const { metadata, data } = PayloadBytes.decode(new Uint8Array(plain));
     return { metadata, data };
   };

@@ -2,15 +2,15 @@ import { ConnectorError } from '../errors.ts';
 import { grpcCode } from './grpc-error.ts';
 import type { HireClient } from './hire-client.ts';
 
-/** The versions of this installation's workers as Temporal knows them (docs.temporal.io/worker-versioning). */
+/** The versions of this installation's workers in Temporal (docs.temporal.io/worker-versioning). */
 export interface Rollout {
-  /** Temporal's Worker Deployment: one an installation. */
+  /** Temporal's Worker Deployment: one for each installation. */
   deployment: string;
-  /** The build that new work goes to; undefined while workers without a build id take everything. */
+  /** The build that gets new work; undefined while workers without a build id take everything. */
   current?: string;
-  /** A build that some of the work goes to. */
+  /** A build that gets a share of the work. */
   ramping?: { build: string; percent: number };
-  /** Every build that polled, the newest first. `drained`: no workflow needs it any more. */
+  /** Every build that polled, newest first. `drained`: no workflow needs it any more. */
   builds: { build: string; state: BuildState }[];
 }
 
@@ -19,7 +19,7 @@ export type BuildState = 'current' | 'ramping' | 'waiting' | 'draining' | 'drain
 /** By the server's `WorkerDeploymentVersionStatus`. */
 const STATES: readonly BuildState[] = ['waiting', 'waiting', 'current', 'ramping', 'draining', 'drained'];
 
-/** @throws ConnectorError NO_WORKER_VERSIONS where no worker ever said its build */
+/** @throws ConnectorError NO_WORKER_VERSIONS if no worker ever reported a build */
 export async function readRollout({ client, installationId: deploymentName }: HireClient): Promise<Rollout> {
   const { namespace } = client.options;
   const answer = await client.workflowService
@@ -45,7 +45,7 @@ export async function readRollout({ client, installationId: deploymentName }: Hi
 }
 
 /**
- * Sends all work to a build, or with `percent` that share of it. Workflows under way move with their next task.
+ * Sends all work to a build, or the share `percent` of it. Workflows under way move with their next task.
  * @throws ConnectorError NO_WORKER_VERSIONS, WORKER_VERSION_UNKNOWN
  */
 export async function routeTo(
@@ -62,9 +62,9 @@ export async function routeTo(
     await workflowService.setWorkerDeploymentRampingVersion({ ...deployment, buildId, percentage: percent });
     return readRollout(hires);
   }
-  // The server takes a build that is current already for one to drain.
+  // If it is current already, skip this: the server would mark the build as draining.
   if (current !== buildId) await workflowService.setWorkerDeploymentCurrentVersion({ ...deployment, buildId });
-  // Another build keeps its share otherwise.
+  // Otherwise another build would keep its share.
   if (ramping !== undefined && ramping.build !== buildId)
     await workflowService.setWorkerDeploymentRampingVersion({ ...deployment, buildId: '', percentage: 0 });
   return readRollout(hires);

@@ -22,7 +22,7 @@ const MOST_JITTER_MS = 30_000;
 /** Schedules described or written at the same time. */
 const AT_ONCE = 8;
 
-/** A tenant whose schedules the server should have; paused ones stand still there. */
+/** A tenant whose schedules the server should have; those of a paused tenant are paused there. */
 export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'mode' | 'policies' | 'streams'> {
   paused: boolean;
 }
@@ -37,8 +37,8 @@ interface Timed {
 }
 
 /**
- * Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes;
- * tables to look up in are read nevertheless.
+ * Every schedule that a tenant should have: its reconcile, and each stream with a period. A tenant in observe mode has
+ * only lookup tables among its streams.
  */
 function schedulesOf({ installationId, timing }: HireClient, scheduled: ScheduledTenant): Timed[] {
   const { tenant: tenantId, mode, policies, streams, paused } = scheduled;
@@ -48,7 +48,7 @@ function schedulesOf({ installationId, timing }: HireClient, scheduled: Schedule
     flow: 'reconcile',
     everyMs: policies.reconcile.every,
     paused,
-    // A worker that dies in a reconcile holds it up no longer than it holds up a hire.
+    // A worker that dies in a reconcile delays it no longer than it would delay a hire.
     input: { tenantId, timing },
   };
   const timed = streamNames.flatMap((stream): Timed[] => {
@@ -62,7 +62,7 @@ function schedulesOf({ installationId, timing }: HireClient, scheduled: Schedule
   return [reconcile, ...timed];
 }
 
-/** What the server has of this installation, by id: one call for a thousand schedules. */
+/** This installation's schedules on the server, by id: one call for a thousand. */
 export async function listSchedules({ client, installationId }: HireClient): Promise<Map<string, ScheduleSummary>> {
   const listed = new Map<string, ScheduleSummary>();
   for await (const schedule of client.schedule.list({ pageSize: 1_000 }))
@@ -71,10 +71,9 @@ export async function listSchedules({ client, installationId }: HireClient): Pro
 }
 
 /**
- * Makes the server's schedules those of these tenants, whatever somebody did to them by hand. `listed` must be older
- * than the knowledge of the tenants: what is not theirs is deleted. Only what a list shows is compared; with `deep`
- * everything is. Where a tenant's reconcile has no schedule, `beforeMade` is waited for. Returns how many were put
- * right.
+ * Makes the server's schedules equal to those of these tenants, undoing edits by hand. `listed` must be read before the
+ * tenants, because schedules that belong to none of them are deleted. Compares only what a list shows; with `deep`,
+ * everything. If a tenant's reconcile has no schedule, awaits `beforeMade`. Returns how many were corrected.
  */
 export async function alignSchedules(
   hires: HireClient,
@@ -97,14 +96,14 @@ function looksRight(listed: ScheduleSummary | undefined, timed: Timed): boolean 
   return listed?.state.paused === timed.paused && isDeepStrictEqual(timesOf(listed.spec), timesOf(specOf(timed)));
 }
 
-/** Asks for a reconcile soon; one that runs is followed by one more, never by many. */
+/** Requests a reconcile soon; if one is running, one more follows it, never several. */
 export async function triggerReconcile({ client, installationId }: HireClient, tenantId: string): Promise<void> {
   await client.schedule
     .getHandle(reconcileScheduleId(installationId, tenantId))
     .trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
-/** The definition is the truth: whatever differs from it is overwritten. True when something did. */
+/** The definition is authoritative: a schedule that differs is overwritten. True if it differed. */
 async function ensureSchedule(
   { client, installationId }: HireClient,
   timed: Timed,
@@ -138,14 +137,14 @@ function isAsWanted({ spec, action, policies, state }: ScheduleDescription, want
   );
 }
 
-/** When a schedule starts something, in a form that can be compared; a hand may have added any of these. */
+/** A schedule's times in a comparable form; an edit by hand may have added any of these. */
 function timesOf(spec: ScheduleSpecDescription | ScheduleSpec | undefined): unknown {
   const { intervals = [], calendars = [], skip = [], jitter, startAt, endAt } = spec ?? {};
   const times = intervals.map(({ every, offset }) => [every, offset ?? 0]);
   return { times, calendars: calendars.length, skip: skip.length, jitter: jitter ?? 0, startAt, endAt };
 }
 
-/** Says whether there was one. */
+/** Returns whether there was one. */
 export async function removeSchedule(client: Client, scheduleId: string): Promise<boolean> {
   try {
     await client.schedule.getHandle(scheduleId).delete();
@@ -156,11 +155,11 @@ export async function removeSchedule(client: Client, scheduleId: string): Promis
   }
 }
 
-/** Tenants and their streams are spread over the period, so that a fleet does not do it all at once. */
+/** Spreads tenants and their streams over the period, so that a fleet does not do everything at once. */
 function specOf({ workflow, input, flow, everyMs }: Timed) {
   const seed = workflow === 'reconcileTenant' ? input.tenantId : `${input.tenantId}/${flow}`;
   const offset = createHash('sha256').update(seed).digest().readUInt32BE() % everyMs;
-  // Whole seconds: the server drops the rest of an offset, and an edit by hand must be told from that.
+  // Whole seconds: the server drops the rest of an offset, which would look like an edit by hand.
   return {
     intervals: [{ every: everyMs, offset: offset - (offset % 1_000) }],
     jitter: Math.min(MOST_JITTER_MS, Math.floor(everyMs / 10)),
@@ -186,7 +185,7 @@ function optionsOf(installationId: string, timed: Timed) {
   };
 }
 
-/** Two workers that start at once both find no schedule; one of them made it. */
+/** Two workers that start at the same time both find no schedule; the other one made it. */
 function ignoreRace(error: unknown): void {
   if (error instanceof Error && error.name === 'ScheduleAlreadyRunning') return;
   throw error;

@@ -6,8 +6,8 @@ import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 
 /**
- * Sends one hint to a hire. With `start` a workflow begins where none runs; without it, `false` says that none runs.
- * Harmless when repeated: the workflow asks the store what is true.
+ * Sends one hint to a hire. With `start`, a workflow starts if none runs; without it, `false` means that none runs.
+ * Harmless when repeated: the workflow reads the facts from the store.
  */
 export async function signalHire(
   { client, installationId, timing }: HireClient,
@@ -19,7 +19,7 @@ export async function signalHire(
     const { adopt = false, watch = false } = options;
     await client.workflow.signalWithStart(
       'hire',
-      // A run that is about to end knows of the word by the signal alone.
+      // A run that is about to end learns of `adopt` only through the signal.
       hireStartOptions(installationId, { ...hire, timing, adopt, watch }, adopt ? 'adopt' : about),
     );
     return true;
@@ -40,12 +40,13 @@ type SignalHire = (
   options: { start: boolean; adopt?: boolean; watch?: boolean },
 ) => Promise<boolean>;
 
-/** Starts of one process: more than any day brings, fewer than what an outage leaves behind. */
+/** Starts by one process: more than any day brings, fewer than an outage leaves behind. */
 const STARTS = { aSecond: 50, atOnce: 100 } as const;
 
 /**
- * What waited through an outage of Temporal, and what an emptied one has lost, would all begin in the same second. Each
- * start waits for its turn, in the order in which they are asked for; signals that start nothing do not.
+ * Spreads starts over time: the hires that waited through an outage of Temporal, or that an emptied one lost, would
+ * otherwise all start in the same second. Starts take their turns in the order requested; signals that start nothing do
+ * not wait.
  */
 export function paceStarts(
   signal: SignalHire,

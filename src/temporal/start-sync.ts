@@ -12,32 +12,32 @@ import { type StreamName, workflowOf } from '../streams/streams.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, streamScheduleId, taskQueue } from './ids.ts';
 
-/** What every workflow of a stream is started with, whatever its kind. */
+/** The input of every stream workflow of any kind. */
 export interface StreamStart {
   tenantId: string;
   stream: StreamName;
   timing: HireTiming;
-  /** `incremental` where absent. */
+  /** `incremental` if absent. */
   mode?: StreamMode;
   /** Writes every row again. */
   rewrite?: boolean;
-  /** With `mode: one`. */
+  /** Only with `mode: one`. */
   recordId?: string;
-  /** More hints may be on their way. */
+  /** The run was started by a hint, and more hints may follow. */
   hinted?: boolean;
-  /** As `mode: full`, for workflows of streams that have no other mode. */
+  /** Like `mode: full`, for workflows of streams that have no other mode. */
   full?: boolean;
 }
 
 type SyncWorkflow = (input: StreamStart) => Promise<StreamStep>;
 
-/** A run that was started, under way or over. */
+/** A run that was started; it may be over. */
 export interface SyncRun {
   workflowId: string;
   runId: string;
 }
 
-/** The end of such a run, whoever started it. */
+/** Waits for the end of a run, whoever started it. */
 export function endOfSync(
   { client }: HireClient,
   { workflowId, runId }: SyncRun,
@@ -47,7 +47,7 @@ export function endOfSync(
   return client.withAbortSignal(signal, () => handle.result());
 }
 
-/** Has the records read again that `hints` names: by the run that such a hint began, or a new one. */
+/** Has hinted records read again: by the run that an earlier hint began, or a new one. */
 export async function hintStream(
   { client, installationId, timing }: HireClient,
   { tenantId, stream }: Pick<StreamStart, 'tenantId' | 'stream'>,
@@ -63,8 +63,8 @@ export async function hintStream(
 }
 
 /**
- * Starts a run of a stream by hand, or returns the one that was started by hand and still runs. A request for more than
- * an incremental run is never answered by another run.
+ * Starts a run of a stream by hand, or returns the one started by hand that still runs. A request for more than an
+ * incremental run always needs a run of its own.
  */
 export async function startSync(
   { client, installationId, timing }: HireClient,
@@ -74,7 +74,7 @@ export async function startSync(
   const isPlain = mode === 'incremental' && !rewrite;
   try {
     return await client.workflow.start<SyncWorkflow>(workflowOf(stream), {
-      // The schedule's own runs carry a time behind this id; which of two may work is decided in the store.
+      // The schedule's own runs have this id followed by a time; the store decides which of two may work.
       workflowId: streamScheduleId(installationId, tenantId, stream),
       workflowIdConflictPolicy: isPlain ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.FAIL,
       taskQueue: taskQueue(installationId),

@@ -23,44 +23,44 @@ export interface WorkerSettings {
   connection: NativeConnection;
   namespace: string;
   installationId: string;
-  /** The activities, for a queue whose worker runs so many of them at once. */
+  /** The activities for a queue whose worker runs this many at once. */
   activitiesFor: (slots: number) => object;
-  /** Where the bundle of the workflows is kept. */
+  /** The folder for the bundle of the workflows. */
   cacheDir: string;
-  /** How long a dead worker's cached workflows wait before another takes them, ms. */
+  /** How long a dead worker's cached workflows wait before another worker takes them, ms. */
   stickyMs: number;
-  /** After so much silence an activity is given to another worker, ms. */
+  /** After this silence an activity is given to another worker, ms. */
   heartbeatMs: number;
-  /** When activities under way are cancelled once the worker stops, and when it ends without them, ms. */
+  /** When running activities are cancelled after the worker stops, and when it ends without them, ms. */
   shutdown: { readonly graceMs: number; readonly forceMs: number };
-  /** The version of this worker, where versions are rolled out; without it a worker takes any work. */
+  /** The version of this worker in a versioned rollout; a worker without one takes any work. */
   buildId: string | undefined;
-  /** What encrypts payloads, if anything does. */
+  /** The keys that encrypt payloads, if there are any. */
   keys: MasterKeys | undefined;
-  /** Told of each activity how long it waited for a worker, by this machine's clock, and how long it took. */
+  /** Called for each activity with its wait for a worker, by this machine's clock, and its duration. */
   timing: {
     started(queue: 'live' | 'bulk', waitedMs: number): void;
     ended(activity: string, ms: number): void;
   };
-  /** What makes spans, if anything does. */
+  /** Makes spans, if telemetry is on. */
   telemetry: TemporalTelemetry | undefined;
 }
 
-/** Hires' activities at once in one process. */
+/** Activities of hires that one process runs at once. */
 const LIVE_SLOTS = 200;
-/** Those of reconciles and streams, each of which makes several calls at once. */
+/** The same for reconciles and streams, whose activities each make several calls at once. */
 const BULK_SLOTS = 16;
 
 /**
- * Of itself the SDK lets a heartbeat leave after four fifths of the timeout, which tolerates a worker that stands still
- * for the last fifth alone: a short timeout would give up activities whose worker is well.
+ * By default the SDK sends a heartbeat after four fifths of the timeout, which tolerates only a pause of the last
+ * fifth: with a short timeout, activities of a healthy worker would be given up.
  */
 const BEATS_A_TIMEOUT = 4;
 
-/** A workflow that was started with a trace goes on in a worker that makes none. */
+/** Lets a workflow that was started with a trace continue in a worker without telemetry. */
 const NO_SPANS: TemporalTelemetry['sinks'] = { spans: { ended: { fn: () => undefined } } };
 
-/** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
+/** The Temporal workers of one store: one queue for workflows and hires, another for bulk reads. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, installationId, activitiesFor, telemetry } = settings;
   const dataConverter = { payloadCodecs: [payloadCodec(settings.keys)] };
@@ -114,11 +114,11 @@ function interceptorsOf(
       }) satisfies ActivityInboundCallsInterceptor['execute'],
     },
   });
-  // Within the span, where there is one: an exemplar names it.
+  // Inside the span, if there is one, because the exemplar names it.
   return [...(telemetry?.activity ?? []), timed];
 }
 
-/** A hire goes on for months: it moves to a new version, whose workflows replay what the one before began. */
+/** A hire lasts for months, so it moves to a new version, whose workflows replay the earlier version's history. */
 function versioned(deploymentName: string, buildId: string): WorkerDeploymentOptions {
   return {
     version: { deploymentName, buildId },
@@ -127,7 +127,7 @@ function versioned(deploymentName: string, buildId: string): WorkerDeploymentOpt
   };
 }
 
-/** Sends Temporal's log lines through ours: one format, one redaction. Once per process, before anything native. */
+/** Sends Temporal's log lines through our logger: one format, one redaction. Call it once, before native code. */
 export function installRuntime(log: Logger): void {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
@@ -148,19 +148,19 @@ export function installRuntime(log: Logger): void {
   });
 }
 
-/** A package brings its workflows bundled, in this file at the root of its build. */
+/** A package contains its workflows as a bundle in this file, at the root of its build. */
 export const PACKED_BUNDLE = 'workflow-bundle.js';
 
 const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
 const entry = join(workflowsDir, 'index.ts');
-/** What makes the spans of a workflow. */
+/** Makes the spans of a workflow. */
 const tracer = fileURLToPath(new URL('../telemetry/workflow-interceptors.ts', import.meta.url));
-/** The place that an import or export names, unless it is of types alone. */
+/** The path of an import or export, unless it is for types only. */
 const IMPORTED = /^(?:import|export)\s(?!type\b)[^;]*?['"](\.{1,2}\/[^'"]+)['"]/gm;
 
 /**
- * The workflows as one file: the package's, or in a clone one made once per content and SDK version. Bundling takes
- * about two seconds, which every start of a worker would pay. `cacheDir` is the installation's own.
+ * The workflows as one file: the package's or, in a clone, one built for each content and SDK version. Bundling takes
+ * about two seconds, which every worker start would cost. `cacheDir` belongs to the installation.
  */
 async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
   const packed = fileURLToPath(new URL(`../../${PACKED_BUNDLE}`, import.meta.url));
@@ -171,7 +171,7 @@ async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
   } catch {
     const code = await bundleWorkflows();
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
-    // Another worker may do the same; a rename never shows half a file.
+    // Another worker may do the same; a rename never exposes half a file.
     const temporary = `${codePath}.${process.pid}`;
     writeFileSync(temporary, code);
     renameSync(temporary, codePath);
@@ -179,7 +179,7 @@ async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
   return { codePath };
 }
 
-/** The workflows of a clone as one script. */
+/** Bundles the workflows of a clone into one script. */
 export async function bundleWorkflows(): Promise<string> {
   const options = { workflowsPath: entry, workflowInterceptorModules: [tracer], logger: silent };
   const { code } = await bundleWorkflowCode(options);
@@ -194,7 +194,7 @@ function contentHash(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** What the bundle is made of, by path: workflows and what they import from other rooms, types left out. */
+/** The bundle's sources by path: workflows and what they import from other rooms, without types. */
 export function bundledFiles(): Map<string, string> {
   const texts = new Map<string, string>();
   const waiting = [entry, tracer];

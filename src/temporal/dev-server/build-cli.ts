@@ -9,23 +9,23 @@ type OnProgress = (progress: CliProgress) => void;
 
 const moduleFolder = path.join(import.meta.dirname, 'cli');
 const TARGET = 'github.com/temporalio/cli/cmd/temporal';
-/** Storage clients' gRPC transports: 120 packages that a dev server never calls. */
+/** gRPC transports of storage clients: 120 packages that a dev server never calls. */
 const tags = ['-tags', 'disable_grpc_modules'];
 const SAY_EVERY_MS = 1_000;
 
 /**
- * Builds the pinned CLI from its Go module into `scratch` and returns the binary. Minutes with an empty Go cache, so it
- * reports once a second which package of how many it is at. Throws with a plain reason.
+ * Builds the pinned CLI from its Go module into `scratch` and returns the binary. Takes minutes with an empty Go cache,
+ * so it reports its progress in packages once a second. Throws with a plain reason.
  */
 export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<string> {
   const binary = path.join(scratch, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
-  // -mod=readonly: what is built is what go.sum names, or nothing.
+  // -mod=readonly: builds exactly what go.sum names, or fails.
   const goEnv = { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
   const total = await countStale(goEnv, onProgress);
   const version = `-X github.com/temporalio/cli/temporalcli.Version=${PINNED_CLI}`;
   const args = ['build', '-v', ...tags, '-ldflags', `-s -w ${version}`, '-o', binary, TARGET];
   await runGo(args, goEnv, (printed) => {
-    // -v prints a package's path when it is begun; what still is downloaded is announced by a sentence.
+    // -v prints a package's path when it begins; downloads are announced by a sentence with blanks.
     const done = printed.filter((line) => !line.includes(' ')).length;
     const doing = done < total ? 'Building the Temporal CLI' : 'Linking the Temporal CLI';
     onProgress({ doing: `${doing} ${PINNED_CLI} with Go, once`, done, total });
@@ -33,7 +33,7 @@ export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgre
   return binary;
 }
 
-/** How many packages Go has yet to compile. Finding out downloads the modules that are missing. */
+/** The number of packages that Go still has to compile. Finding out downloads missing modules. */
 async function countStale(env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<number> {
   const stale = ['list', '-deps', ...tags, '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', TARGET];
   const packages = await runGo(stale, env, (printed) => {
@@ -43,7 +43,7 @@ async function countStale(env: NodeJS.ProcessEnv, onProgress: OnProgress): Promi
   return packages.length;
 }
 
-/** Runs Go and returns its output's lines; `report` is given the lines of its standard error once a second. */
+/** Runs Go and returns its output's lines; `report` gets the lines of standard error once a second. */
 async function runGo(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -68,11 +68,11 @@ async function runGo(
   throw new Error(`go ${args[0]} ended with ${code ?? 'a signal'}: ${printed.slice(-3).join(' / ')}`);
 }
 
-/** Tests run beside the build, and they have deadlines. */
+/** Lowers the build's priority: tests run beside it and have deadlines. */
 function yieldProcessor(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It ended already; how is told by its exit code.
+    // The process has ended already; its exit code tells how.
   }
 }

@@ -5,18 +5,18 @@ import envPaths from 'env-paths';
 import lockfile from 'proper-lockfile';
 import { PINNED_CLI } from './cli-version.ts';
 
-/** Where obtained binaries stay: the user's cache directory, or HIREBRIDGE_CACHE_DIR. */
+/** The folder for obtained binaries: the user's cache directory, or HIREBRIDGE_CACHE_DIR. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env['HIREBRIDGE_CACHE_DIR'] ?? envPaths('hirebridge', { suffix: '' }).cache;
   return path.join(base, `temporal-cli-${PINNED_CLI}-${process.platform}-${process.arch}`);
 }
 
-/** The cached binary's path, whether it is there or not. */
+/** The path of the cached binary, whether it exists or not. */
 export function cachedCli(folder: string): string {
   return path.join(folder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
 }
 
-/** Runs `work` while no other process does, in `folder`. `onWait` is called every half second until then. */
+/** Runs `work` while no other process does so in `folder`. Calls `onWait` every half second until it gets the lock. */
 export async function withCacheLock<Result>(
   folder: string,
   onWait: () => void,
@@ -37,7 +37,7 @@ async function acquire(folder: string, onWait: () => void): Promise<() => Promis
       return await lockfile.lock(folder, {
         stale: 10_000,
         update: 2_000,
-        // After a suspended laptop wakes, another process may have taken over. Both then finish: the rename is atomic.
+        // After a laptop wakes from sleep, another process may have the lock. Both then finish: the rename is atomic.
         onCompromised: () => undefined,
       });
     } catch (error) {
@@ -50,7 +50,7 @@ async function acquire(folder: string, onWait: () => void): Promise<() => Promis
 
 /**
  * Lets `write` fill a scratch folder and renames the file it returns into place, so that readers see the whole binary
- * or none. Removes what a killed process left behind. Call it only with the lock held.
+ * or none. Removes what killed processes left behind. Call it only while holding the lock.
  */
 export async function placeCli(folder: string, write: (scratch: string) => Promise<string>): Promise<string> {
   const left = (await readdir(folder)).filter((name) => name.startsWith('partial-'));
@@ -67,7 +67,7 @@ export async function placeCli(folder: string, write: (scratch: string) => Promi
   }
 }
 
-/** True when the cache holds a binary. */
+/** Whether the cache has a binary. */
 export async function isCached(folder: string): Promise<boolean> {
   return access(cachedCli(folder)).then(
     () => true,

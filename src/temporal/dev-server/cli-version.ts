@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * The CLI we download and build; `cli/go.mod` names the same, and a test compares them. Its server 1.29 has all that is
- * used here (fairness, priority, schedules, search attributes), and a third fewer packages to compile than 1.31, whose
- * autoscaled workers bring the clients of Kubernetes, ECS, Lambda and Cloud Run.
+ * The CLI version that we download and build; `cli/go.mod` names the same, and a test compares them. Its server 1.29
+ * has all features used here (fairness, priority, schedules, search attributes), and a third fewer packages to compile
+ * than 1.31, whose autoscaled workers bring the clients of Kubernetes, ECS, Lambda and Cloud Run.
  */
 export const PINNED_CLI = '1.5.1';
 
 /**
- * SHA-256 of the release's archives, by platform and machine as the download service names them. Where none stands here
+ * SHA-256 of the release's archives, by platform and machine as the download service names them. Without an entry here
  * nothing is downloaded, and the CLI is built with Go, which verifies its modules itself.
  */
 export const PINNED_ARCHIVES: Readonly<Record<string, string>> = {
@@ -22,13 +22,13 @@ export const PINNED_ARCHIVES: Readonly<Record<string, string>> = {
 };
 
 export interface CliVersion {
-  /** The server inside, as `1.29.1`. The CLI's own number says nothing: `go install` leaves 0.0.0-DEV. */
+  /** The server's version, as `1.29.1`. The CLI's own number is useless: `go install` leaves 0.0.0-DEV. */
   server: string;
   /** True from server 1.29, which brought fairness. */
   isUsable: boolean;
 }
 
-/** Runs `temporal --version`; throws with a plain reason when the file is no Temporal CLI or does not run. */
+/** Runs `temporal --version`; throws with a plain reason if the file is not a Temporal CLI or does not run. */
 export async function readCliVersion(file: string): Promise<CliVersion> {
   const { stdout } = await run(file, ['--version'], { timeout: 10_000 }).catch((error: unknown) => {
     throw new Error(`${file} does not run (${firstLine(error)})`, { cause: error });

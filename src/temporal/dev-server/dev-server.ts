@@ -15,14 +15,14 @@ export interface DevServerOptions {
   dbFile?: string;
   /** Where server and UI listen; 127.0.0.1 by default. */
   ip?: string;
-  /** A free port by default. Name it to come back at the same address after a restart. */
+  /** A free port by default. Set it to get the same address after a restart. */
   port?: number;
   uiPort?: number;
   /** No web UI. */
   headless?: boolean;
-  /** Made when missing; `default` by default. */
+  /** Created if missing; `default` by default. */
   namespace?: string;
-  /** The server's own log is appended here; without it only the end of it is kept, for error messages. */
+  /** File to which the server's log is appended; without it only the log's end is kept, for error messages. */
   logFile?: string;
 }
 
@@ -32,20 +32,21 @@ export interface DevServer {
   /** Undefined when headless. */
   uiUrl: string | undefined;
   pid: number;
-  /** Resolves when the server has ended, wanted or not, with a line that says how. */
+  /** Resolves when the server has ended for any reason, with a line that says how. */
   ended: Promise<string>;
-  /** Ends the server and waits for it. */
+  /** Stops the server and waits for its end. */
   stop(): Promise<void>;
 }
 
 /**
- * Temporal's dev server waits up to 50 ms at every step of a workflow with its own poll rates: five activities in a row
- * took 550 ms, and 145 ms with these. Fairness needs both of its keys on server 1.29 and the second alone from 1.31.
+ * With its own poll rates Temporal's dev server waits up to 50 ms at every workflow step: five activities in a row took
+ * 550 ms, and 145 ms with these settings. Fairness needs both of its keys on server 1.29, and only the second from
+ * 1.31.
  */
 const dynamicConfig = {
   'matching.useNewMatcher': 'true',
   'matching.enableFairness': 'true',
-  // An activity goes to the worker with the answer that asked for it: a fifth less CPU of the server for a hire.
+  // The server returns an activity in its answer to the worker that scheduled it: a fifth less server CPU for a hire.
   'system.enableActivityEagerExecution': 'true',
   'history.transferProcessorMaxPollRPS': '2000',
   'history.timerProcessorMaxPollRPS': '2000',
@@ -53,16 +54,16 @@ const dynamicConfig = {
 
 /**
  * Starts Temporal's dev server as a child; returns when it takes calls and knows our search attributes (0.3 to 0.8 s).
- * It ends with this process, even by SIGKILL. Throws TEMPORAL_NOT_STARTED with the end of the server's log.
+ * It ends with this process, even after SIGKILL. Throws TEMPORAL_NOT_STARTED with the end of the server's log.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const ip = options.ip ?? '127.0.0.1';
   for (const file of [options.dbFile, options.logFile])
     if (file !== undefined) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  // Another process may take a free port before the server binds it; a port that was asked for is not exchanged.
+  // Another process may take a free port before the server binds it, so try another; a requested port is never changed.
   const attempts = options.port === undefined ? 5 : 1;
   for (let attempt = 1; ; attempt += 1) {
-    // Bound and released even when asked for: another Temporal there would answer in our server's place.
+    // Binds and releases even a requested port: another Temporal there would answer instead of our server.
     const port = await portAt(ip, options.port);
     const uiPort = await portAt(ip, options.uiPort);
     try {
@@ -124,7 +125,7 @@ async function readTail(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).slice(-2_000);
 }
 
-/** The wanted port, where nobody has it; any free one where none is wanted. */
+/** The wanted port if it is free; without a wanted one, any free port. */
 async function portAt(host: string, wanted = 0): Promise<number> {
   try {
     if (wanted === 0) return await freePort(host);
@@ -151,7 +152,7 @@ function messageOf(error: unknown): string {
 const DEADLINE_MS = 30_000;
 const BETWEEN_TRIES_MS = 25;
 
-/** Resolves when the server at `address` has the namespace and our search attributes; rejects when it ended first. */
+/** Resolves when the server at `address` has the namespace and our search attributes; rejects if it ended first. */
 async function untilServing(address: string, namespace: string, ended: Promise<string>): Promise<void> {
   let over: string | undefined;
   void ended.then((how) => {
@@ -165,7 +166,7 @@ async function untilServing(address: string, namespace: string, ended: Promise<s
       await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
     }
   };
-  // gRPC waits a second after its first refused connection, so it is asked only when the port answers.
+  // gRPC waits a second after its first refused connection, so use it only once the port answers.
   await again(() => answers(address));
   const connection = Connection.lazy({ address });
   try {

@@ -19,20 +19,20 @@ export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'b
 export interface ResolvedCli {
   path: string;
   source: CliSource;
-  /** The server inside, as `1.29.1`. */
+  /** The server's version, as `1.29.1`. */
   server: string;
-  /** How long the search took, download and build included. */
+  /** How long the search took, including download and build. */
   seconds: number;
 }
 
 export interface ResolveCliOptions {
-  /** TEMPORAL_CLI_PATH, PATH and HIREBRIDGE_CACHE_DIR are read; Go gets all of it. */
+  /** TEMPORAL_CLI_PATH, PATH and HIREBRIDGE_CACHE_DIR are read; Go gets the whole environment. */
   env?: NodeJS.ProcessEnv;
   /** Base address of the download service. */
   downloadFrom?: string;
-  /** Of what it serves; that of the pinned release where absent. */
+  /** SHA-256 of the archive; that of the pinned release if absent. */
   archiveSha256?: string;
-  /** Called about once a second while the CLI is obtained, never when it is at hand. */
+  /** Called about once a second while the CLI is being obtained, never if it is available. */
   onProgress?: (progress: CliProgress) => void;
 }
 
@@ -42,7 +42,7 @@ type Search = Required<Omit<ResolveCliOptions, 'archiveSha256'>> &
 
 /**
  * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go.
- * Processes that need it at once share one download or build. Throws NO_TEMPORAL_CLI naming all that was tried.
+ * Processes that need it at the same time share one download or build. Throws NO_TEMPORAL_CLI with all that was tried.
  */
 export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promise<ResolvedCli> {
   const started = performance.now();
@@ -57,13 +57,13 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
   return { ...found, seconds: Math.round(performance.now() - started) / 1000 };
 }
 
-/** The CLI as far as it is on this machine already; nothing is downloaded or built. */
+/** The CLI if it is on this machine already; downloads and builds nothing. */
 export async function findTemporalCli(env: NodeJS.ProcessEnv = process.env): Promise<Found | undefined> {
   const search: Search = { env, downloadFrom: TEMPORAL_DOWNLOAD, onProgress: () => undefined, tried: [] };
   return (await fromSetting(search)) ?? (await atHand(search));
 }
 
-/** A setting that does not work is an error: looking elsewhere would only hide the mistake. */
+/** A setting that does not work is an error: a search elsewhere would only hide the mistake. */
 async function fromSetting({ env }: Search): Promise<Found | undefined> {
   const file = env['TEMPORAL_CLI_PATH'];
   if (file === undefined || file === '') return undefined;
@@ -126,7 +126,7 @@ async function obtain(search: Search): Promise<Found> {
   const folder = cacheFolder(search.env);
   const waiting = () => search.onProgress({ doing: 'Waiting for another process that fetches the Temporal CLI' });
   const locked = withCacheLock(folder, waiting, async () => {
-    // Whoever had the lock before us probably did the work.
+    // The previous holder of the lock has probably done the work.
     const byOther = await fromCache({ ...search, tried: [] });
     return byOther ?? (await obtainInto(folder, search));
   });
@@ -168,7 +168,7 @@ function messageOf(error: unknown): string {
 
 const run = promisify(execFile);
 
-/** What Temporal's download service answers about a release; its SDK core asks the same address. */
+/** The download service's answer about a release; Temporal's SDK core asks the same address. */
 const Release = z.object({ archiveUrl: z.url(), fileToExtract: z.string().min(1) });
 
 const platforms: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
@@ -179,15 +179,15 @@ const TEMPORAL_DOWNLOAD = 'https://temporal.download';
 interface Download {
   /** Base address of the download service. */
   from: string;
-  /** Of the archive; that of the pinned release where absent. */
+  /** Of the archive; that of the pinned release if absent. */
   sha256?: string | undefined;
   onProgress: (progress: CliProgress) => void;
 }
 
 /**
- * Downloads the pinned release into `scratch` and returns the extracted binary, which has run once; nothing of an
- * archive with another checksum is unpacked or run. Throws with a plain reason. A closed network answers in
- * milliseconds; one that drops packets costs the 3 s of the connect timeout.
+ * Downloads the pinned release into `scratch` and returns the extracted binary after running it once; an archive with
+ * another checksum is neither unpacked nor run. Throws with a plain reason. A closed network fails in milliseconds; a
+ * network that drops packets costs the connect timeout of 3 s.
  */
 async function downloadCli(scratch: string, { from, sha256, onProgress }: Download): Promise<string> {
   const platform = platforms[process.platform];
@@ -232,7 +232,7 @@ async function extract(archive: string, scratch: string, member: string): Promis
   return binary;
 }
 
-/** fetch hides what happened in a chain of causes. */
+/** fetch hides the cause of a failure in a chain of errors. */
 function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'the download service did not describe a release';
   let deepest = error as Error & { code?: string };

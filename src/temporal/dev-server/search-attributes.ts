@@ -1,2 +1,2 @@
-/** The search attributes of our workflows and their types. Ids and fixed words only: they are stored in the clear. */
+/** Search attributes of our workflows, with types. Ids and fixed words only, because they are not encrypted. */
 export const searchAttributes = { TenantId: 'Keyword', Flow: 'Keyword', Stage: 'Keyword' } as const;

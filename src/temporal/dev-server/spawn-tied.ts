@@ -2,9 +2,9 @@ import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_proces
 import { spawn } from 'node:child_process';
 
 /**
- * The shell waits for the end of its standard input in a background subshell and becomes the program itself, so the
- * child's pid and exit code are the program's own. Our end of the pipe closes however we die: SIGKILL runs no handler,
- * and Linux's parent death signal has no counterpart elsewhere and none in Node.
+ * The shell waits for the end of its standard input in a background subshell and becomes the program itself, so that
+ * the child's pid and exit code are the program's own. Our end of the pipe closes however we die: SIGKILL runs no
+ * handler, and Linux's parent death signal exists neither elsewhere nor in Node.
  */
 const TIE = `
 signal=$1; shift
@@ -19,15 +19,15 @@ exec 3<&0
 exec "$@" </dev/null 3<&-`;
 
 export interface TiedOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> {
-  /** What the child receives when we die; SIGKILL follows 5 s later. */
+  /** The signal that the child receives when we die; SIGKILL follows 5 s later. */
   signal?: NodeJS.Signals;
   /** Standard output and error; pipes by default. */
   output?: 'pipe' | 'ignore' | number;
 }
 
 /**
- * Starts a program that ends when this process ends, even by SIGKILL. It leads a session of its own, so that Ctrl-C on
- * the terminal reaches us and not the program: the caller decides in which order things end.
+ * Starts a program that ends when this process ends, even by SIGKILL. It leads its own session, so that Ctrl-C on the
+ * terminal reaches us and not the program: the caller decides in which order things end.
  */
 export function spawnTied(command: string, args: readonly string[], options: TiedOptions = {}): ChildProcess {
   const { signal = 'SIGTERM', output = 'pipe', ...rest } = options;
@@ -42,7 +42,7 @@ export function spawnTied(command: string, args: readonly string[], options: Tie
   return child;
 }
 
-/** Ends a child and waits for it: `signal` first, SIGKILL after `graceMs`. */
+/** Ends a child and waits for it: sends `signal`, then SIGKILL after `graceMs`. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM', graceMs = 5000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
