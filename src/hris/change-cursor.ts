@@ -2,27 +2,27 @@ import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
 
 /**
- * A place among changes that an HRIS stamps with its own time. Stamps are taken before they are committed, so the
- * latest one read is no safe place to go on from: each pass begins after a stamp that had been the latest for at least
- * the overlap. Stamps are compared as text and only with each other; the overlap is measured by `clock`.
+ * A position among changes that an HRIS stamps with its own time. A stamp is taken before the change is committed, so
+ * continuing from the latest stamp read could miss changes: each pass begins after a stamp that had been the latest for
+ * at least the overlap. Stamps are compared as text and only with each other; the overlap is measured by `clock`.
  */
 const changeCursor = z.object({
-  /** Every change up to it has been read. Absent: nothing is certain yet. */
+  /** All changes up to it have been read. Absent: nothing is certain yet. */
   settled: z.string().optional(),
-  /** The latest stamp that an earlier pass found, and when. */
+  /** The latest stamp that an earlier pass found, and when it found it. */
   end: z.object({ at: z.string(), seenAt: z.number() }).optional(),
-  /** Within a pass: after what it goes on, the latest stamp so far, and when it began. */
+  /** Within a pass: where it continues, the latest stamp so far, and when it began. */
   pass: z.object({ after: z.string(), latest: z.string(), beganAt: z.number() }).optional(),
 });
 type ChangeCursor = z.output<typeof changeCursor>;
 
 /** One page of a pass. */
 export interface ChangePage {
-  /** What the next page begins after; undefined where the pass is over. */
+  /** Where the next page begins; undefined if the pass is over. */
   after: string | undefined;
-  /** The latest stamp of this page; empty where it has none. */
+  /** The latest stamp of this page; empty if it has none. */
   latest: string;
-  /** When it was answered, in ms of the HRIS's own clock. */
+  /** When the answer was given, ms by the HRIS's clock. */
   clock: number;
   overlapMs: number;
 }
@@ -31,7 +31,10 @@ export function readChangeCursor(text: string | undefined): ChangeCursor {
   return readCursor(changeCursor, text);
 }
 
-/** A place as an adapter saved it; the beginning where there is none. @throws ConnectorError HRIS_CURSOR_INVALID */
+/**
+ * Parses an adapter's saved cursor; without one, starts at the beginning.
+ * @throws ConnectorError HRIS_CURSOR_INVALID
+ */
 export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Cursor {
   try {
     return schema.parse(JSON.parse(text));
@@ -44,20 +47,20 @@ export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Curs
   }
 }
 
-/** The cursor after a page. */
+/** The cursor that follows a page. */
 export function nextChangeCursor(before: ChangeCursor, { after, latest, clock, overlapMs }: ChangePage): string {
   const { settled, end } = before;
   const { beganAt = clock, latest: sofar = '' } = before.pass ?? {};
   const high = latest > sofar ? latest : sofar;
   if (after !== undefined) return JSON.stringify({ settled, end, pass: { after, latest: high, beganAt } });
-  // A change that was committed late before that end may still appear.
+  // A late-committed change from before that end may still appear.
   if (end !== undefined && beganAt < end.seenAt + overlapMs) return JSON.stringify({ settled, end });
   const from = end?.at ?? settled;
   const isNew = high !== '' && high !== from;
   return JSON.stringify({ settled: from, ...(isNew ? { end: { at: high, seenAt: clock } } : {}) });
 }
 
-/** When an answer was given, by the clock of whoever gave it; ours where it does not say. */
+/** When an answer was given, by its sender's clock; by ours if it does not say. */
 export function clockOf(date: string | undefined): number {
   const told = Date.parse(date ?? '');
   return Number.isNaN(told) ? Date.now() : told;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { FieldDef } from './port.ts';
 
-/** A table or column, with its schema where it has one. */
+/** A table or column, with its schema if it has one. */
 export const columnName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
 
-/** A field and the column that holds it. */
+/** A field and its column. */
 export const field = z.strictObject({
   column: columnName,
   label: z.string().optional(),
@@ -21,7 +21,7 @@ export const field = z.strictObject({
 export type FieldInput = z.input<typeof field>;
 export type Column = z.output<typeof field>;
 
-/** What a mapping may write into these columns. */
+/** The fields of these columns that a mapping may write. */
 export function fieldDefs({ columns, table }: { columns: Record<string, Column>; table?: string }): FieldDef[] {
   return Object.entries(columns).map(([key, column]) => ({
     key,
@@ -35,12 +35,12 @@ export function fieldDefs({ columns, table }: { columns: Record<string, Column>;
   }));
 }
 
-/** Of a kind that can be asked whether somebody has a text. */
+/** Marks a text field as one that `isTaken` can look up. */
 export function lookedUp(def: FieldDef): FieldDef {
   return def.type === 'text' && def.options === undefined ? { ...def, isLookedUp: true } : def;
 }
 
-/** Columns of employees as we would write them; a tenant names its own with `fields`. */
+/** Default columns of employees; a tenant names its own with `fields`. */
 const COLUMNS: Record<string, FieldInput> = {
   givenName: { column: 'given_name', label: 'Given name', required: true },
   familyName: { column: 'family_name', label: 'Family name', required: true },

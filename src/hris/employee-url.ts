@@ -4,28 +4,28 @@ import type { EmployeeRef } from '../hire/employee.ts';
 const URL_OF = 'expected an https address with {id} or {number}, such as https://hr.example/people/{id}';
 const NAMES_ONE = /\{(id|number)\}/;
 
-/** Where people see an employee in the HR system's own pages. */
+/** The address of an employee's page in the HR system. */
 export const employeeUrl = z
   .string(URL_OF)
   .regex(/^https:\/\/[^\s]+$/, URL_OF)
   .refine((text) => NAMES_ONE.test(text), URL_OF)
   .refine((text) => /^https:\/\/[^/?#@{]+([/?#]|$)/.test(text), 'expected no user and no placeholder in the host');
 
-/** The same, or a page below the address of the HR system. */
+/** The same, or a page below the HR system's address. */
 export const employeePage = z
   .string(URL_OF)
   .regex(/^\/[^\s]*$/, URL_OF)
   .refine((text) => NAMES_ONE.test(text), URL_OF)
   .or(employeeUrl);
 
-/** The address of a page below the one that a tenant gives, without what else stands there. */
+/** The address of a page below a tenant's address, without the address's query. */
 export function pageBelow(url: string, page: string): string {
   if (!page.startsWith('/')) return page;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/$/, '')}${page}`;
 }
 
-/** The address of one of them; undefined where it needs a number and there is none yet. */
+/** The address of one employee's page; undefined if it needs a number that is not known yet. */
 export function urlOfEmployee(template: string | undefined, { id, number }: EmployeeRef): string | undefined {
   if (template === undefined || (number === undefined && template.includes('{number}'))) return undefined;
   return template.replaceAll('{id}', encodeURIComponent(id)).replaceAll('{number}', encodeURIComponent(number ?? ''));

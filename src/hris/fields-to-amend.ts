@@ -1,25 +1,25 @@
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 
-/** A change to somebody who is employed already. */
+/** A change to an existing employee. */
 export interface Amendment {
   fields: EmployeeFields;
-  /** What they held when it was decided. */
+  /** The values that the employee held when this was decided. */
   over: EmployeeFields;
-  /** `YYYY-MM-DD`: where the HRIS keeps dated values they count from this day, elsewhere at once. */
+  /** `YYYY-MM-DD`: if the HRIS has dated values, the change is valid from this day, otherwise at once. */
   from: string;
 }
 
-/** Fields as they were read; one that holds nothing of its type is in `unreadable` alone. */
+/** Fields as read; a field without a valid value is only in `unreadable`. */
 interface Held {
   fields: EmployeeFields;
   unreadable?: Readonly<Record<string, string>>;
 }
 
 /**
- * What is left to write of an amendment, given what the employee holds now: nothing once it was carried out. What
- * cannot be read is neither the old value nor the new one, also where one of them is empty.
- * @throws ConnectorError STALE where a field holds neither the old value nor the new one
+ * The fields of an amendment that still have to be written, given the employee's current values; none once it is done.
+ * An unreadable value counts as neither the old nor the new one, even if one of them is empty.
+ * @throws ConnectorError STALE if a field has neither the old nor the new value
  */
 export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: Held): EmployeeFields {
   const holds = (name: string, value: FieldValue | undefined): boolean =>
@@ -34,7 +34,7 @@ function isSame(one: FieldValue | undefined, other: FieldValue | undefined): boo
   return plain(one) === plain(other);
 }
 
-/** An empty text is no value. */
+/** An empty text counts as no value. */
 function plain(value: FieldValue | undefined): string {
   return JSON.stringify(value === '' ? null : (value ?? null));
 }

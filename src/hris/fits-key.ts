@@ -1,12 +1,12 @@
 import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../hire/employee.ts';
 import type { EmployeeRecord } from './port.ts';
 
-/** A text as people compare it, whatever its case, blanks and form of Unicode. */
+/** Text for comparison, ignoring case, blanks and Unicode form. */
 export function foldText(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-/** Whether a record is one that a search is for: compared here, so that no filter over there decides who is who. */
+/** Whether a record matches a search. Compared here, so that no server's filter decides on identity. */
 export function fitsKey(
   { ref, reference, fields }: EmployeeRecord,
   key: FindKey,
@@ -22,7 +22,7 @@ export function fitsKey(
   return isUnknown && isNamed(fields, key.parts, key.fullName);
 }
 
-/** What a search comes to. `trusted`: nobody there is proven, should there be nobody. */
+/** The result of a search. `trusted`: an empty result proves that nobody is there. */
 export function foundBy({ by }: FindKey, refs: readonly EmployeeRef[], trusted: boolean): Found {
   const [first, ...others] = refs;
   if (first === undefined) return { kind: 'none', trusted };
@@ -33,7 +33,7 @@ function folded(value: unknown): string | undefined {
   return typeof value === 'string' ? foldText(value) : undefined;
 }
 
-/** Some systems keep one name. */
+/** Some systems have a single name field. */
 function isNamed(fields: EmployeeFields, parts: NameParts | undefined, fullName: string): boolean {
   if (typeof fields['name'] === 'string' && fields['familyName'] === undefined)
     return foldText(fields['name']) === foldText(fullName);

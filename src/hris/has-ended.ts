@@ -1,11 +1,11 @@
 import { dayOf } from '../day-of.ts';
 
-/** An employment lasts until its last day, `YYYY-MM-DD`, is over; without one of that form it goes on. */
+/** An employment lasts through its last day, `YYYY-MM-DD`; without a valid one it goes on. */
 export function hasEnded(lastDay: string | null): boolean {
   return lastDay !== null && isDay(lastDay) && lastDay < dayOf(Date.now());
 }
 
-/** `YYYY-MM-DD`, and a time behind it. */
+/** `YYYY-MM-DD`, optionally followed by a time. */
 export function isDay(text: string): boolean {
   return /^[1-9]\d{3}-\d{2}-\d{2}(?!\d)/.test(text);
 }

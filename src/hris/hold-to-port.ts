@@ -3,7 +3,7 @@ import type { HrisConnection } from './port.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
-/** What a call gives: something, or perhaps nothing. */
+/** For each method, whether it must return something. */
 const ANSWERS = {
   employees: {
     find: 'something',
@@ -31,13 +31,13 @@ const ANSWERS = {
   },
 } as const;
 
-/** How long an adapter may take to say what became of a call that its caller has stopped. */
+/** How long an adapter may take to report the outcome of a call that its caller stopped. */
 const LAST_WORD_MS = 5_000;
 
 /**
- * A connection that keeps the port's word on errors whatever its adapter does: one that throws something else, gives
- * nothing where an answer is due, or goes on after its caller has stopped is answered for by a ConnectorError. Only
- * what may have left is `unknown`.
+ * Enforces the port's error rules on any adapter: if it throws another error, returns nothing where an answer is due,
+ * or continues after its caller stopped, the call ends with a ConnectorError. The outcome is `unknown` only if the
+ * request may have left.
  */
 export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
   const parts = Object.entries(ANSWERS).flatMap(([name, answers]) => {
@@ -57,7 +57,7 @@ export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
   return { ...top, ...(Object.fromEntries(parts) as object) } as HrisConnection;
 }
 
-/** Its members are called on the part itself, which may be of a class. */
+/** Calls members on the part itself, which may be a class instance. */
 function heldPart(
   { kind, name, part }: { kind: string; name: string; part: object },
   answers: Readonly<Record<string, 'something' | 'nothing'>>,
@@ -69,13 +69,13 @@ function heldPart(
   return Object.fromEntries(members) as object;
 }
 
-/** What is known of one call. */
+/** The state of one call. */
 interface Progress {
   what: string;
   sent: boolean;
-  /** It was answered for: what it forgot to wait for must not leave any more. */
+  /** The call has ended: what it did not wait for must not leave any more. */
   over: boolean;
-  /** Thrown by `beforeSend`: it comes out as it is. */
+  /** Thrown by `beforeSend`, and passed on unchanged. */
   forbidden?: unknown;
 }
 
@@ -102,7 +102,7 @@ function signalIn(arg: unknown): AbortSignal | undefined {
   return signal instanceof AbortSignal ? signal : undefined;
 }
 
-/** Options of a write tell when it leaves. */
+/** Wraps a write's options to notice when it leaves. */
 function watched(arg: unknown, progress: Progress): unknown {
   const { beforeSend } = (arg ?? {}) as { beforeSend?: unknown };
   if (typeof beforeSend !== 'function') return arg;
@@ -139,7 +139,7 @@ async function untilStopped(
   }
 }
 
-/** Its class and code: what other errors say may quote a record. */
+/** Class and code of an error: the text of unknown errors may quote a record. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return `a ${typeof error}`;
   const { code } = error as { code?: unknown };
@@ -160,7 +160,7 @@ function fault({ what, sent }: Progress, how: string, cause?: unknown): Connecto
   });
 }
 
-/** Where an error comes from, without what it says: that may quote a record, and causes are logged. */
+/** Keeps an error's stack without its text, which may quote a record: causes are logged. */
 function withoutWords(error: unknown): Error {
   const bare = new Error(nameOf(error));
   const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];

@@ -8,14 +8,14 @@ export interface HrisRequest extends LineRequest {
   what: string;
 }
 
-/** What the HRIS gave its reason in, made safe to show by the adapter. */
+/** The HRIS's reason, made safe to show by the adapter. */
 export interface Refusal {
   code?: string;
   said?: string;
   details?: Record<string, unknown>;
 }
 
-/** Codes as every HRIS has them. Trouble of the whole system pauses the HRIS and not one hire. */
+/** Error codes common to all HRISes. Trouble of the whole system pauses the HRIS instead of one hire. */
 const HRIS_CODES: Readonly<Record<string, string>> = {
   UNAUTHORIZED: 'HRIS_AUTH',
   FORBIDDEN: 'HRIS_FORBIDDEN',
@@ -25,12 +25,12 @@ const HRIS_CODES: Readonly<Record<string, string>> = {
   ABORTED: 'STOPPED',
 };
 
-/** How long to wait where a system asks for fewer calls and does not say how long. */
+/** How long to wait if a system asks for fewer calls without saying how long. */
 const THROTTLED_MS = 30_000;
 
 /**
- * One request to an HRIS, never repeated here. Any status but 2xx is a ConnectorError of the one status table;
- * `explain` adds what this HRIS said.
+ * Makes one request to an HRIS; never repeats it. Any status but 2xx becomes a ConnectorError by the shared status
+ * table; `explain` adds the HRIS's own words.
  */
 export async function callHris(
   line: HrisLine,
@@ -56,7 +56,7 @@ function renamed(error: ConnectorError): ConnectorError {
   return new ConnectorError({ code, action, message, status, retryAfterMs, details, requestId, cause: error });
 }
 
-/** The JSON of an answer. A login page or a proxy's error page instead says nothing of what became of the request. */
+/** Parses an answer as JSON. A login page or a proxy's error page instead leaves the outcome of the request open. */
 export function readJson(answer: HttpAnswer, { what, idempotent }: { what: string; idempotent: boolean }): unknown {
   try {
     return JSON.parse(answer.body.toString('utf8'));

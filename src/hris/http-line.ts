@@ -10,21 +10,21 @@ import {
   sendOnPermit,
   unlimited,
 } from '../rate-limit/rate-limit.ts';
-/** The rate limit of one tenant at its HRIS; an endpoint that is limited apart from all others has its own. */
+/** The rate limit of one tenant at its HRIS; an endpoint that is limited separately has its own. */
 export type HrisLimits = (endpoint?: string) => RateLimitKeeper;
 
 export const noLimits: HrisLimits = () => unlimited;
 
-/** The way to an HRIS over HTTP: some requests at once, each with a permit of its rate limit. */
+/** The connection to an HRIS over HTTP: several requests at once, each with a permit of its rate limit. */
 export interface HrisLine {
   send(request: LineRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
 export interface LineRequest extends HttpRequest {
-  /** Named where it has a rate limit of its own: a login, for example. */
+  /** Set if the endpoint has its own rate limit: a login, for example. */
   endpoint?: string | undefined;
-  /** `live` by default: a hire waits for it. */
+  /** `live` by default, because a hire waits for it. */
   priority?: Priority | undefined;
 }
 
@@ -33,15 +33,15 @@ const AT_ONCE = 4;
 export interface LineSettings {
   allowPrivate: boolean;
   limits: HrisLimits;
-  /** A certificate of ours, where the system asks for one; PEM. */
+  /** Our client certificate, if the system requires one; PEM. */
   tls?: { cert: string; key: string } | undefined;
-  /** Headers that tell the rate limit, by their usual names (`ratelimit-remaining`). */
+  /** Names of the headers that report the rate limit, by their usual names (`ratelimit-remaining`). */
   budget?: Readonly<Record<string, string>> | undefined;
 }
 
 export function openLine(url: string, { allowPrivate, limits, tls, budget = {} }: LineSettings): HrisLine {
   const pool = openPool(url, { allowPrivate, connections: AT_ONCE, ...(tls && { tls }) });
-  // What the address has behind its host stands before every path.
+  // The path of the address is put before every path.
   const base = new URL(url).pathname.replace(/\/+$/, '');
   // A queue for each priority, so that a hire never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = { live: pLimit(AT_ONCE), bulk: pLimit(AT_ONCE) };

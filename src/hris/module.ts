@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
 import type { HrisAdapter } from './port.ts';
 
-/** What an adapter must have to be one. */
+/** The members that an adapter must have. */
 const adapterShape = z.looseObject({
   optionsSchema: z.function(),
   systemOf: z.function(),
@@ -12,9 +12,9 @@ const adapterShape = z.looseObject({
 });
 
 /**
- * A kind that lives outside this tree: `hris: { kind: module, module: ./acme-hr.ts }`, or the name of a package that is
- * installed beside the tenant files. The module exports its adapter as `adapter` or by default; every process of the
- * product must be able to load it.
+ * A kind outside this tree: `hris: { kind: module, module: ./acme-hr.ts }`, or the name of a package installed beside
+ * the tenant files. The module exports its adapter as `adapter` or by default; every process of the product must be
+ * able to load it.
  */
 export const module: HrisAdapter<Record<string, unknown>> = {
   optionsSchema: () => z.object({ module: z.string('expected ./FILE.ts or the name of a package') }),
@@ -26,7 +26,7 @@ export const module: HrisAdapter<Record<string, unknown>> = {
   },
 };
 
-/** Where a module stands that a file names: a path as seen from the file, or a package installed there. */
+/** The place of a module that a file names: a path relative to the file, or a package installed there. */
 export function modulePlace(named: string, file: string): string {
   try {
     return createRequire(file).resolve(named);
@@ -49,7 +49,7 @@ function load(place: string): HrisAdapter {
   );
 }
 
-/** @throws ConnectorError HRIS_MODULE_INVALID where it cannot be loaded */
+/** @throws ConnectorError HRIS_MODULE_INVALID if it cannot be loaded */
 export function loadModule(place: string): Record<string, unknown> {
   try {
     return createRequire(import.meta.url)(place) as Record<string, unknown>;
@@ -59,7 +59,7 @@ export function loadModule(place: string): Record<string, unknown> {
   }
 }
 
-/** Its own options, and the one that names it. */
+/** The adapter's own options, and `module`. */
 function withModuleOption(adapter: HrisAdapter): HrisAdapter {
   const named = { module: z.unknown().optional() };
   return {

@@ -5,7 +5,7 @@ import type { WebhookSigning } from '../http/signed-delivery.ts';
 import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';
 
-/** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
+/** `pending`: the HRIS accepted the request, and a person or job there finishes it; ask `resolve(ticket)` later. */
 export type CreateResult<Ref = EmployeeRef> =
   | { kind: 'created'; ref: Ref }
   | { kind: 'pending'; ticket: string; nextCheckMs: number };
@@ -13,63 +13,63 @@ export type CreateResult<Ref = EmployeeRef> =
 export interface FieldDef {
   key: string;
   label: string;
-  /** The HR system's own field; a rule that is pointed at another one writes another field. The key where absent. */
+  /** The HR system's own field; it differs if a tenant points the field elsewhere. The key if absent. */
   place?: string;
   type: 'text' | 'number' | 'date' | 'boolean' | 'list';
   required: boolean;
   writable: boolean;
   options?: string[];
-  /** Characters at most. */
+  /** Maximum number of characters. */
   maxLength?: number;
-  /** Digits after the point at most. */
+  /** Maximum number of digits after the point. */
   decimals?: number;
-  /** `employees.isTaken` knows whether somebody has a value of it. */
+  /** `employees.isTaken` can tell whether somebody has a value of it. */
   isLookedUp?: true;
 }
 
-/** One field as the HR system itself has it. */
+/** A field as the HR system itself describes it. */
 export interface DescribedField {
-  /** The mapping's name of it; its own where no mapping can fill it. */
+  /** The mapping's name for it; the HR system's own if no mapping can fill it. */
   key: string;
   label: string;
-  /** The tenant file makes a field of it. */
+  /** The tenant file defines it as a field. */
   isField: boolean;
-  /** `other`: none of ours; the HR system judges each value. */
+  /** `other`: none of our types; the HR system judges each value. */
   type: FieldDef['type'] | 'other';
-  /** Nothing is created without it, and nobody else fills it. */
+  /** A create needs it, and the HR system does not fill it. */
   required: boolean;
   options?: string[];
   maxLength?: number;
-  /** Digits after the point; more would be rounded away. */
+  /** Digits after the point; more would be rounded. */
   decimals?: number;
 }
 
-/** What one connection supports. */
+/** Features of one connection. */
 export interface HrisCapabilities {
-  /** Our reference is stored in the employee's record, and can be looked up. */
+  /** The employee's record stores our reference, and can be looked up by it. */
   storesReference: boolean;
-  /** How long after a write a read may still miss it; 0 where reads show every write at once. */
+  /** How long after a write a read may still miss it; 0 if reads show every write at once. */
   readLagMs: number;
-  /** How long an employee may be shown as before a change that was taken; `readLagMs` where absent. */
+  /** How long an accepted change may not show in reads; `readLagMs` if absent. */
   shownWithinMs?: number;
-  /** As the kind says in `employeeUrl`. */
+  /** The kind's `employeeUrl`. */
   employeeUrl?: string;
 }
 
 export interface WriteOptions {
   signal: AbortSignal;
-  /** Called synchronously and directly before the bytes leave; throws when the intent's deadline has passed. */
+  /** Called synchronously and directly before the bytes leave; throws if the intent's deadline has passed. */
   beforeSend: () => void;
-  /** Time left until the intent's give-up, in ms; an adapter that can ends the write on the server's side before it. */
+  /** Time left until the intent's deadline, in ms; if it can, an adapter ends the write on the server before that. */
   remainingMs?: () => number;
 }
 
-/** What may land in an HRIS without an employee behind it: stream -> field -> type. */
+/** Records that may land in an HRIS without an employee: stream -> field -> type. */
 export type Landings = Readonly<
   Record<string, Readonly<Record<string, { type: FieldDef['type']; required?: boolean }>>>
 >;
 
-/** One partner record, mapped; `hash` is over `fields`. */
+/** A mapped partner record; `hash` covers `fields`. */
 export interface LandingRow {
   id: string;
   hash: string;
@@ -77,19 +77,19 @@ export interface LandingRow {
 }
 
 export interface LandOptions {
-  /** Whose records they are: tenants that share an HRIS do not share ids. */
+  /** The tenant of the records: tenants that share an HRIS do not share ids. */
   tenant: string;
   /** Writes every row, whatever its hash says. */
   force?: boolean;
-  /** Awaited before rows are written, with all that is about to be; nothing is written where it throws. */
+  /** Awaited before rows are written, with all pending changes; if it throws, nothing is written. */
   beforeWrite?: (changes: readonly RowChange[]) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** A row as the landing table holds it; `fields` are all of its columns. */
+/** A row in the landing table; `fields` are all of its columns. */
 export type StoredRow = LandingRow;
 
-/** A row about to be written, and what the table holds under its id. */
+/** A row to write, and the stored row under its id. */
 export interface RowChange {
   row: LandingRow;
   before: StoredRow | undefined;
@@ -101,52 +101,52 @@ export interface Landed {
   updated: number;
 }
 
-/** Employees: what every HRIS supports. */
+/** Employees: every HRIS supports this. */
 export interface Employees {
-  /** Looks a person up by one key. Each hit is compared again on our side, whatever the server's filter says. */
+  /** Finds a person by one key. Each hit is compared again on our side, whatever the server's filter does. */
   find(key: FindKey, signal: AbortSignal): Promise<Found>;
-  /** Whether any employee, former ones too, has this value in a field, whatever its capitals; see `isLookedUp`. */
+  /** Whether any current or former employee has this value in a field, ignoring case; see `isLookedUp`. */
   isTaken?(field: string, value: string, signal: AbortSignal): Promise<boolean>;
-  /** Not idempotent: only inside an intent. `reference` is stored in the record where the system has room for it. */
+  /** Not idempotent: call it only inside an intent. The record stores `reference` if the system has a place for it. */
   create(fields: EmployeeFields, reference: string, options: WriteOptions): Promise<CreateResult>;
-  /** Writes only the fields given. Idempotent. */
+  /** Writes only the given fields. Idempotent. */
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
-  /** Undefined when there is no such record. */
+  /** Undefined if there is no such record. */
   read(id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined>;
   /**
-   * Changes an employee over the values that this was decided from. Idempotent. STALE (retry) where somebody has edited
-   * one of them since: then nothing is written. Absent where a change cannot be held to that.
+   * Changes an employee over the values that this was decided from. Idempotent. STALE (retry) if somebody edited one of
+   * them since: then nothing is written. Absent if the system cannot guarantee that.
    */
   amend?(id: string, amendment: Amendment, options: WriteOptions): Promise<void>;
-  /** Makes a former employee an active one with these fields; the record and its id stay. Idempotent. */
+  /** Makes a former employee active again with these fields; the record and its id stay. Idempotent. */
   rehire?(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
-  /** Ends the employment after a last day, `YYYY-MM-DD`. Idempotent. Only ever on a person's answer. */
+  /** Ends the employment after a last day, `YYYY-MM-DD`. Idempotent. Only ever called on a person's answer. */
   terminate?(id: string, lastDay: string, options: WriteOptions): Promise<void>;
 }
 
 export interface EmployeeRecord<Ref = EmployeeRef> {
   ref: Ref;
-  /** A field that is left out is not known to be empty. */
+  /** An absent field is unknown, not empty. */
   fields: EmployeeFields;
-  /** Fields that hold something else than a value of their type: the code that says what is wrong, by field. */
+  /** By field, the code of the fault if its value does not fit its type. */
   unreadable?: Readonly<Record<string, string>>;
   reference?: string;
-  /** The employment has ended by now; absent where the HRIS does not say. */
+  /** The employment has ended; absent if the HRIS does not say. */
   former?: boolean;
 }
 
-/** Employees as they change in the HRIS, whoever changes them; our own writes come too. */
+/** Changes of employees in the HRIS by anybody, including our own writes. */
 export interface EmployeeChanges {
   /**
-   * One page of what changed since a cursor, which is opaque and was returned as `next` before; without one it begins
-   * at the beginning, with every employee. At least once: an employee may come again unchanged, and none is left out,
-   * neither between two pages nor among equal times nor where a change is committed late. Save `next` only after the
-   * page is dealt with.
+   * One page of changes after a cursor, an opaque text from an earlier `next`; without a cursor it starts at the
+   * beginning, with every employee. At least once: an employee may come again unchanged, but none is missed: not
+   * between pages, not among equal times, not if a change is committed late. Save `next` only after the page is
+   * handled.
    */
   since(cursor: string | undefined, signal: AbortSignal): Promise<ChangedEmployees>;
   /**
-   * Ids of some who changed since a cursor, for whoever reads them then; without a cursor nobody, and from now on. A
-   * change that was committed late may be missing. Absent where asking every moment would be a burden.
+   * Ids of employees who changed after a cursor, for callers that then read them; without a cursor, none, and it starts
+   * from now. A late-committed change may be missing. Absent if frequent calls would be a burden.
    */
   news?(cursor: string | undefined, signal: AbortSignal): Promise<EmployeeNews>;
 }
@@ -157,46 +157,46 @@ export interface EmployeeNews {
 }
 
 export interface ChangedEmployees {
-  /** As they are now. */
+  /** In their current state. */
   employees: EmployeeRecord[];
-  /** Ids of records that the HRIS says are deleted; an employee who left is not: see `former`. */
+  /** Ids of records that the HRIS reports as deleted; for an employee who left see `former`. */
   gone: string[];
   next: string;
-  /** There is another page by now. */
+  /** Another page is available. */
   more: boolean;
 }
 
 /** Documents in an employee's record. */
 export interface EmployeeFiles {
   /**
-   * Puts a file into the record, unless the same bytes are there under this name. Repeating it after any trouble is
-   * safe; two deliveries of one file at the same moment are not.
+   * Puts a file into the record, unless the same bytes are there under this name. Repeating it after a failure is safe;
+   * two deliveries of one file at the same time are not.
    */
   deliver(id: string, file: EmployeeFile, options: WriteOptions): Promise<'delivered' | 'there'>;
-  /** Whether the same bytes are there under this name; absent where a file that was taken cannot be read. */
+  /** Whether the same bytes are there under this name; absent if an accepted file cannot be read. */
   holds?(id: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean>;
-  /** Whether files can be put there, tried with one that is taken away again; absent where `probe` says it. */
+  /** Checks that files can be stored, by storing one and removing it; absent if `probe` covers that. */
   probe?(signal: AbortSignal): Promise<void>;
 }
 
 export interface EmployeeFile {
   name: string;
-  /** Which one of the hire, without a word of anybody's: `resume`, `offer:88`. */
+  /** The hire's document, without personal words: `resume`, `offer:88`. */
   document: string;
   /** `application/pdf`. */
   mediaType: string;
   bytes: Buffer;
 }
 
-/** Positions that the HRIS wants filled. */
+/** Positions that the HRIS wants to fill. */
 export interface Requisitions {
-  /** All that are open now. */
+  /** All positions that are open now. */
   listOpen(signal: AbortSignal): Promise<Requisition[]>;
-  /** Those of these that are open, in any order. */
+  /** Those of these positions that are open, in any order. */
   read(ids: readonly string[], signal: AbortSignal): Promise<Requisition[]>;
-  /** Writes only the fields given. Idempotent. REQUISITION_NOT_FOUND (reject) where it is no longer open. */
+  /** Writes only the given fields. Idempotent. REQUISITION_NOT_FOUND (reject) if it is no longer open. */
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
-  /** As of an employee: over the values that this was decided from, or STALE. */
+  /** Like an employee's: only over the values that this was decided from, otherwise STALE. */
   amend?(id: string, amendment: Omit<Amendment, 'from'>, options: WriteOptions): Promise<void>;
 }
 
@@ -204,56 +204,58 @@ export interface Requisition {
   /** The HRIS's own key; never reused. */
   id: string;
   fields: EmployeeFields;
-  /** As of an employee. */
+  /** As for an employee. */
   unreadable?: Readonly<Record<string, string>>;
 }
 
-/** Files of people who want a job, which the customer collects. */
+/** Files of job seekers that the customer collects. */
 export interface Resumes {
-  /** All that are listed now. */
+  /** All files that are listed now. */
   list(signal: AbortSignal): Promise<ListedResume[]>;
-  /** A file that one names. HRIS_UNREADABLE_FILE (reject) where it is not there. Absent where all name addresses. */
+  /**
+   * Reads an entry's file. HRIS_UNREADABLE_FILE (reject) if it does not exist. Absent if all entries have addresses.
+   */
   read?(file: string, signal: AbortSignal): Promise<Buffer>;
 }
 
 export interface ListedResume {
   /** The customer's own key; never reused. */
   id: string;
-  /** The partner's job that it is for. */
+  /** The partner's job that the file is for. */
   jobId: string;
-  /** Where the partner reads it: a public address, or else a file. */
+  /** Where the partner reads it: a public address, otherwise a file. */
   url?: string;
   file?: string;
 }
 
-/** Lists whose entries employees and positions name: departments, cost centres, sites. */
+/** Lists whose entries employees and positions refer to: departments, cost centres, sites. */
 export interface Lists {
-  /** Every entry that may be chosen now; one that was retired is left out. Never a part of them: it throws instead. */
+  /** Every entry that can be chosen now, without retired ones. Throws rather than return only a part. */
   read(list: string, signal: AbortSignal): Promise<ListEntry[]>;
 }
 
 export interface ListEntry {
-  /** The HRIS's own key, which stays when it is renamed; never reused. */
+  /** The HRIS's own key, which survives a rename; never reused. */
   id: string;
   label: string;
 }
 
-/** Tables where the partner's records land as they are. */
+/** Tables in which the partner's records land as they are. */
 export interface Landing {
-  /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. */
+  /** Writes the rows of one page whose hash differs from the stored one, all or nothing. Idempotent. */
   land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
-  /** What the table holds under these ids; one that is not there is left out. */
+  /** Stored rows under these ids; missing ones are left out. */
   read(stream: string, ids: readonly string[], options: TenantRows): Promise<StoredRow[]>;
-  /** Hashes of the rows under these ids: empty for one marked as gone; one that is not there is left out. */
+  /** Hashes of the rows under these ids: empty for a row marked as gone; missing rows are left out. */
   hashes(stream: string, ids: readonly string[], options: TenantRows): Promise<Map<string, string>>;
   /**
-   * Ids of a tenant's next `most` rows behind `after`, in the table's order; marked as gone ones only `withGone`. Where
-   * `naming` is given, those alone that hold one of these values in one of these fields, or more of them.
+   * Ids of a tenant's next `most` rows after `after`, in the table's order; rows marked as gone only `withGone`. With
+   * `naming`, returns rows that hold one of these values in one of these fields, and perhaps others.
    */
   ids(stream: string, options: IdsOptions): Promise<string[]>;
-  /** Whether its table can hold the mark of a row that is gone. Absent where none can. */
+  /** Whether the table can mark rows as gone. Absent if no table can. */
   marks?(stream: string, options: Pick<TenantRows, 'signal'>): Promise<boolean>;
-  /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */
+  /** Deletes rows, or marks them as gone; landing them again restores them. Idempotent. */
   remove(stream: string, ids: readonly string[], options: RemoveOptions): Promise<void>;
 }
 
@@ -267,21 +269,21 @@ export interface IdsOptions extends TenantRows {
 }
 
 export interface RemoveOptions extends TenantRows {
-  /** The row stays, with the time in its column `gone_at`. */
+  /** The row stays, and its column `gone_at` gets the time. */
   mark: boolean;
 }
 
-/** Creates that a person or a job on the HRIS's side finishes. */
+/** Creates that a person or job on the HRIS's side finishes. */
 export interface PendingCreates {
-  /** Asks what became of one. HIRE_REJECTED (reject) once it is refused for good: a corrected create may follow. */
+  /** A pending create's outcome. HIRE_REJECTED (reject) if it is refused for good: a corrected create may follow. */
   resolve(ticket: string, signal: AbortSignal): Promise<CreateResult>;
 }
 
 /**
- * One open connection to a customer's HR system. It says what it supports and does what it is told; order, retry and
- * policy are the caller's. What it does not support is absent. Every refusal is a ConnectorError: `reject` for bad
- * data (details: field -> text), `unknown` when a write left and no answer came, `retry`/`throttle` when nothing
- * happened, `reauthorize` when the credentials no longer work.
+ * One open connection to a customer's HR system. It declares its features and does what it is told; the caller decides
+ * on order, retries and policy. Unsupported parts are absent. Every refusal is a ConnectorError: `reject` for bad data
+ * (details: field -> text), `unknown` if a write left and no answer came, `retry`/`throttle` if nothing happened,
+ * `reauthorize` if the credentials no longer work.
  */
 export interface HrisConnection {
   readonly capabilities: HrisCapabilities;
@@ -294,38 +296,36 @@ export interface HrisConnection {
   readonly landing?: Landing;
   readonly pending?: PendingCreates;
   /**
-   * The fields of employees, or of a stream's landing, as they are there now; empty where it does not say. Absent where
-   * the HR system describes none.
+   * The current fields of employees, or of a stream's landing table; empty if the system does not say. Absent if the HR
+   * system never describes fields.
    */
   describe?(subject: string, signal: AbortSignal): Promise<DescribedField[]>;
-  /**
-   * Whether a new employee gets an employee number, as far as the HR system shows; absent where it always gives one.
-   */
+  /** Whether a new employee gets an employee number, as far as the HR system shows; absent if it always assigns one. */
   givesNumber?(signal: AbortSignal): Promise<boolean>;
   /** Checks credentials, fields and rights; read-only. */
   probe(signal: AbortSignal): Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
   close(): Promise<void>;
 }
 
-/** What a destination beside the HR system takes: rows that land, and open positions where it holds them. */
+/** What a landing database beside the HR system supports: landed rows, and open positions if it holds them. */
 export type LandingConnection = Required<Pick<HrisConnection, 'landing' | 'describe' | 'close'>> &
   Pick<HrisConnection, 'requisitions' | 'resumes'>;
 
-/** The fields that a tenant's mappings name; no others are asked of its HR system. */
+/** Fields that a tenant's mappings name; its HR system is not asked for others. */
 export interface FieldsInUse {
   employee: ReadonlySet<string>;
-  /** By stream; one that is not here lands nothing. */
+  /** By stream; a stream that is absent lands nothing. */
   landing: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
-/** A statement that somebody with the right to do so runs in the HR system. */
+/** A statement that an authorised person runs in the HR system. */
 export interface SetupStatement {
-  /** `employee`, or the stream that lands. */
+  /** `employee`, or a landing stream. */
   subject: string;
   text: string;
 }
 
-/** Parts of what one HR system is, by name. Compared, and never shown. */
+/** Named parts that identify one HR system. Compared, never shown. */
 export type HrisSystem = Readonly<Record<string, string | number>>;
 
 /** One kind of HR system. `options` is always the output of `optionsSchema`. */
@@ -335,37 +335,39 @@ export interface HrisAdapter<Options = unknown> {
    * reference to a secret (env:, file:).
    */
   optionsSchema(landings: Landings): z.ZodType<Options>;
-  /** The adapter that these options describe; undefined where they describe none. Absent where the kind is one. */
+  /** The adapter that these options describe; undefined if none. Absent if the kind itself is the adapter. */
   definedBy?(options: Readonly<Record<string, unknown>>): HrisAdapter | undefined;
   /**
-   * What makes two sets of options the same HR system: host, port, database, company, folder, by the names of settings
-   * as far as there are such. Tenants whose parts differ never share links. No secret, and nobody is asked; a reference
-   * may stand where no secret could be read.
+   * Identifies the HR system behind options: host, port, database, company, folder, named like the settings if
+   * possible. Tenants with different parts never share links. Contains no secret and asks no system; a reference may
+   * remain if its secret could not be read.
    */
   systemOf(options: Options): HrisSystem;
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
-  /** Absent where the kind signs none. */
+  /** Absent if the kind signs no webhooks. */
   webhooks?: WebhookSigning;
   /**
-   * What a connection with these options will have, known before it is open, so that a tenant file is refused that asks
-   * for more; `accounts`: it answers a create at once, and finds it again by our reference. Absent where only the open
-   * connection shows it.
+   * Features that a connection with these options will have, known before it is open, so that a tenant file that needs
+   * more is refused; `accounts`: it answers a create at once, and finds it again by our reference. Absent if only the
+   * open connection shows this.
    */
   supports?(options: Options): { files: boolean; amend: boolean; accounts?: boolean };
-  /** What the mapping of an employee may write. */
+  /** The fields that an employee mapping may write. */
   employeeFields(options: Options): readonly FieldDef[];
-  /** What an open requisition holds; absent where there are none. */
+  /** The fields of an open requisition; absent if there are none. */
   requisitionFields?(options: Options): readonly FieldDef[];
-  /** Where people see an employee there, an address with {id} or {number}; undefined where it is not known. */
+  /** The address of an employee's page, with {id} or {number}; undefined if unknown. */
   employeeUrl?(options: Options): string | undefined;
-  /** The lists that it tells, by name, or any of its own; absent where it tells none. */
+  /** Names of the lists that it can read, or `any`; absent if it reads none. */
   listNames?(options: Options): readonly string[] | 'any';
-  /** What a stream's mapping may write; absent where nothing lands. */
+  /** The fields that a stream's mapping may write; absent if nothing lands. */
   landingFields?(options: Options, stream: string): readonly FieldDef[];
-  /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. Who speaks HTTP
-   * sends by `limits`. Where `inUse` is absent, every field is in use. */
+  /**
+   * Opens one connection; all references are resolved. Sends nothing before the first call. Adapters over HTTP send
+   * under `limits`. Without `inUse`, every field is in use.
+   */
   open(options: Options, limits: HrisLimits, inUse?: FieldsInUse): Promise<HrisConnection>;
-  /** What is missing there for these fields, as statements; absent where no statement makes it. Reads only. */
+  /** Statements that create what these fields need and the system lacks; absent if no statement can. Reads only. */
   setup?(options: Options, inUse: FieldsInUse): Promise<SetupStatement[]>;
 }

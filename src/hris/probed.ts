@@ -1,6 +1,6 @@
 import { type ConnectorError, isConnectorError } from '../errors.ts';
 
-/** A probe as the port has it: what the calls were refused with is its answer. */
+/** Turns calls into a probe's result: their refusal becomes the answer. */
 export async function probed(calls: Promise<unknown>): Promise<{ ok: true } | { ok: false; error: ConnectorError }> {
   try {
     await calls;

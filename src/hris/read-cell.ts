@@ -2,30 +2,30 @@ import { decimalValue } from '../hire/decimal.ts';
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from './port.ts';
 
-/** Fields as they were read. One that holds nothing of its type is in `unreadable` alone, with the code of why. */
+/** Fields as read. A field without a valid value is only in `unreadable`, with the code of the reason. */
 export interface ReadFields {
   fields: EmployeeFields;
   unreadable?: Readonly<Record<string, string>>;
 }
 
-/** What one cell holds, or why it is no value of its type. Nothing is rounded, cut or guessed. */
+/** The value of one cell, or why it is not a value of its type. Nothing is rounded, cut or guessed. */
 export type ReadCell = { value: FieldValue } | { wrong: string };
 
-/** Longer texts are exchanged by nobody; one would fill a page by itself. */
+/** Longer texts are not exchanged; one would fill a page by itself. */
 const MOST_CHARACTERS = 1_000_000;
 
-/** A cell as a value of its type, whatever the driver made of it: text, number, big integer, JSON or bytes. */
+/** Reads a cell as a value of its type from any driver's form: text, number, big integer, JSON or bytes. */
 export function readCell(type: FieldDef['type'], cell: unknown): ReadCell {
   if (cell === null || cell === undefined || cell === '') return { value: null };
   try {
     return READ[type](cell);
   } catch {
-    // JSON that is nested too deep, for example.
+    // For example JSON that is nested too deep.
     return { wrong: 'UNREADABLE' };
   }
 }
 
-/** Reads many fields; what one of them holds never keeps the others from being read. */
+/** Reads many fields; a bad value in one does not prevent reading the others. */
 export function readFields(cells: Iterable<readonly [key: string, read: ReadCell]>): ReadFields {
   const fields: EmployeeFields = {};
   const unreadable: Record<string, string> = {};
@@ -35,7 +35,7 @@ export function readFields(cells: Iterable<readonly [key: string, read: ReadCell
   return Object.keys(unreadable).length === 0 ? { fields } : { fields, unreadable };
 }
 
-/** A cell as text, whatever the driver made of its type. */
+/** A cell as text, in any driver's type. */
 export function cellText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined
@@ -57,7 +57,7 @@ const READ: Record<FieldDef['type'], (cell: unknown) => ReadCell> = {
 function readText(cell: unknown): ReadCell {
   if (cell instanceof Uint8Array) return { wrong: 'NOT_A_TEXT' };
   const text = cellText(cell);
-  // Drivers put the replacement character where bytes are no text.
+  // Drivers put the replacement character in place of bytes that are not text.
   if (!text.isWellFormed() || /[\0\ufffd]/.test(text)) return { wrong: 'BROKEN_TEXT' };
   return text.length > MOST_CHARACTERS ? { wrong: 'TOO_LONG' } : { value: text };
 }
@@ -68,7 +68,7 @@ function readNumber(cell: unknown): ReadCell {
   return value === undefined ? { wrong: 'NOT_A_NUMBER' } : { value };
 }
 
-/** A column of times holds more than the day. */
+/** A timestamp column holds more than the day. */
 function readDay(cell: unknown): ReadCell {
   const [, day] = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/s.exec(cellText(cell).trim()) ?? [];
   const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;
@@ -87,7 +87,7 @@ const TRUTHS: Readonly<Record<string, boolean>> = {
 };
 
 function readTruth(cell: unknown): ReadCell {
-  // MariaDB gives a bit as a byte.
+  // MariaDB returns a bit as a byte.
   const plain = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : cell;
   const value = ['string', 'number', 'boolean', 'bigint'].includes(typeof plain)
     ? TRUTHS[String(plain).trim().toLowerCase()]
@@ -95,7 +95,7 @@ function readTruth(cell: unknown): ReadCell {
   return value === undefined ? { wrong: 'NOT_TRUE_OR_FALSE' } : { value };
 }
 
-/** A list is kept as the text of its JSON, or in a column of its own type. */
+/** A list is stored as JSON text, or in a column with its own type. */
 function readList(cell: unknown): ReadCell {
   const list: unknown = typeof cell === 'string' ? parsed(cell) : cell;
   if (list === null) return { value: null };

@@ -10,12 +10,12 @@ interface Gathering {
   read: SharedWork<Records>;
 }
 
-/** So many are read at once at most. */
+/** At most this many are read at once. */
 const MOST = 200;
 
 /**
- * Employees by id, for an HRIS that reads many with the calls of one: what is asked for at the same moment is read
- * together. Nobody joins a read that has left: it might miss what was written before they asked.
+ * Reads employees by id from an HRIS that reads many as cheaply as one: requests made at the same moment share a read.
+ * A request never joins a read that has left, because it might miss what was written before the request.
  */
 export function readTogether(readMany: (ids: readonly string[], signal: AbortSignal) => Promise<Records>): Read {
   let gathering: Gathering | undefined;

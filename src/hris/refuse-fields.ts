@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 
-/** Every field that does not fit is named at once, without its value. `what`: `BambooHR requires`. */
+/** Names every field that does not fit at once, without its value. `what`: `BambooHR requires`. */
 export function refuseFields(
   code: 'INVALID_VALUE' | 'MISSING_FIELD',
   what: string,

@@ -6,12 +6,12 @@ import type { FieldsInUse, HrisAdapter, HrisConnection, Landings } from './port.
 
 const adapters: Readonly<Record<string, HrisAdapter>> = list;
 
-/** The kinds of HRIS this build knows. */
+/** The kinds of HRIS in this build. */
 export function hrisKinds(): string[] {
   return Object.keys(adapters);
 }
 
-/** The adapter of a kind, or the one that its options describe; undefined when there is none. */
+/** The adapter of a kind, or the one that its options describe; undefined if there is none. */
 export function findHrisAdapter(
   kind: string,
   options: Readonly<Record<string, unknown>> = {},
@@ -20,7 +20,7 @@ export function findHrisAdapter(
   return known?.definedBy?.(options) ?? known;
 }
 
-/** Checks the options and opens a connection. Bad options are a ConnectorError without their values. */
+/** Checks the options and opens a connection. Bad options cause a ConnectorError without their values. */
 export async function openHris(
   kind: string,
   connectionName: string,

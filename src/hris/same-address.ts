@@ -1,4 +1,4 @@
-/** An address over HTTP, written one way: the host in small letters, no usual port, nothing behind a last slash. */
+/** Normalises an HTTP address: host in lower case, no default port, no trailing slash. */
 export function sameAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectorError } from '../errors.ts';
 
-/** Work that several wait for. */
+/** Work that several callers wait for. */
 export interface SharedWork<T> {
-  /** Who stops waiting takes nothing from the others. */
+  /** A caller that stops waiting does not affect the others. */
   join(signal: AbortSignal): Promise<T>;
-  /** Everybody had left before it was done; whoever comes now begins it anew. */
+  /** All callers left before the work was done, so the next caller must start it again. */
   isStopped(): boolean;
 }
 
-/** Nobody's context: in that of whoever asked first, the end of their work would end it for all others. */
+/** Runs the work outside any caller's async context: the end of the first caller's activity would end it for all. */
 const apart = AsyncLocalStorage.snapshot();
 
-/** Begins the work; its signal aborts once nobody waits any more. */
+/** Starts the work; its signal aborts when nobody waits any more. */
 export function shareWork<T>(work: (signal: AbortSignal) => Promise<T>): SharedWork<T> {
   const all = new AbortController();
   let waiting = 0;

@@ -6,7 +6,7 @@ import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import type { BambooOptions } from './options.ts';
 
 export interface BambooApi {
-  /** One call. Its answer is JSON where `json` is asked for. */
+  /** Makes one call. `json` returns its answer as JSON. */
   send(call: BambooCall): Promise<HttpAnswer>;
   json(call: BambooCall): Promise<unknown>;
   close(): Promise<void>;
@@ -15,16 +15,16 @@ export interface BambooApi {
 export interface BambooCall
   extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'signal' | 'beforeSend' | 'priority'> {
   body?: unknown;
-  /** A body that is no JSON. */
+  /** A body that is not JSON. */
   upload?: { contentType: string; body: Uint8Array };
   /** JSON by default. */
   accept?: string;
   idempotent?: boolean;
-  /** Values sent: what BambooHR says about them is shown without them. */
+  /** The values sent: they are removed from BambooHR's error text before it is shown. */
   sent?: EmployeeFields;
 }
 
-/** Basic authentication: the key is the user, and any text the password. */
+/** Basic authentication: the key is the user, and the password can be any text. */
 export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions, limits: HrisLimits): BambooApi {
   const line = openLine(url, { allowPrivate: allowPrivateAddress, limits });
   const authorization = `Basic ${Buffer.from(`${apiKey}:x`).toString('base64')}`;
@@ -59,7 +59,7 @@ function asThrottled(error: ConnectorError): ConnectorError {
   return new ConnectorError({ code: 'RATE_LIMITED', action: 'throttle', message, status, retryAfterMs, requestId });
 }
 
-/** The reason stands in a header, and the body is often empty. 409: a field's value was not accepted. */
+/** The reason is in a header, and the body is often empty. 409: a field's value was not accepted. */
 function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields): Refusal {
   const text = headers['x-bamboohr-error-message'] ?? headers['x-bamboohr-message'] ?? '';
   const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');

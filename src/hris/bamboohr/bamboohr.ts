@@ -24,7 +24,7 @@ import { type Bamboo, findEmployee, isTaken } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions, bamboohrWebhooks } from './options.ts';
 import { toBamboo } from './values.ts';
 
-/** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
+/** BambooHR through its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
   systemOf: ({ url }) => ({ url: sameAddress(url) }),
@@ -83,7 +83,7 @@ function filesOf(bamboo: Bamboo): Pick<HrisConnection, 'files'> {
   };
 }
 
-/** The key, and that every field we write is there. Reads no person. */
+/** Checks the key, and that every field we write exists. Reads no person. */
 async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
   const { options } = bamboo;
   const known = new Set((await readFields(bamboo, signal)).flatMap(({ id, alias }) => [id, alias ?? '']));
@@ -102,10 +102,10 @@ async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
 
 const Rows = z.array(z.looseObject({ id: z.coerce.string(), date: z.string().default('') }));
 
-/** What BambooHR keeps with a date, in the table `jobInfo`. */
+/** Fields that BambooHR keeps with a date, in the table `jobInfo`. */
 const DATED: readonly string[] = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
 
-/** Dated fields as a row of their table, the others at once. BambooHR knows no versions: the values are read before. */
+/** Writes dated fields as a row of their table, others at once. BambooHR has no versions: old values are read first. */
 async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
   const held = await readEmployee(bamboo, id, write.signal);
   if (held === undefined) throw notFound(id);
@@ -116,7 +116,7 @@ async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, w
   await updateEmployee(bamboo, id, Object.fromEntries(fields.filter((field) => !isDated(field))), write);
 }
 
-/** The row of that day; a new one holds what the row before it holds, because what a row leaves out is empty. */
+/** Writes the row of that day; a new row repeats the row before it, because fields left out of a row are empty. */
 async function amendJob(
   { api, options }: Bamboo,
   { id, from, fields }: { id: string; from: string; fields: EmployeeFields },
@@ -137,7 +137,7 @@ async function amendJob(
 }
 
 const Changed = z.looseObject({
-  // No employees: an empty list instead of an empty map.
+  // If there are no employees, the answer is an empty list instead of an empty map.
   employees: z.union([
     z.array(z.never()).transform(() => ({})),
     z.record(z.string(), z.looseObject({ action: z.string(), lastChanged: z.iso.datetime({ offset: true }) })),
@@ -146,9 +146,9 @@ const Changed = z.looseObject({
 
 const BEGINNING = '1970-01-01T00:00:00.000Z';
 
-/** Each of them costs a call. */
+/** Each employee costs a call. */
 const PAGE = 50;
-/** How late a change may appear in the list; published nowhere. */
+/** How late a change may appear in the list; not documented. */
 const OVERLAP_MS = 60_000;
 
 interface Change {
@@ -157,7 +157,7 @@ interface Change {
   at: string;
 }
 
-/** One page of the employees that changed. The list has ids and times; each employee is then read by itself. */
+/** One page of changed employees. The list has ids and times; each employee is then read by itself. */
 async function changedEmployees(
   bamboo: Bamboo,
   cursor: string | undefined,
@@ -181,13 +181,13 @@ async function changedEmployees(
   };
 }
 
-/** In the order of time, and of ids among equal times. */
+/** Sorts by time, and by id among equal times. */
 function placeOf({ at, id }: Change): string {
   return `${at} ${id.padStart(15, '0')}`;
 }
 
 async function readChanges({ api }: Bamboo, settled: string | undefined, signal: AbortSignal) {
-  // Whether a change at this very second is told is published nowhere, so a second more is asked for.
+  // It is not documented whether changes within this very second are included, so ask for a second more.
   const since = settled === undefined ? BEGINNING : new Date(Date.parse(settled) - 1_000).toISOString();
   const query = new URLSearchParams({ since, type: 'all' });
   const what = 'GET employees/changed';
@@ -240,7 +240,7 @@ async function readLists({ api }: Bamboo, signal: AbortSignal) {
   return Lists.parse(await api.json({ what: 'GET meta/lists', method: 'GET', path, signal }));
 }
 
-/** The values of one list that are not archived. @throws ConnectorError HRIS_LIST_UNKNOWN */
+/** The entries of one list that are not archived. @throws ConnectorError HRIS_LIST_UNKNOWN */
 async function readList(bamboo: Bamboo, list: string, signal: AbortSignal): Promise<ListEntry[]> {
   const lists = await readLists(bamboo, signal);
   const found = lists.find(({ fieldId, name, alias }) => [alias, fieldId, name].includes(list));
@@ -256,10 +256,10 @@ async function readList(bamboo: Bamboo, list: string, signal: AbortSignal): Prom
   });
 }
 
-/** Nobody is created without them; whatever else an account requires is published nowhere. */
+/** Every create needs these; which other fields an account requires is not documented. */
 const REQUIRED: ReadonlySet<string> = new Set(['firstName', 'lastName']);
 
-/** The account's fields with the values of its lists, custom ones beside the standard ones. */
+/** The account's fields with the values of its lists; custom fields are included. */
 async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<DescribedField[]> {
   const [fields, lists] = await Promise.all([readFields(bamboo, signal), readLists(bamboo, signal)]);
   const options = new Map(
@@ -272,7 +272,7 @@ async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<Desc
   const known = new Map(ours);
   return fields.map(({ id, name, type, alias }) => {
     const { key, field } = known.get(alias ?? id) ?? known.get(id) ?? {};
-    // Countries are codes here, whatever they are called there.
+    // Countries are codes in our fields, whatever BambooHR calls them.
     const values = field?.type === 'country' ? [] : (options.get(id) ?? []);
     return {
       key: key ?? alias ?? id,
@@ -285,7 +285,7 @@ async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<Desc
   });
 }
 
-/** A list holds one of its values, so it is a text here. */
+/** A list field holds a single value, so it is text for us. */
 const TYPES: Readonly<Record<string, DescribedField['type']>> = {
   text: 'text',
   textarea: 'text',
@@ -310,7 +310,7 @@ const View = z.looseObject({
   ),
 });
 
-/** Into a section of the employee's files, unless the same bytes are there under this name. */
+/** Puts a file into a section of the employee's files, unless the same bytes are there under this name. */
 async function deliverFile(
   bamboo: Bamboo,
   { id, category }: { id: string; category: number },
@@ -327,7 +327,7 @@ async function deliverFile(
   const encoded = new Response(form);
   const what = 'POST employees/{id}/files';
   const upload = { contentType: encoded.headers.get('content-type') ?? '', body: await encoded.bytes() };
-  // Whatever became of an upload, the next delivery looks first.
+  // Safe to repeat: the next delivery looks first.
   await bamboo.api.send({ what, method: 'POST', path: place, upload, idempotent: true, signal, beforeSend });
   return 'delivered';
 }
@@ -338,7 +338,7 @@ function filesPath(id: string): string {
 
 async function isThere({ api }: Bamboo, place: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean> {
   const call = { what: 'GET employees/{id}/files/view', method: 'GET', path: `${place}/view`, signal } as const;
-  // Without a section that we may see the answer is 404, as it is for an employee who is not there.
+  // Without a section that we may see, the answer is 404, as for an unknown employee.
   const view = await api.json(call).catch((error: unknown) => {
     if (isConnectorError(error) && error.status === 404) return { categories: [] };
     throw error;

@@ -6,10 +6,10 @@ import { type Bamboo, findEmployee } from './find.ts';
 import { readName } from './options.ts';
 import { assertComplete, fromBamboo, toBamboo } from './values.ts';
 
-/** More fields are refused in one request. */
+/** A request with more fields is refused. */
 const MOST_FIELDS = 400;
 
-/** One employee by its id, with dates to come: without them a future hire looks blank. */
+/** One employee by id, including future-dated values: without these a future hire looks blank. */
 export async function readEmployee(
   { api, options }: Bamboo,
   id: string,
@@ -51,12 +51,12 @@ function absent(error: unknown): undefined {
   if (!isConnectorError(error) || error.status !== 404) throw error;
 }
 
-/** 0 means the employee behind the key. */
+/** 0 means the employee who owns the key. */
 function isEmployeeId(id: string): boolean {
   return /^[1-9]\d{0,14}$/.test(id);
 }
 
-/** ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. BambooHR itself would create a second one. */
+/** ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. BambooHR itself would make a second one. */
 export async function createEmployee(
   bamboo: Bamboo,
   fields: EmployeeFields,
@@ -74,12 +74,12 @@ export async function createEmployee(
   const what = 'POST employees';
   const call = { what, method: 'POST', path: '/api/v1/employees', body, sent: fields, signal, beforeSend } as const;
   const id = idIn(await api.send(call));
-  // The number may be given by BambooHR; a reading that fails takes nothing back.
+  // BambooHR may assign the number itself; a failed read does not undo the create.
   const record = await readEmployee(bamboo, id, signal).catch(() => undefined);
   return { kind: 'created', ref: record?.ref ?? { id } };
 }
 
-/** From Location, which is the resource's address or the page's: `/v1/employees/40598`, `employee.php?id=40598`. */
+/** The id from Location, the address of the resource or of its page: `/v1/employees/40598`, `employee.php?id=40598`. */
 function idIn({ headers, status, requestId }: HttpAnswer): string {
   const location = String(headers.location ?? '');
   const id = /\/employees\/(\d+)/.exec(location)?.[1] ?? /[?&]id=(\d+)/.exec(location)?.[1];
@@ -95,7 +95,7 @@ function idIn({ headers, status, requestId }: HttpAnswer): string {
   });
 }
 
-/** Writes only the fields given. */
+/** Writes only the given fields. */
 export async function updateEmployee(
   { api, options }: Bamboo,
   id: string,

@@ -12,17 +12,17 @@ const Rows = z.array(
 /** The account's names of the statuses. */
 type Statuses = NonNullable<Bamboo['options']['employment']>;
 
-/** A row of the table of employment statuses, which counts from its date on. */
+/** A row in the table of employment statuses, valid from its date on. */
 interface StatusRow {
   date: string;
   employmentStatus: string;
 }
 
 /**
- * A former employee becomes active by a row in the table of employment statuses; the record stays. The fields go first:
- * whoever is shown as active again has them. A row that ends the employment on that day or later would end it again, so
- * it becomes an active one. The earliest is written last: an attempt that is cut short still shows a former employee,
- * and is made again.
+ * Makes a former employee active again by a row in the table of employment statuses; the record stays. The fields are
+ * written first, so that an employee who shows as active has them. A row that ends the employment on that day or later
+ * would end it again, so it is changed to active. The earliest row is written last: after an interruption the employee
+ * still shows as former, and the rehire is repeated.
  */
 export async function rehireEmployee(
   bamboo: Bamboo,
@@ -41,8 +41,8 @@ export async function rehireEmployee(
 }
 
 /**
- * The last day is the date of the row that ends the employment: a row more, unless it is there. A later row that makes
- * somebody active, as a rehire leaves one, would undo it, so it becomes an ending one.
+ * Ends the employment with a row dated on the last day, unless it exists. A later row that makes the employee active,
+ * as a rehire leaves it, would undo that, so it is changed to ended.
  */
 export async function terminateEmployee(
   bamboo: Bamboo,
@@ -57,13 +57,13 @@ export async function terminateEmployee(
   await writeStatus(bamboo, { id }, { date: lastDay, employmentStatus: ended }, write);
 }
 
-/** By their dates: BambooHR gives them in no order. */
+/** Sorted by date: BambooHR returns them unsorted. */
 async function readStatuses({ api }: Bamboo, id: string, { signal }: WriteOptions) {
   const call = { what: 'GET employees/{id}/tables/employmentStatus', method: 'GET', path: pathOf(id), signal } as const;
   return Rows.parse(await api.json(call)).toSorted((a, b) => a.date.localeCompare(b.date));
 }
 
-/** Over a row that is there, or as a new one. */
+/** Replaces a row, or adds a new one. */
 async function writeStatus(
   { api }: Bamboo,
   { id, rowId }: { id: string; rowId?: string },

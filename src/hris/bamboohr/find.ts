@@ -20,21 +20,21 @@ type Row = Record<string, string>;
 interface Search {
   /** Names of fields in the dataset. */
   fields: readonly string[];
-  /** Undefined where the dataset cannot be filtered by it. */
+  /** Undefined if the dataset cannot be filtered by it. */
   filter: string | undefined;
   fits: (row: Row) => boolean;
 }
 
-/** More employees than this are not read to prove that somebody is not there. */
+/** At most this many pages are read to prove that an employee does not exist. */
 const MOST_PAGES = 20;
 const PAGE_SIZE = 1_000;
 const ID = 'employeeId';
 const NUMBER = 'employeeNumber';
 
 /**
- * Looks in the dataset: by its filter first, and where that finds nobody, through all of it. Whether a filter folds
- * case, or knows custom fields, is published nowhere, so an empty answer of a filter alone proves nothing. A mere name
- * proves nothing anyway, and is not worth reading everybody.
+ * Searches the dataset: by its filter first, and in full if that finds nobody. It is not documented whether a filter
+ * ignores case or knows custom fields, so an empty result of a filter proves nothing. A mere name proves nothing
+ * either, so it is not worth reading everybody.
  */
 export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSignal): Promise<Found> {
   const search = searchFor(bamboo.options, key);
@@ -47,7 +47,7 @@ export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSi
   return foundBy(key, found.hits.map(refOf), found.complete);
 }
 
-/** Whether somebody has a value, read as above: an empty answer of a filter alone proves nothing. */
+/** Whether somebody has this value, searched as above: an empty result of a filter proves nothing. */
 export async function isTaken(bamboo: Bamboo, name: string, value: string, signal: AbortSignal): Promise<boolean> {
   const field = bamboo.options.fields[name];
   if (field === undefined) throw new Error(`The connection was opened without a field ${name}.`);
@@ -96,7 +96,7 @@ async function readPage({ api, options }: Bamboo, search: Search, page: number, 
   return { rows: data.map((one) => textRow(one.fields)), pages: meta?.totalPages ?? 1 };
 }
 
-/** Numbers come as numbers or as text. */
+/** Numbers arrive as numbers or as text. */
 function textRow(fields: Record<string, unknown>): Row {
   const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)]));
@@ -130,7 +130,7 @@ function byEmail({ fields }: BambooOptions, value: string): Search | undefined {
   };
 }
 
-/** Names are compared here, so that nobody's collation decides who is who. */
+/** Names are compared here, so that no server's collation decides on identity. */
 function byPerson({ fields }: BambooOptions, key: Extract<FindKey, { by: 'person' }>): Search | undefined {
   const { givenName, familyName, birthDate } = fields;
   if (givenName === undefined || familyName === undefined || birthDate === undefined) return undefined;
@@ -164,7 +164,7 @@ function byName(
   };
 }
 
-/** OData: a quote inside is doubled. */
+/** OData: a quote inside a text is doubled. */
 function quoted(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

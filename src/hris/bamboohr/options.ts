@@ -8,7 +8,7 @@ const fieldName = z.string().regex(/^[\w.]+$/, "expected the field's name or ali
 
 const field = z.strictObject({
   name: fieldName,
-  /** Where reading calls it otherwise than writing. */
+  /** The field's name in answers, if it differs from its name in writes. */
   readAs: fieldName.optional(),
   label: z.string().optional(),
   type: z.enum(['text', 'number', 'date', 'boolean', 'list', 'country']).default('text'),
@@ -17,7 +17,7 @@ const field = z.strictObject({
 
 type FieldInput = z.input<typeof field>;
 
-/** Standard fields of an employee; a tenant adds its own, or names others, with `fields`. */
+/** Standard fields of an employee; a tenant adds or replaces fields with `fields`. */
 const DEFAULT_FIELDS: Record<string, FieldInput> = {
   givenName: { name: 'firstName', label: 'First name', required: true },
   familyName: { name: 'lastName', label: 'Last name', required: true },
@@ -30,37 +30,37 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   city: { name: 'city', label: 'City' },
   country: { name: 'country', label: 'Country', type: 'country' },
   startDate: { name: 'hireDate', label: 'Hire date', type: 'date' },
-  // Written as dateOfBirth, and read as birthDate.
+  // Written as dateOfBirth, but read as birthDate.
   birthDate: { name: 'dateOfBirth', readAs: 'birthDate', label: 'Birth date', type: 'date' },
 };
 
-/** Where people see an employee. Assumed: the vendor's document shows no page of one (README). */
+/** The page of an employee. Assumed: the vendor's document shows no such page (README). */
 const PROFILE = '/employees/employee.php?id={id}';
 
-/** What stands beside `kind: bamboohr` and `connection` in a tenant file. */
+/** The options beside `kind: bamboohr` and `connection` in a tenant file. */
 export const bamboohrOptions = z
   .strictObject({
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the company, https://acme.bamboohr.com' }),
-    /** A reference to it in the tenant file. */
+    /** A reference in the tenant file. */
     apiKey: z.string().min(1),
-    /** Private keys of the webhooks that were made for us, as references; without one none is taken. */
+    /** Private keys of the webhooks made for us, as references; without any, no webhook is accepted. */
     webhookKeys: z
       .array(z.string().min(1), 'expected a list such as [file:bamboohr-hook.key]')
       .max(2, 'expected at most two keys: the current one and the one being rotated')
       .optional(),
-    /** One of them, as tenant files had it before there were several. */
+    /** A single key, as in tenant files of earlier versions. */
     webhookKey: z.string().min(1).optional(),
-    /** A text field that the customer made for our reference; `none` where there is none. */
+    /** A text field that the customer made for our reference, or `none`. */
     referenceField: fieldName,
-    /** The dataset that employees are looked up in. */
+    /** The dataset in which employees are looked up. */
     dataset: fieldName.default('employee'),
-    /** How long a new employee may be missing there. Unpublished; a minute is our assumption. */
+    /** How long the dataset may lack a new employee. Not documented; a minute is our assumption. */
     readLag: duration.default(60_000),
-    /** Names of the account's employment statuses; without them nobody is rehired or terminated. */
+    /** The account's names of employment statuses; without them nobody is rehired or terminated. */
     employment: z.strictObject({ active: z.string().min(1), ended: z.string().min(1) }).optional(),
-    /** The id of the section of employees' files that ours go to; without it none is delivered. */
+    /** Id of the section of employees' files for our files; without it none is delivered. */
     fileCategory: z.int().positive().optional(),
-    /** Where people see an employee, where it is not at `url`: https://hr.example/people/{id}. */
+    /** The page of an employee, if it is not at `url`: https://hr.example/people/{id}. */
     employeeUrl: employeeUrl.optional(),
     fields: z.record(z.string(), field).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
@@ -72,7 +72,7 @@ export const bamboohrOptions = z
     fields: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...options.fields },
   }));
 
-/** The time is signed behind the body. Event-based payloads name one employee, field-based ones some. */
+/** The signature covers body and time. Event-based payloads name one employee, field-based ones several. */
 export const bamboohrWebhooks: WebhookSigning = {
   header: 'x-bamboohr-signature',
   algorithm: 'sha256',
@@ -89,7 +89,7 @@ export const bamboohrWebhooks: WebhookSigning = {
 export type BambooField = z.output<typeof field>;
 export type BambooOptions = z.output<typeof bamboohrOptions>;
 
-/** What the mapping of an employee may write. Countries are ISO codes here, and names over there. */
+/** The fields that an employee mapping may write. Countries are ISO codes here, and names in BambooHR. */
 export function bamboohrFields({ fields }: BambooOptions): FieldDef[] {
   return Object.entries(fields).map(([key, { name, label, type, required }]) => ({
     key,

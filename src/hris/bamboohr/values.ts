@@ -4,7 +4,7 @@ import { type ReadCell, type ReadFields, readCell, readFields } from '../read-ce
 import { refuseFields } from '../refuse-fields.ts';
 import { type BambooField, type BambooOptions, readName } from './options.ts';
 
-/** Fields as BambooHR writes them. Every field that does not fit is named at once, without its value. */
+/** Converts fields to BambooHR's form. Names every field that does not fit at once, without its value. */
 export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeFields): Record<string, unknown> {
   const problems: Record<string, string> = {};
   const written: Record<string, unknown> = {};
@@ -18,7 +18,7 @@ export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeField
   return written;
 }
 
-/** A new employee must have every required field; an update must not empty one. */
+/** A new employee needs every required field; an update must not empty one. */
 export function assertComplete({ fields: known }: BambooOptions, fields: EmployeeFields, isNew: boolean): void {
   const missing = Object.entries(known).filter(
     ([key, { required }]) => required && (key in fields ? isEmpty(fields[key]) : isNew),
@@ -28,7 +28,7 @@ export function assertComplete({ fields: known }: BambooOptions, fields: Employe
   throw refuseFields('MISSING_FIELD', 'BambooHR requires', details);
 }
 
-/** The fields of an answer, which names them as reading does; what it leaves out is empty or not ours to see. */
+/** The fields of an answer, under their names for reading; absent ones are empty or not visible to us. */
 export function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): ReadFields {
   return readFields(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
 }
@@ -49,7 +49,7 @@ function toText({ type }: BambooField, value: FieldValue): unknown {
 }
 
 function fromText({ type }: BambooField, value: unknown): ReadCell {
-  // A date that is not set is all zeros.
+  // An unset date is all zeros.
   if (value === '0000-00-00') return { value: null };
   if (type === 'list') return readCell(type, typeof value === 'string' && value !== '' ? value.split(',') : value);
   if (type !== 'country') return readCell(type, value);

@@ -3,8 +3,8 @@ import { duration } from '../duration.ts';
 import { employeePage } from '../employee-url.ts';
 
 /**
- * The file that describes one HR system over HTTP (`hris: { kind: http, definition: ./acme.yaml }`). Expressions
- * read answers (a path, or JSONata); templates with `{placeholders}` make requests. load-definition checks both.
+ * The file that describes one HR system over HTTP (`hris: { kind: http, definition: ./acme.yaml }`). Expressions read
+ * answers (a path, or JSONata); templates with `{placeholders}` make requests. load-definition checks both.
  */
 const expression = z.string().min(1).describe('A path such as name.givenName, or a JSONata expression');
 const template = z.string().min(1).describe('A text with {placeholders}');
@@ -301,7 +301,7 @@ export const definitionSchema = z.strictObject({
     .describe('Of { status, headers, body }: words that may be shown; sent values are cut out'),
 });
 
-/** Whether a YAML file of a folder of tenants is a definition. */
+/** Whether a YAML file in a folder of tenants is a definition. */
 export function isDefinitionFile(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
 }

@@ -4,11 +4,11 @@ import type { Expression, PathStep } from './expression.ts';
 import type { DefinitionHooks } from './hooks.ts';
 import type { Template } from './template.ts';
 
-/** One call that a definition describes. */
+/** A call that a definition describes. */
 export interface CallPlan {
   /** Names it in messages: `GET /Users/{id}`. */
   what: string;
-  /** What it is for, as the definition names it, and where that stands: `create`, `acme-hr.yaml:31:3`. */
+  /** The call's purpose in the definition, and its place: `create`, `acme-hr.yaml:31:3`. */
   purpose: string;
   at: string;
   method: HttpMethod;
@@ -16,7 +16,7 @@ export interface CallPlan {
   query: Readonly<Record<string, Template>>;
   headers: Readonly<Record<string, Template>>;
   body: Template | undefined;
-  /** A multipart form in place of a body. */
+  /** A multipart form instead of a body. */
   form?: Readonly<Record<string, Template>> | undefined;
   paging: (PagingOf & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
 }
@@ -30,11 +30,11 @@ export interface SearchPlan extends CallPlan {
 export interface WritePlan extends CallPlan {
   as: WriteOf['as'];
   set: readonly { at: readonly PathStep[]; value: Template }[];
-  /** The record's version is named in the request: the write is refused where the record has changed. */
+  /** The request names the record's version: the system refuses the write if the record has changed. */
   isConditional: boolean;
 }
 
-/** A part of an employee that has a record of its own. */
+/** A part of an employee with a record of its own. */
 export interface StepPlan {
   name: string;
   fields: readonly string[];
@@ -54,11 +54,11 @@ export interface FilesPlan {
 export interface FieldPlan extends Omit<FieldOf, 'read'> {
   key: string;
   path: readonly PathStep[];
-  /** Where it is not read at its path. */
+  /** Set if the field is not read at its path. */
   read: Expression | undefined;
 }
 
-/** A definition that was checked: every expression and template is ready to be used. */
+/** A checked definition: every expression and template is compiled. */
 export interface HttpDefinition
   extends Pick<
     Definition,
@@ -73,7 +73,7 @@ export interface HttpDefinition
     version: Expression | undefined;
   };
   search: Readonly<Partial<Record<'reference' | 'number' | 'email' | 'person' | 'name', SearchPlan>>>;
-  /** By field: who has a value of it. */
+  /** By field: how to find the employees who have a value of it. */
   taken: ReadonlyMap<string, SearchPlan>;
   everybody: (CallPlan & { items: Expression }) | undefined;
   reading: CallPlan & { item: Expression; absent: readonly number[] };
@@ -94,15 +94,15 @@ export interface HttpDefinition
         >)
     | undefined;
   steps: readonly StepPlan[];
-  /** Where people see an employee, with {id} or {number}. */
+  /** The address of an employee's page, with {id} or {number}. */
   employeeUrl: string | undefined;
   /** By name. */
   lists: ReadonlyMap<string, ListPlan>;
-  /** Open positions are read and written as employees are. */
+  /** Open positions are read and written like employees. */
   positions: { of: HttpDefinition; listing: CallPlan & { items: Expression } } | undefined;
   filing: FilesPlan | undefined;
   describing: (CallPlan & { fields: Expression }) | undefined;
-  /** Texts of a certificate of ours. */
+  /** Our client certificate and its key. */
   tls: { certificate: Template; key: Template } | undefined;
   hooks: DefinitionHooks;
   probing: CallPlan;
@@ -122,7 +122,7 @@ export type AuthPlan =
   | { kind: 'oauth2'; texts: Readonly<Record<string, Template>>; grant: string; credentials: 'basic' | 'body' }
   | { kind: 'login'; call: CallPlan; token: Expression; headers: Readonly<Record<string, Template>> };
 
-/** How a list is read, and what its entries are. */
+/** How to read a list and its entries. */
 export interface ListPlan extends CallPlan {
   items: Expression;
   id: Expression;

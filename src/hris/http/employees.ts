@@ -11,29 +11,29 @@ import type { Answer, Call, DefinedLine } from './line.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
 
-/** One open connection of a kind that a definition describes. */
+/** An open connection of a kind that a definition describes. */
 export interface Defined {
   definition: HttpDefinition;
   line: DefinedLine;
 }
 
-/** A record as the system gave it, and as an employee. */
+/** A record in the system's form, and as an employee. */
 interface Held {
   raw: unknown;
   record: EmployeeRecord;
 }
 
-/** More employees than this are not read to prove that somebody is not there. */
+/** At most this many employees are read to prove that somebody does not exist. */
 const MOST_SCANNED = 5_000;
-/** Fields that hold an e-mail address. */
+/** Fields with e-mail addresses. */
 const ADDRESSES = ['email', 'workEmail'];
 const NAMES = ['name', 'givenName', 'familyName', 'birthDate'];
-/** Fields that a hit is compared by. */
+/** Fields that a hit is compared by, for each kind of search. */
 const COMPARED = { reference: [], number: [], email: ADDRESSES, person: NAMES, name: NAMES } as const;
 
 /**
- * Every hit is compared again here. An empty answer counts where the definition trusts it and nothing was left out;
- * where it does not, everybody is gone through, if the definition says how. A mere name is not worth that.
+ * Finds an employee; every hit is compared again here. An empty result counts if the definition trusts it and nothing
+ * was left out; otherwise all employees are read, if the definition says how. A mere name is not worth that.
  */
 export async function findEmployee(defined: Defined, key: FindKey, signal: AbortSignal): Promise<Found> {
   const { search, everybody } = defined.definition;
@@ -52,8 +52,8 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
 }
 
 /**
- * Whether anybody has this value in a field, whatever its capitals. Everybody is gone through where the definition has
- * no search for it, or does not trust its empty answer; of more people than that the search alone is asked.
+ * Whether anybody has this value in a field, ignoring case. Reads all employees if the definition has no search for the
+ * field or does not trust its empty result; if there are too many, relies on the search alone.
  * @throws ConnectorError HRIS_TOO_MANY (reject)
  */
 export async function isTaken(defined: Defined, field: string, value: string, signal: AbortSignal): Promise<boolean> {
@@ -82,7 +82,7 @@ function wholeName(key: FindKey): { fullName?: string } {
   return key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
 }
 
-/** Whether records say it at all. */
+/** Whether records contain what this search compares. */
 function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean {
   const has = (key: string): boolean => fields.some((field) => field.key === key);
   if (by === 'reference') return record.reference !== undefined;
@@ -93,7 +93,7 @@ function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean 
 
 interface Hits {
   refs: EmployeeRef[];
-  /** Nobody was left out. */
+  /** All employees were seen. */
   isWhole: boolean;
 }
 
@@ -106,7 +106,7 @@ function hitsOf(defined: Defined, call: Search, key: FindKey): Promise<Hits> {
   return lookThrough(defined, call, compared, (record) => fitsKey(record, key, ADDRESSES));
 }
 
-/** Those of a list that fit; of each only what is `compared` is read. */
+/** The records of a list that match; reads only the `compared` fields of each. */
 async function lookThrough(
   { line }: Defined,
   call: Search,
@@ -131,7 +131,7 @@ async function lookThrough(
   return { refs: [...hits.values()], isWhole };
 }
 
-/** A search may go through thousands: of each only what tells whether it fits is read. */
+/** The fields needed to compare a hit: a search may read thousands of records. */
 function comparedBy({ record, fields, hooks, nothing }: HttpDefinition, by: FindKey['by']) {
   const keys: readonly string[] = COMPARED[by];
   return {
@@ -142,7 +142,7 @@ function comparedBy({ record, fields, hooks, nothing }: HttpDefinition, by: Find
   };
 }
 
-/** The records of a list, or the one that an answer is. An answer without any list is no empty list. */
+/** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */
 export async function recordsIn(
   { status, body, at }: Answer,
   plan: CallPlan & { items: Expression; absent?: readonly number[] },
@@ -183,7 +183,7 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
   if (answer === undefined || plan.absent.includes(answer.status)) return undefined;
   const given = await plan.item(answer.body);
   const raw: unknown = Array.isArray(given) ? given[0] : given;
-  // Some answer that nobody is there with nothing.
+  // Some systems answer with an empty list if the employee does not exist.
   if (Array.isArray(given) && given.length === 0) return undefined;
   const record = await toEmployee(definition, raw);
   const { requestId } = answer.at;
@@ -193,7 +193,7 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
   throw unreadable(plan.what, 'with another employee than the one that was asked for', '"read"', requestId);
 }
 
-/** ALREADY_EXISTS (ignore, details: the ref) where the reference is taken. */
+/** ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
 export async function createEmployee(
   defined: Defined,
   fields: EmployeeFields,
@@ -218,8 +218,8 @@ export async function createEmployee(
 }
 
 /**
- * Makes or changes the parts of an employee that have records of their own, before the employee; gives their ids. What
- * was made before by this reference is found again: only the last write, the employee, tells a create from none.
+ * Makes or changes the parts of an employee that have records of their own, before the employee itself; returns their
+ * ids. Parts made earlier for this reference are found again, so only the last write, the employee, must happen once.
  */
 async function takeSteps(
   { definition, line }: Defined,
@@ -235,11 +235,11 @@ async function takeSteps(
     if (isNeeded && id !== undefined && update !== undefined)
       await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, idempotent: true, sent: fields });
     else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
-      // What was made before, and what others share, is taken; without a reference only the latter.
+      // Reuses parts made earlier and parts that others share; without a reference only the latter.
       if (id === undefined && find !== undefined && (reference !== undefined || from === undefined))
         id = idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body));
       if (id === undefined) {
-        // Where it is found again, a lost answer is no question: only the employee itself must be made once.
+        // A part that can be found again may be created twice after a lost answer: only the employee must be made once.
         const idempotent = find !== undefined;
         const answer = await line.send({ plan: create, values, signal, beforeSend, idempotent, sent: fields });
         id = idOf(await create.id(answer));
@@ -308,12 +308,12 @@ async function created(
 ): Promise<CreateResult> {
   if (number !== undefined) return { kind: 'created', ref: { id, number } };
   if (defined.definition.record.number === undefined) return { kind: 'created', ref: { id } };
-  // The system may give the number itself; a reading that fails takes nothing back.
+  // The system may assign the number itself; a failed read does not undo the create.
   const read = await readEmployee(defined, id, signal).catch(() => undefined);
   return { kind: 'created', ref: read?.ref ?? { id } };
 }
 
-/** What became of a create that was pending. */
+/** The outcome of a pending create. */
 export async function askCreate(defined: Defined, ticket: string, signal: AbortSignal): Promise<CreateResult> {
   const { definition, line } = defined;
   const plan = definition.asking;
@@ -338,7 +338,7 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
 }
 
-/** Writes only the fields given. */
+/** Writes only the given fields. */
 export async function updateEmployee(
   defined: Defined,
   id: string,
@@ -350,7 +350,7 @@ export async function updateEmployee(
   await writeRecord(defined, defined.definition.updating, { id, fields }, options);
 }
 
-/** Over the values that this was decided from; where the system has versions nobody's edit can come between. */
+/** Changes only the values that this was decided from; in a system with versions no other edit can come between. */
 export async function amendEmployee(
   defined: Defined,
   id: string,
@@ -409,7 +409,7 @@ async function writeRecord(
   await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
 }
 
-/** Others would lead to another address. */
+/** Other ids would change the address. */
 function isAddressable(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && !id.includes('\0');
 }

@@ -1,20 +1,20 @@
 import jsonata from 'jsonata';
 
-/** A place in a record: names, and items of a list, picked by one of their own values. */
+/** A step in a record: a name, or the item of a list that has this value. */
 export type PathStep = { name: string } | { where: string; is: string };
 
-/** Reads something out of an answer, at once or as a promise. Undefined where nothing is there. */
+/** Reads something from an answer, directly or as a promise. Undefined if it is not there. */
 export type Expression = (input: unknown) => unknown;
 
-/** What is wrong with a text that should be an expression, in words for the line it stands on. */
+/** The fault of an invalid expression, worded for the line it is on. */
 export class BadExpression extends Error {}
 
 const NAME = /(?:`([^`]+)`|([A-Za-z_$][\w$-]*))/y;
 const PICKED = /\[\s*([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]/y;
 
 /**
- * The steps of a plain path: `name.givenName`, `emails[type="work"].value`, and names of any form in backticks.
- * Undefined where the text is more than that.
+ * The steps of a plain path: `name.givenName`, `emails[type="work"].value`, or any name in backticks. Undefined if the
+ * text is more than a path.
  */
 export function plainPath(text: string): PathStep[] | undefined {
   const steps: PathStep[] = [];
@@ -41,9 +41,9 @@ export function plainPath(text: string): PathStep[] | undefined {
 const COMPARED = /^([^"'=]+?)\s*=\s*(?:"([^"\\]*)"|'([^'\\]*)')$/;
 
 /**
- * Paths, the first of some (`a ?? b`), and a path that is compared with a text mean what they mean in JSONata, and are
- * read much faster.
- * @throws BadExpression where it is neither a path nor JSONata
+ * Paths, alternatives (`a ?? b`), and a path compared with a text mean the same as in JSONata, but are evaluated much
+ * faster.
+ * @throws BadExpression if the text is neither a path nor JSONata
  */
 export function compileExpression(text: string): Expression {
   const paths = text.split('??').map((one) => plainPath(one.trim()));
@@ -67,7 +67,7 @@ export function compileExpression(text: string): Expression {
 function compileJsonata(text: string): Expression {
   try {
     const compiled = jsonata(text);
-    // On an answer that it was not written for an expression may fail: then it reads nothing, as a path would.
+    // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
     return async (input) => plain(await compiled.evaluate(input).catch(() => undefined));
   } catch (error) {
     const { message, position } = error as { message?: string; position?: number };
@@ -76,7 +76,7 @@ function compileJsonata(text: string): Expression {
   }
 }
 
-/** JSONata marks its own lists. */
+/** JSONata's lists carry marks; copy them to plain lists. */
 function plain(value: unknown): unknown {
   return Array.isArray(value) ? Array.from(value as unknown[]) : value;
 }
@@ -92,7 +92,7 @@ export function readPath(record: unknown, path: readonly PathStep[]): unknown {
   return value;
 }
 
-/** Puts a value at its place, making what leads there. The record is changed. */
+/** Puts a value at a path and makes the levels above it. Changes the record. */
 export function writePath(record: Record<string, unknown>, path: readonly PathStep[], value: unknown): void {
   let level: Record<string, unknown> = record;
   for (const [at, step] of path.entries()) {
@@ -125,7 +125,7 @@ function objectAt(level: Record<string, unknown>, name: string): Record<string, 
   return object;
 }
 
-/** Of a list's items. Where none has it, it was not meant: nobody must be taken for absent by a wrong path. */
+/** Values of a list's items; undefined if none has the name: a wrong path must not look like an absent employee. */
 function membersOf(list: readonly unknown[], name: string): unknown[] | undefined {
   const found = list.map((item) => memberOf(item, name)).filter((item) => item !== undefined);
   return found.length === 0 && list.length > 0 ? undefined : found.flat();

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import { loadModule } from '../module.ts';
 
-/** What a definition's file cannot say, as functions that a module beside it exports as `hooks`. None may wait. */
+/** Functions for what a definition's file cannot express; a module beside it exports them. All are synchronous. */
 export interface DefinitionHooks {
-  /** Changes a request directly before it is sent: signs it, for example. */
+  /** Changes a request directly before it is sent, for example to sign it. */
   request?(request: HookedRequest, options: Readonly<Record<string, string>>): HookedRequest;
-  /** A record as the system gave it, before its fields are read. */
+  /** Changes a record from the system before its fields are read. */
   record?(raw: unknown): unknown;
-  /** What is about to be written, before it becomes the body; `purpose` is that of the definition: `create`. */
+  /** Changes a record before it becomes the body; `purpose` is the definition's: `create`. */
   write?(record: unknown, purpose: string): unknown;
 }
 
 export interface HookedRequest {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string>;
   body: string | undefined;

@@ -42,11 +42,11 @@ import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText } from './template.ts';
 
-/** A definition as a tenant's options carry it: where it stands, and what it says. */
+/** A definition in a tenant's options: its file and text. */
 const definitionFile = z.object({ file: z.string(), text: z.string() });
 export type DefinitionFile = z.output<typeof definitionFile>;
 
-/** What stands beside `kind` and `connection` in a tenant file, whatever the definition. */
+/** The options beside `kind` and `connection` in a tenant file, for every definition. */
 export interface CommonOptions {
   url: string;
   readLag?: number | undefined;
@@ -82,14 +82,14 @@ export const http: HrisAdapter<CommonOptions> = {
   },
 };
 
-/** A kind of its own that a definition of ours describes: `src/hris/kinds/NAME.yaml`. */
+/** A kind of its own, described by our definition `src/hris/kinds/NAME.yaml`. */
 export function definedKind(name: string): HrisAdapter<CommonOptions> {
   let made: HrisAdapter<CommonOptions> | undefined;
   const make = (): HrisAdapter<CommonOptions> => {
     const file = fileURLToPath(new URL(`../kinds/${name}.yaml`, import.meta.url));
     return adapterOf({ file, text: readFileSync(file, 'utf8') });
   };
-  // Every process lists the kinds, and few need this one: it is read where it is asked for.
+  // Every process lists the kinds, but few need this one, so it is read on first use.
   return { ...http, definedBy: () => (made ??= make()) };
 }
 
@@ -145,20 +145,20 @@ function fieldsOf({ fields, taken, everybody }: HttpDefinition): FieldDef[] {
   }));
 }
 
-/** A definition as it was read, and an open connection with what only `hris test` needs of it. */
+/** An open connection of a definition, and what only `hris test` needs. */
 export interface OpenDefinition {
   connection: HrisConnection;
-  /** Takes an employee away for good; absent where the definition does not say how. */
+  /** Deletes an employee for good; absent if the definition does not say how. */
   remove?: (id: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** Those of the definition's own that are no secrets: which of them names a company, only its author knows. */
+/** The definition's own options that are not secret: only its author knows which of them names a company. */
 function openOptions(definition: HttpDefinition, options: CommonOptions): Record<string, string> {
   const open = Object.entries(definition.options).filter(([, { secret }]) => !secret);
   return Object.fromEntries(open.map(([key]) => [key, String(options[key])]));
 }
 
-/** What a tenant file may say beside `kind` and `connection`. */
+/** The options that a tenant file may have beside `kind` and `connection`. */
 export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOptions> {
   const own = Object.entries(definition?.options ?? {}).map(([key, option]) => {
     const text = z.string(`expected a text${option.about === undefined ? '' : `: ${option.about}`}`).min(1);
@@ -175,7 +175,7 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
   return z.strictObject({ ...common, ...Object.fromEntries(own) }) as unknown as z.ZodType<CommonOptions>;
 }
 
-/** Opens what a definition describes; `watch` is told of each request. */
+/** Opens the system that a definition describes; `watch` is called for each request. */
 export function openDefinition(
   definition: HttpDefinition,
   options: CommonOptions,
@@ -233,7 +233,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
   };
 }
 
-/** Every entry that may be chosen; one without an id or a label is none. */
+/** Every entry that can be chosen; entries without an id or a label are skipped. */
 async function readList({ definition, line }: Defined, list: string, signal: AbortSignal): Promise<ListEntry[]> {
   const plan = definition.lists.get(list);
   if (plan === undefined) throw new Error(`The definition has no list ${list}.`);
@@ -253,13 +253,13 @@ async function readList({ definition, line }: Defined, list: string, signal: Abo
   return entries;
 }
 
-/** Open positions, read and written by what the definition says of one of them. */
+/** Open positions, read and written as the definition describes. */
 function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['positions']>['listing']): Requisitions {
   const read = async (id: string, signal: AbortSignal): Promise<Requisition[]> => {
     const found = await readEmployee(defined, id, signal);
     return found === undefined || found.former === true ? [] : [positionOf(found)];
   };
-  /** A position may be filled between two calls, and most systems let a filled one be edited. */
+  /** A position may be filled between two calls, and most systems allow edits of a filled one. */
   const assertOpen = async (id: string, signal: AbortSignal): Promise<void> => {
     if ((await read(id, signal)).length > 0) return;
     const message = `${defined.definition.name} has no open requisition with this id.`;
@@ -305,7 +305,7 @@ const Described = z.looseObject({
   maxLength: z.int().positive().optional(),
 });
 
-/** Fields as the system itself has them now; those of the definition under its names. */
+/** The fields as the system itself describes them; fields of the definition have its names. */
 async function describeFields(
   { definition, line }: Defined,
   plan: NonNullable<HttpDefinition['describing']>,
@@ -318,15 +318,15 @@ async function describeFields(
     if (!parsed.success) return [];
     const { place, label = place, type, required, options, maxLength } = parsed.data;
     const field = definition.fields.find(({ at }) => at === place);
-    // A list of no options is no list: nothing would fit it.
+    // An empty list of options is dropped: no value would fit it.
     const known = { ...(options?.length && { options }), ...(maxLength && { maxLength }) };
     return [{ key: field?.key ?? place, label, isField: field !== undefined, type, required, ...known }];
   });
 }
 
-/** Where each is read by itself, each costs a call. */
+/** Employees are read one by one, so each costs a call. */
 const READ_PAGE = 50;
-/** Where the list has them whole, a page costs the list again. */
+/** The list has complete employees, so each page costs the list again. */
 const LISTED_PAGE = 200;
 
 interface Change {
@@ -336,7 +336,7 @@ interface Change {
   raw: unknown;
 }
 
-/** One page of the employees that changed, in the order of their stamps, and of their ids among equal ones. */
+/** One page of changed employees, ordered by stamp, and by id among equal stamps. */
 async function changedEmployees(
   defined: Defined,
   plan: NonNullable<HttpDefinition['changing']>,
@@ -410,7 +410,7 @@ function placeOf({ at, id }: Change): string {
   return `${at} ${id.padStart(40, '0')}`;
 }
 
-/** Into the employee's record, unless the same bytes are there under this name. */
+/** Puts a file into the employee's record, unless the same bytes are there under this name. */
 async function deliverFile(
   defined: Defined,
   plan: FilesPlan,
@@ -425,7 +425,7 @@ async function deliverFile(
     'file.mediaType': file.mediaType,
     'file.base64': file.bytes.toString('base64'),
   };
-  // What became of an upload does not matter: the next delivery looks first.
+  // Safe to repeat: the next delivery looks first.
   await defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true });
   return 'delivered';
 }

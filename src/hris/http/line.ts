@@ -8,13 +8,13 @@ import type { CallPlan, HttpDefinition } from './definition.ts';
 import { type Carried, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
 
-/** What a definition's calls need of a tenant file. */
+/** What a definition's calls need from a tenant file. */
 export interface LineOptions {
   url: string;
   allowPrivateAddress: boolean;
   /** The definition's own options. */
   own: Values;
-  /** Told of each request before it leaves, and what headers it then carries beside its own. */
+  /** Called for each request before it leaves; returns additional headers. */
   watch?: ((plan: CallPlan) => { headers: Record<string, string>; answered(status: number): void }) | undefined;
 }
 
@@ -23,18 +23,18 @@ export interface Call {
   values?: Values;
   signal: AbortSignal;
   priority?: Priority | undefined;
-  /** Doing it twice is as good as once. By default of everything but a POST or PATCH. */
+  /** Repeating the call is harmless. By default true for all methods but POST and PATCH. */
   idempotent?: boolean;
   beforeSend?: (() => void) | undefined;
-  /** Values that are sent: what the system says about them is shown without them. */
+  /** The values sent: they are removed from the system's error text before it is shown. */
   sent?: EmployeeFields;
-  /** The answer is bytes, and no JSON. */
+  /** The answer is bytes instead of JSON. */
   isRaw?: boolean;
-  /** Statuses that are answers here and no refusals. */
+  /** Statuses that count as answers instead of refusals. */
   accepts?: readonly number[];
 }
 
-/** What expressions about a whole answer read. */
+/** The whole answer, as expressions read it. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export interface Answer {
 
 export interface DefinedLine {
   send(call: Call): Promise<Answer>;
-  /** Each page's answer, until the last. */
+  /** Yields each page's answer up to the last. */
   pages(call: Call, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
   close(): Promise<void>;
 }
@@ -52,16 +52,16 @@ export interface DefinedLine {
 export interface Page {
   items: unknown[];
   answer: Answer;
-  /** Nothing follows, and nothing was left out. */
+  /** No page follows, and nothing was left out. */
   isLast: boolean;
 }
 
-/** Longer answers are no list of employees. */
+/** A longer answer cannot be a list of employees. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_PAGES = 200;
 const MOST_WORDS = 300;
 
-/** The line of one connection, logged in where the definition says how. */
+/** The line of one connection; logs in if the definition says how. */
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
   const own = options.own;
   const { tls, limits: told } = definition;
@@ -85,7 +85,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     try {
       return await sendPlain(open, call, held);
     } catch (error) {
-      // What was answered 401 was not carried out, and a session may have ended.
+      // A call answered 401 was not carried out, so repeat it: the session may have ended.
       if (!isConnectorError(error, 'HRIS_AUTH') || !session.renew(held)) throw error;
       return sendPlain(open, call, await session.carried());
     }
@@ -104,7 +104,7 @@ interface OpenLine {
   line: HrisLine;
 }
 
-/** One request, as the definition has it; nothing is logged in for it. */
+/** Sends one request of the definition, without logging in. */
 async function sendPlain(
   { definition, options, line }: OpenLine,
   call: Call,
@@ -170,12 +170,12 @@ async function sendPlain(
   }
 }
 
-/** The definition's options by their own names. */
+/** The definition's options, without the prefix. */
 function plainly(own: Values): Record<string, string> {
   return Object.fromEntries(Object.entries(own).map(([key, value]) => [key.slice('options.'.length), String(value)]));
 }
 
-/** The first row of `errors` that fits an answer makes the refusal. */
+/** The refusal by the first row of `errors` that matches an answer. */
 async function refusalByRow(
   definition: HttpDefinition,
   answer: Answer,
@@ -191,7 +191,7 @@ async function refusalByRow(
   return undefined;
 }
 
-/** Only of writes, whose values are known and cut out: what is said of a search may quote anybody. */
+/** Only for writes, whose values are known and removed: an error about a search may quote anybody. */
 async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Call): Promise<string> {
   if (sent === undefined) return '';
   const said = await definition.words?.(answer);
@@ -216,7 +216,7 @@ async function* readPages(
     seen += items.length;
     const next = paging === undefined ? undefined : await nextPlace({ paging, answer, items, seen, number });
     const shown = await firstOf(items, definition);
-    // A server that does not know this paging gives its first page again and again.
+    // A server that does not know this paging repeats its first page.
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     yield { items, answer, isLast: next === undefined && !isRepeated };
@@ -229,7 +229,7 @@ async function* readPages(
   }
 }
 
-/** Tells two pages apart. */
+/** The id of a page's first record, to tell two pages apart. */
 async function firstOf(items: readonly unknown[], { record }: HttpDefinition): Promise<string> {
   return String(await record.id(items[0]));
 }
@@ -257,12 +257,12 @@ async function nextPlace(known: {
     return isThere ? { values: { 'page.cursor': cursor } } : undefined;
   }
   const total = await paging.totalIn?.(answer.body);
-  // Without a total an empty page is the end: a server may give fewer than it was asked for.
+  // Without a total, only an empty page is the end: a server may return fewer records than requested.
   if (items.length === 0 || (typeof total === 'number' && seen >= total)) return undefined;
   return { values: { 'page.offset': paging.first + seen, 'page.number': paging.first + number } };
 }
 
-/** RFC 8288; only its path counts, so that no answer leads to another host. */
+/** RFC 8288; uses only the link's path, so that no answer leads to another host. */
 function nextLink({ headers }: Answer, own: string | undefined): string | undefined {
   const said = asText(headers[own?.toLowerCase() ?? 'link'] ?? '');
   const header = own === undefined || said === '' ? said : `<${said}>; rel=next`;
@@ -274,7 +274,7 @@ function nextLink({ headers }: Answer, own: string | undefined): string | undefi
   return undefined;
 }
 
-/** The line puts the path of `hris.url` before every path. */
+/** Removes the path of `hris.url`, because the line adds it. */
 function withoutBase(path: string, url: string): string {
   const base = new URL(url).pathname.replace(/\/+$/, '');
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
@@ -287,7 +287,7 @@ function addressOf(plan: CallPlan, values: Values, carried: Record<string, strin
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** What is sent and its type: JSON, a form of an address, or a multipart form. */
+/** Content and its type: JSON, a URL-encoded form, or a multipart form. */
 async function contentOf(
   { body: made, form }: CallPlan,
   values: Values,
@@ -313,7 +313,7 @@ function answerOf(at: HttpAnswer, body: unknown): Answer {
   return { status: at.status, headers: at.headers, body, at };
 }
 
-/** Of a refusal, whose body may be anything. */
+/** Parses a refusal, whose body may be anything. */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -322,7 +322,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** What a status means to every HR system, where no row of the definition says otherwise. */
+/** The meaning of a status for every HR system, unless a row of the definition says otherwise. */
 function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan }: Call, said: string): ConnectorError {
   const { status, requestId } = error;
   const message = `${error.message}${quoted(said)}`;
@@ -335,7 +335,7 @@ function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan 
   return said === '' ? error : as(error.code, error.action, error.retryAfterMs);
 }
 
-/** The system's own words behind ours. */
+/** Appends the system's own words to our message. */
 function quoted(said: string): string {
   return said === '' ? '' : ` It said: "${said}"`;
 }

@@ -29,7 +29,7 @@ import { BadExpression, compileExpression, type Expression, type PathStep, plain
 import { type DefinitionHooks, readHooks } from './hooks.ts';
 import { compileTemplate, type Template } from './template.ts';
 
-/** Reads a definition; every problem stands at its line and column. */
+/** Reads a definition; reports every problem with line and column. */
 export function loadDefinition(
   file: string,
   text: string,
@@ -48,14 +48,14 @@ const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
 const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
 
-/** What is written to: how one is read, and where it has its version. */
+/** A kind of record that is written: how to read one, and where its version is. */
 interface Written {
   read: RequestOf;
   version: string | undefined;
   versionAt: string;
 }
 
-/** Compiles one definition and notes what is wrong with it. */
+/** Compiles one definition and collects its problems. */
 class Compiler {
   readonly problems: Problem[] = [];
   readonly #source: YamlFile;
@@ -147,7 +147,7 @@ class Compiler {
     };
   }
 
-  /** What is said of positions, in the places of what is said of employees. */
+  /** Compiles the part about positions as if it were about employees. */
   #positions(definition: HttpDefinition): HttpDefinition['positions'] {
     const { requisitions: raw } = this.#raw;
     if (raw === undefined) return undefined;
@@ -251,7 +251,7 @@ class Compiler {
     };
   }
 
-  /** In their order: one may use the id of those before it. */
+  /** In order, since a step may use the ids of earlier ones. */
   #steps(): StepPlan[] {
     const before: string[] = [];
     return Object.entries(this.#raw.steps).map(([name, { fields, from, find, create, update }]) => {
@@ -311,7 +311,7 @@ class Compiler {
     };
   }
 
-  /** Code beside the file, as its module exports it under `hooks`. */
+  /** Code beside the file; its module exports it as `hooks`. */
   #hooks(named: string | undefined): DefinitionHooks {
     if (named === undefined) return {};
     try {
@@ -371,7 +371,7 @@ class Compiler {
       this.#wrong(at, `{version} is used, and "${of.versionAt}" does not say where a record has it. Add it.`);
     return {
       ...call,
-      // Where nothing is said, the record itself is sent.
+      // By default the record itself is sent.
       body: call.body ?? ((values) => values['record']),
       as: write.as,
       set: Object.entries(write.set).map(([place, value]) => ({
@@ -457,7 +457,7 @@ class Compiler {
     return [];
   }
 
-  /** A numbered item of a list is only read: a step may write what it stands for. */
+  /** A numbered item of a list can only be read: a step may write it. */
   #fieldPlans(at: Path, fields: Readonly<Record<string, FieldOf>>): FieldPlan[] {
     return Object.entries(fields).map(([key, field]) => {
       const path = this.#place([...at, key, 'at'], field.at);

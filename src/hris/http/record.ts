@@ -7,15 +7,15 @@ import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
 import type { Values } from './template.ts';
 
-/** One thing to put into a record. */
+/** A value to put into a record. */
 interface Placed {
   path: readonly PathStep[];
   value: unknown;
-  /** An empty value that its field wants left out. */
+  /** The value is empty, and its field should be left out then. */
   isLeftOut?: boolean;
 }
 
-/** A record of an answer as an employee. */
+/** Converts a record from an answer to an employee. */
 export async function toEmployee(
   { record, hooks, fields, nothing }: Pick<HttpDefinition, 'record' | 'hooks' | 'fields' | 'nothing'>,
   given: unknown,
@@ -35,18 +35,18 @@ export async function toEmployee(
   };
 }
 
-/** Most expressions are paths, which give values at once. */
+/** Most expressions are paths, which return their values directly. */
 function together(values: unknown[]): unknown[] | Promise<unknown[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : values;
 }
 
-/** Ids and numbers come as numbers or as text. */
+/** Ids and numbers arrive as numbers or as text. */
 export function idOf(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Every field that does not fit is named at once, without its value. */
+/** Names every field that does not fit at once, without its value. */
 export function assertFits({ name, fields: known }: HttpDefinition, fields: EmployeeFields, isNew: boolean): void {
   const problems: Record<string, string> = {};
   for (const [key, value] of Object.entries(fields)) {
@@ -91,7 +91,7 @@ function toTheirs(field: FieldPlan, value: FieldValue): Placed {
   if (values !== undefined) return { path, value: one(String(value)) };
   if (type === 'date' && date !== undefined)
     return { path, value: DateTime.fromISO(String(value), { zone: 'utc' }).toFormat(date) };
-  // Decimals stay text inside; JSON has numbers for those that a number holds exactly.
+  // Decimals stay text inside; in JSON they become numbers if a number holds them exactly.
   if (type === 'number') return { path, value: typeof value === 'string' ? exactNumber(value) : value };
   return { path, value };
 }
@@ -124,7 +124,7 @@ function isNothing(value: unknown): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** What `{record}` stands for in a write: the fields in the form that the definition names. */
+/** The value of `{record}` in a write: the fields in the definition's form. */
 export function recordOf(
   definition: HttpDefinition,
   plan: WritePlan,
@@ -164,7 +164,7 @@ function formOf(
   };
 }
 
-/** Whether a write has to read the record first: a list in it is written whole. */
+/** Whether a write must read the record first, because lists in it are written as a whole. */
 export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
   if (plan.as === 'put' || plan.isConditional) return true;
   if (definition.steps.some((step) => step.fields.some((key) => key in fields))) return true;
@@ -179,7 +179,7 @@ function laidOver(raw: unknown, placed: readonly Placed[]): Record<string, unkno
   return record;
 }
 
-/** Only what is written; a list of which one item changes is there whole. */
+/** Only the written values; a list with one changed item is included as a whole. */
 function merged(raw: unknown, placed: readonly Placed[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   for (const { path, value } of placed) {
@@ -194,7 +194,7 @@ function merged(raw: unknown, placed: readonly Placed[]): Record<string, unknown
   return record;
 }
 
-/** One change for each place; of a list the whole of it. */
+/** One change for each path; a list is replaced as a whole. */
 function changesOf(raw: unknown, placed: readonly Placed[]): { path: string[]; value: unknown }[] {
   const plain = placed.filter(({ path }) => !path.some((step) => 'where' in step));
   const listed = placed.filter((one) => !plain.includes(one));
@@ -205,7 +205,7 @@ function changesOf(raw: unknown, placed: readonly Placed[]): { path: string[]; v
   ];
 }
 
-/** An item of a list that loses its value goes. */
+/** Removes the item of a list that loses its value. */
 function place(record: Record<string, unknown>, path: readonly PathStep[], value: unknown): void {
   const at = path.findLastIndex((step) => 'where' in step);
   const step = path[at];
@@ -227,7 +227,7 @@ function pointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** RFC 7644, section 3.10: attributes of an extension stand behind its URN and a colon. */
+/** RFC 7644, section 3.10: an extension's attribute follows its URN and a colon. */
 function scimPath([first = '', ...rest]: readonly string[]): string {
   return first.startsWith('urn:')
     ? [first, rest.join('.')].filter((part) => part !== '').join(':')

@@ -3,7 +3,7 @@ import type { AuthPlan, CallPlan } from './definition.ts';
 import { readPath } from './expression.ts';
 import { rendered, type Values } from './template.ts';
 
-/** What each call carries so that it is let in. */
+/** What each call carries to be authorised. */
 export interface Carried {
   headers?: Record<string, string>;
   query?: Record<string, string>;
@@ -11,17 +11,17 @@ export interface Carried {
 
 export interface Session {
   carried(): Promise<Carried>;
-  /** Forgets what was refused; false where logging in again would change nothing. */
+  /** Forgets refused credentials; false if logging in again would change nothing. */
   renew(refused: Carried): boolean;
 }
 
-/** Before a token ends it is replaced. */
+/** A token is replaced this long before it expires. */
 const EARLY_MS = 30_000;
-/** Refused credentials are not tried again for so long: some systems lock an account after a few. */
+/** Refused credentials are not tried again for this long: some systems lock an account after a few tries. */
 const REFUSED_MS = 60_000;
 const LOGIN_MS = 60_000;
 
-/** Makes the call of a login, which may be made again. */
+/** Makes the call of a login; it may be repeated. */
 type Login = (plan: CallPlan, signal: AbortSignal) => Promise<{ body: unknown }>;
 
 export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
@@ -32,7 +32,7 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
   let current: { carried: Promise<Carried>; until: number } | undefined;
   let refused: { error: unknown; until: number } | undefined;
   let latest: Carried | undefined;
-  // Several wait for one login, so none of their signals ends it.
+  // Several callers wait for one login, so none of their signals aborts it.
   const begin = (): NonNullable<typeof current> => {
     const signal = AbortSignal.timeout(LOGIN_MS);
     const made = { until: Number.POSITIVE_INFINITY, carried: Promise.resolve<Carried>({}) };
@@ -59,7 +59,7 @@ export function openSession(auth: AuthPlan, own: Values, send: Login): Session {
       return current.carried;
     },
     renew(given) {
-      // Whoever was refused with the one before only needs to ask again.
+      // A caller refused with earlier credentials only needs to ask again.
       if (given === latest) {
         current = undefined;
         latest = undefined;

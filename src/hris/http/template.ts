@@ -3,23 +3,23 @@ import { type Transform, type TransformName, transformOptions, transforms } from
 import { cellText } from '../read-cell.ts';
 import { BadExpression } from './expression.ts';
 
-/** What placeholders stand for. A value that is not there is undefined. */
+/** Values of placeholders; a missing value is undefined. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A text or a tree of them with placeholders, `{lastDay}` or `{value | lower}`, checked when it was read. */
+/** A text, or a tree of texts, with placeholders such as `{lastDay}` or `{value | lower}`, checked when it was read. */
 export type Template = (values: Values, encode?: Encode) => unknown;
 
 type Encode = (text: string) => string;
 type Render = (values: Values, encode: Encode) => unknown;
 type Change = (value: unknown) => unknown;
 
-/** Transforms that take no options, and how a value is quoted inside a filter. */
+/** Transforms without options, and ways to quote a value inside a filter. */
 const QUOTES: Readonly<Record<string, Change>> = {
   quoted: (value) => JSON.stringify(String(value)),
   odata: (value) => `'${String(value).replaceAll("'", "''")}'`,
   base64: (value) => Buffer.from(String(value)).toString('base64'),
   json: (value) => JSON.stringify(value),
-  // A text that is no number is nobody's id: -1 is looked for, and not found.
+  // A text that is not a number cannot be an id: looks for -1, which finds nothing.
   number: (value) => (value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : -1),
 };
 
@@ -28,15 +28,15 @@ const CHANGES: readonly string[] = [
   ...Object.keys(transforms).filter((name) => !Object.hasOwn(transformOptions, name) && name !== 'option'),
 ];
 
-/** `{ $text: "query { employees { id } }" }`: a text with braces of its own, taken as it stands. */
+/** `{ $text: "query { employees { id } }" }`: a text that contains braces and is used unchanged. */
 const LITERAL = '$text';
 
 const asItIs: Encode = (text) => text;
 
 /**
- * Checks a template once. A text that is one placeholder alone keeps the type of its value, and is left out of its
- * object or list where there is none.
- * @throws BadExpression for a placeholder or transform that is not known
+ * Checks a template once. A text that is a single placeholder keeps the type of its value; without a value it is left
+ * out of its object or list.
+ * @throws BadExpression for an unknown placeholder or transform
  */
 export function compileTemplate(source: unknown, known: (name: string) => string | undefined): Template {
   const render = compile(source, known);
@@ -84,7 +84,7 @@ function encoded(value: unknown, encode: Encode): unknown {
   return encode === asItIs || value === undefined || value === null ? value : encode(asText(value));
 }
 
-/** A value as it stands in a path, a query or a header. */
+/** A value as text for a path, a query or a header. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : cellText(value);
 }
@@ -110,7 +110,7 @@ function changeOf(name: string): Change {
   };
 }
 
-/** Texts by name; one without a value is left out. */
+/** Texts by name, without those that have no value. */
 export function rendered(templates: Readonly<Record<string, Template>>, values: Values): Record<string, string> {
   return Object.fromEntries(
     Object.entries(templates).flatMap(([key, template]) => {

@@ -4,7 +4,7 @@ import { ConnectorError } from '../../errors.ts';
 
 export type Cells = Record<string, string | null>;
 
-/** RFC 4180 with a header; every value is quoted, and nothing at all stands for null, as Postgres' COPY reads it. */
+/** RFC 4180 with a header; every value is quoted, and null is an empty unquoted cell, as Postgres' COPY reads it. */
 export function writeCsv(rows: readonly Cells[], delimiter: string): Buffer {
   const columns = Object.keys(rows[0] ?? {});
   const records = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
@@ -19,12 +19,12 @@ export function writeCsv(rows: readonly Cells[], delimiter: string): Buffer {
   );
 }
 
-/** An empty text is quoted too; only null is not. */
+/** Quotes an empty text as well; only null stays unquoted. */
 function mark(value: string): { value: string; quoted_empty: boolean } {
   return { value, quoted_empty: true };
 }
 
-/** Of a short file with very many records, each record takes far more memory than its bytes. */
+/** In a short file with very many records, each record takes far more memory than its bytes. */
 const MOST_RECORDS = 500_000;
 
 export interface CsvFile {
@@ -32,7 +32,7 @@ export interface CsvFile {
   rows: Record<string, string>[];
 }
 
-/** `name` is told where the file is no CSV; its content never is. */
+/** `name` is for the error about an invalid file; its content is never quoted. */
 export function readCsv(bytes: Uint8Array, { name, delimiter }: { name: string; delimiter: string }): CsvFile {
   let columns: string[] = [];
   try {
@@ -58,7 +58,7 @@ export function readCsv(bytes: Uint8Array, { name, delimiter }: { name: string; 
   }
 }
 
-/** csv-parse quotes what it stumbled over, so only its code and line are told. */
+/** csv-parse quotes the text that it failed on, so report only its code and line. */
 function reasonOf(error: unknown): string {
   const { code = 'unknown', lines } = error as { code?: string; lines?: number };
   return `${code.toLowerCase().replaceAll('_', ' ')}${lines === undefined ? '' : `, line ${lines}`}`;

@@ -6,27 +6,27 @@ import { READY } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
 
-/** The name of a file stands in it. */
+/** A note contains a file's name. */
 const MOST_NOTE_BYTES = 1_000;
 
 export interface Request {
   id: string;
   cells: Cells;
-  /** A document that the row is about; it stands there before the row does. */
+  /** A document that the row is about; it is stored before the row. */
   document?: SealedFile;
 }
 
 /**
- * Hands a request over that must never be handed over again, although the customer's job has taken it: a note of it
- * stays. What another attempt handed over stays as it is, and the answer is false.
+ * Hands over a request that must never be handed over twice, even after the customer's job took it: a note of it stays.
+ * If another attempt handed it over, that stays and the result is false.
  */
 export async function handOverOnce(hris: Sftp, request: Request, write: WriteOptions): Promise<boolean> {
   return makeReady(hris, await nameOnce(hris, request, write), write);
 }
 
 /**
- * Hands a change over behind those of the same id that wait. Only where the last of them asks for the same is nothing
- * handed over: what an equal one further ahead asks for is undone by what stands between.
+ * Hands over a change behind waiting changes of the same id. Nothing is handed over only if the last of them is equal:
+ * an equal one further ahead is undone by those between.
  */
 export async function handOverLast(hris: Sftp, { id, cells }: Request, write: WriteOptions): Promise<void> {
   const requestAt = (place: number): Request => ({ id: place === 1 ? id : `${id}-${place}`, cells });
@@ -41,10 +41,10 @@ export async function handOverLast(hris: Sftp, { id, cells }: Request, write: Wr
   }
 }
 
-/** An empty file beside the requests: somebody is about to write the change of that place. */
+/** An empty file beside the requests: a process is about to write the change at that place. */
 const CLAIM = '.claim';
 
-/** Works at a place that is nobody else's; false where somebody was faster. A claim that a crash left is skipped. */
+/** Works at a place that no other process has; false if another was faster. A claim left by a crash is skipped. */
 async function atPlace(
   hris: Sftp,
   { id, claim, place }: { id: string; claim: string; place: number },
@@ -55,7 +55,7 @@ async function atPlace(
   const path = `${options.folders.requests}/${claim}${CLAIM}`;
   if (!(await session.publish(path, new Uint8Array(), { signal, beforeSend: () => undefined }))) return false;
   try {
-    // Whoever was faster has given the claim back by now.
+    // The faster process has released its claim by now.
     if ((await readPlaces(hris, id, signal)).ready >= place) return false;
     await work();
     return true;
@@ -64,7 +64,7 @@ async function atPlace(
   }
 }
 
-/** The last places of one id that are ready and that are claimed, the first of which is 1; 0 for none. */
+/** The last places of one id that are ready and that are claimed; the first is 1, and 0 means none. */
 async function readPlaces({ session, options }: Sftp, id: string, signal: AbortSignal) {
   const names = (await session.list(options.folders.requests, signal)).map(({ name }) => name);
   const last = (ending: string) => Math.max(0, ...names.map((name) => placeOf(id, name, ending)));
@@ -77,19 +77,19 @@ function placeOf(id: string, name: string, ending: string): number {
   return place === null ? 0 : Number(place[1] ?? 1);
 }
 
-/** The empty file that says a request is ready: only that one counts, and it can be made once. */
+/** Makes the empty file that marks a request as ready: only that counts, and it can be made only once. */
 async function makeReady(hris: Sftp, name: string, write: WriteOptions): Promise<boolean> {
   const { session, options } = hris;
   const { requests } = options.folders;
   const waiting = new Set((await session.list(requests, write.signal)).map((file) => file.name));
-  // No longer there: the customer's job has taken it.
+  // The file is gone: the customer's job has taken it.
   if (waiting.has(name + READY) || !waiting.has(name)) return false;
   return session.publish(`${requests}/${name}${READY}`, new Uint8Array(), write);
 }
 
 /**
- * The one file that a request may ever be handed over as. The note says which; it can be made once, and it stays when
- * file and ready file are gone. A file without a note was left by an attempt that came to nothing.
+ * Decides the only file name under which a request may ever be handed over. A note records it; it can be made only
+ * once, and stays when file and ready file are gone. A file without a note is left over from a failed attempt.
  */
 async function nameOnce(hris: Sftp, request: Request, write: WriteOptions): Promise<string> {
   const { session, options } = hris;
@@ -106,7 +106,7 @@ async function nameOnce(hris: Sftp, request: Request, write: WriteOptions): Prom
   return name;
 }
 
-/** Files of the same request; one under way has another ending. */
+/** Finished files of the same request; an unfinished one has another ending. */
 function isOf({ id }: Request, name: string): boolean {
   return name.startsWith(`${id}.`) && /\.csv(?:\.pgp)?$/.test(name);
 }
@@ -131,7 +131,7 @@ function rowOf({ options }: Sftp, { id, cells }: Request): SealedFile {
   return { name: `${id}.${hash}.csv${options.encryptTo === undefined ? '' : '.pgp'}`, bytes };
 }
 
-/** What an upload left that was cut off goes first: it is as long as the document, and nobody else's. */
+/** First removes the rest of an interrupted upload: it is as large as the document, and belongs to no other request. */
 async function putDocument(hris: Sftp, document: SealedFile, signal: AbortSignal): Promise<void> {
   const { session, options } = hris;
   const { requests } = options.folders;
@@ -143,7 +143,7 @@ async function putDocument(hris: Sftp, document: SealedFile, signal: AbortSignal
 
 interface SealedFile {
   name: string;
-  /** In plain; they leave encrypted where the customer wants that. */
+  /** Unencrypted; the file is encrypted on the way out if the customer wants that. */
   bytes: Uint8Array;
 }
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const NAME = /^hirebridge-gpg-(\d+)-\w{6}$/;
-/** No call of gpg takes so long; its process may be one of another container. */
+/** No call of gpg takes this long; the process may run in another container. */
 const OLD_MS = 3_600_000;
 
-/** Those of this process. */
+/** Keyrings of this process. */
 const inUse = new Set<string>();
 
-/** A folder for one call of gpg, with what is left of killed processes taken away first. Hand it to `drop`. */
+/** Makes a folder for one call of gpg, after removing those that killed processes left. Pass it to `dropKeyring`. */
 export async function makeKeyring(): Promise<string> {
   await sweepKeyrings();
   const keyring = await mkdtemp(join(tmpdir(), `hirebridge-gpg-${process.pid}-`));
@@ -22,7 +22,7 @@ export async function dropKeyring(keyring: string): Promise<void> {
   await rm(keyring, { recursive: true, force: true });
 }
 
-/** Private keys must not outlive the process that imported them: a killed one could not take them away. */
+/** Removes keyrings of dead processes: private keys must not remain, and a killed process cannot remove them. */
 export async function sweepKeyrings(): Promise<void> {
   const folder = tmpdir();
   const names = await readdir(folder).catch(() => []);

@@ -5,7 +5,7 @@ import { ConnectorError } from '../../errors.ts';
 import { dropKeyring, makeKeyring } from './keyrings.ts';
 import type { SftpOptions } from './options.ts';
 
-/** OpenPGP by the program gpg of GnuPG 2.2 or later, each call in a keyring of its own that is removed afterwards. */
+/** OpenPGP through gpg of GnuPG 2.2 or later; each call uses a keyring of its own, which is removed afterwards. */
 export async function encrypt(bytes: Uint8Array, publicKey: string, signal: AbortSignal): Promise<Buffer> {
   return withKeyring(async (keyring) => {
     const key = join(keyring, 'customer.asc');
@@ -15,7 +15,7 @@ export async function encrypt(bytes: Uint8Array, publicKey: string, signal: Abor
 }
 
 interface Decryption extends Pick<SftpOptions, 'decryptWith' | 'decryptPassphrase'> {
-  /** A short file may be a long one compressed: it is given up there, and the answer is one byte longer. */
+  /** A short file may decompress to a very long one: it is cut there, and the result is one byte longer. */
   mostBytes: number;
 }
 
@@ -36,7 +36,7 @@ async function withKeyring<T>(work: (keyring: string) => Promise<T>): Promise<T>
   try {
     return await work(keyring);
   } finally {
-    // The agent that gpg starts for private keys would stay otherwise.
+    // Otherwise the agent that gpg starts for private keys would stay.
     await run('gpgconf', ['--homedir', keyring, '--kill', 'all'], {}).catch(() => undefined);
     await dropKeyring(keyring);
   }
@@ -44,10 +44,10 @@ async function withKeyring<T>(work: (keyring: string) => Promise<T>): Promise<T>
 
 interface Feed {
   input?: Uint8Array;
-  /** On descriptor 3, where no other process sees it. */
+  /** Passed on descriptor 3, where no other process sees it. */
   passphrase?: string;
   signal?: AbortSignal;
-  /** Of what it writes. */
+  /** Maximum length of its output. */
   mostBytes?: number;
 }
 
@@ -88,7 +88,7 @@ async function run(
   return { code: await ended, output: Buffer.concat(output), said };
 }
 
-/** A program that ends early reads no more: its exit code says why. */
+/** A program that ends early stops reading: its exit code says why. */
 function feedInto(stream: unknown, text: Uint8Array | string | undefined): void {
   const into = stream as NodeJS.WritableStream;
   into.on('error', () => undefined);

@@ -8,45 +8,45 @@ const fingerprint = z
   .string()
   .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'expected a fingerprint as ssh-keygen -lf prints it: SHA256:...');
 
-/** What stands beside `kind: sftp` and `connection` in a tenant file. */
+/** The options beside `kind: sftp` and `connection` in a tenant file. */
 export const sftpOptions = z
   .strictObject({
     host: z.string().min(1),
     port: z.int().min(1).max(65_535).default(22),
     user: z.string().min(1),
-    /** Key of the server, by its fingerprint; several while it is being replaced. */
+    /** Fingerprint of the server's key; several while it is being replaced. */
     hostKey: z.union([fingerprint, z.array(fingerprint).min(1)]),
-    /** References to them in the tenant file. */
+    /** References in the tenant file. */
     privateKey: z.string().min(1),
     passphrase: z.string().min(1).optional(),
     folders: z
       .strictObject({
         /** We write requests here, and the customer's job takes them. */
         requests: folder.default('requests'),
-        /** Empty notes of what was sent, which nobody but us touches. */
+        /** Empty notes of what was sent; only we use them. */
         sent: folder.default('sent'),
         results: folder.default('results'),
         rosters: folder.default('rosters'),
       })
       .prefault({}),
-    /** Lists of files that become candidates, and the files. */
+    /** Lists of files that become candidates, and the files themselves. */
     resumes: z.strictObject({ folder: folder.default('resumes') }).optional(),
     delimiter: z.enum([',', ';']).default(','),
-    /** The customer's OpenPGP public key, armoured: `file:customer.asc`. Requests are encrypted to it. */
+    /** The customer's OpenPGP public key, armoured: `file:customer.asc`. Requests are encrypted with it. */
     encryptTo: z.string().min(1).optional(),
-    /** Our OpenPGP private key, armoured, for results and rosters that are encrypted. */
+    /** Our OpenPGP private key, armoured, for encrypted results and rosters. */
     decryptWith: z.string().min(1).optional(),
     decryptPassphrase: z.string().min(1).optional(),
     idColumn: columnName.default('employee_id'),
     numberColumn: columnName.default('employee_number'),
     referenceColumn: columnName.default('reference'),
-    /** The last day of who leaves; rosters go on naming who has left. */
+    /** Column with the last day of people who left; rosters then still list them. */
     endColumn: columnName.optional(),
-    /** An older roster is not believed, and hires wait for the next one. */
+    /** An older roster is not trusted, and hires wait for the next one. */
     rosterMaxAge: duration.default(3 * 86_400_000),
-    /** How often it is asked what became of a hire. */
+    /** How often the outcome of a hire is checked. */
     checkEvery: duration.default(15 * 60_000),
-    /** Where people see an employee: https://hr.example/people/{id}. */
+    /** The address of an employee's page: https://hr.example/people/{id}. */
     employeeUrl: employeeUrl.optional(),
     fields: z.record(z.string(), field).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),

@@ -7,7 +7,7 @@ import type { RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
 import { fromCells } from './values.ts';
 
-/** A whole list of the customer's employees. */
+/** A full list of the customer's employees. */
 export interface Roster {
   name: string;
   /** Milliseconds since it was written. */
@@ -16,7 +16,7 @@ export interface Roster {
   employees: EmployeeRecord[];
 }
 
-/** Everybody known: the newest roster, and who was made since. */
+/** All known people: the newest roster, and employees made since. */
 export interface People {
   roster: Roster | undefined;
   employees: EmployeeRecord[];
@@ -39,7 +39,7 @@ export async function readRoster(hris: Sftp, file: RemoteFile, signal: AbortSign
 }
 
 function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string): EmployeeRecord[] {
-  // Cut in its header it would show nobody, and everybody would be gone.
+  // A file cut off in its header would show no employees, as if everybody were gone.
   if (!columns.includes(options.idColumn)) throw unreadable(path, `its header has no ${options.idColumn}`);
   const seen = new Set<string>();
   return rows.map((row, index) => {
@@ -60,7 +60,7 @@ function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string
   });
 }
 
-/** Results carry our reference, which a roster may not. */
+/** Combines roster and results: results carry our reference, which a roster may lack. */
 export async function readPeople(hris: Sftp, signal: AbortSignal): Promise<People> {
   const [newest] = (await listRosters(hris, signal)).toReversed();
   const roster = newest === undefined ? undefined : await readRoster(hris, newest, signal);
@@ -73,7 +73,7 @@ export async function readPeople(hris: Sftp, signal: AbortSignal): Promise<Peopl
   return { roster, employees: [...listed, ...made.values()] };
 }
 
-/** Employees that our requests made, by what the results say. */
+/** Employees that our requests made, according to the results. */
 async function readMade(hris: Sftp, signal: AbortSignal): Promise<EmployeeRecord[]> {
   return (await readResults(hris, signal)).flatMap((result) => {
     const reference = referenceOf(result.requestId);

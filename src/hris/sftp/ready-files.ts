@@ -5,17 +5,17 @@ import { decrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';
 import type { RemoteFile, SftpSession } from './session.ts';
 
-/** CSV files of the customer, each read once as long as it stays what it is. */
+/** CSV files of the customer; each is read once as long as it does not change. */
 export interface ReadyFiles {
-  /** Those that are finished, by name: `x.csv` counts once `x.csv.ready` is beside it. */
+  /** Finished files by name: `x.csv` counts once `x.csv.ready` is beside it. */
   list(folder: string, signal: AbortSignal): Promise<RemoteFile[]>;
   read(folder: string, file: RemoteFile, signal: AbortSignal): Promise<CsvFile>;
 }
 
 export const READY = '.ready';
-/** Of one file, as it is read. A roster of 100,000 employees has some 20 MB. */
+/** Limit for one file. A roster of 100,000 employees has some 20 MB. */
 const MOST_BYTES = 64_000_000;
-/** Of a folder whose files are all read. */
+/** Limit for a folder whose files are all read. */
 const MOST_BYTES_TOGETHER = 256_000_000;
 const ENCRYPTED = /\.(?:pgp|gpg|asc)$/;
 const CSV = /\.csv(?:\.(?:pgp|gpg|asc))?$/;
@@ -53,7 +53,7 @@ export function createReadyFiles(session: SftpSession, options: SftpOptions): Re
       try {
         return await reading.join(signal);
       } catch (error) {
-        // Whoever stopped waiting takes nothing away from the others; one that failed is read again.
+        // A caller that stops waiting does not affect the others; a failed file is read again.
         if (!signal.aborted && known.get(key) === reading) known.delete(key);
         throw error;
       }
@@ -65,7 +65,7 @@ function tooLong(path: string): ConnectorError {
   return unreadable(path, 'it is longer than 64 MB');
 }
 
-/** It may be replaced just now, so it is read again. */
+/** The file may be in the middle of being replaced, so it is read again. */
 function longerThanListed(path: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_UNREADABLE_FILE',
@@ -76,7 +76,7 @@ function longerThanListed(path: string): ConnectorError {
   });
 }
 
-/** For a folder whose files are all read. @throws ConnectorError HRIS_UNREADABLE_FILE */
+/** Checks a folder whose files are all read. @throws ConnectorError HRIS_UNREADABLE_FILE */
 export function assertReadable(folder: string, files: readonly RemoteFile[]): void {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES_TOGETHER)

@@ -1,12 +1,12 @@
 /**
- * The name of a request: `hire-acme~3A17-1` is the first that asks for the employee of our reference `acme:17`. The
- * same attempt always has the same name, so that it can be handed over once only; a next one follows a rejection.
+ * The name of a request: `hire-acme~3A17-1` is the first request for the employee of our reference `acme:17`. An
+ * attempt always has the same name, so that it can be handed over only once; the next one follows a rejection.
  */
 export function hireRequestId(reference: string, attempt: number): string {
   return `hire-${encode(reference)}-${attempt}`;
 }
 
-/** The reference that a request for a new employee was made for; undefined for other requests, and for no request. */
+/** The reference of a request for a new employee; undefined for other requests and other names. */
 export function referenceOf(requestId: string): string | undefined {
   const encoded = /^hire-([\w~]+)-\d+$/.exec(requestId)?.[1];
   if (encoded === undefined) return undefined;
@@ -17,7 +17,7 @@ export function referenceOf(requestId: string): string | undefined {
   }
 }
 
-/** Safe in any file system, and readable: letters, digits and `_` stand as they are. */
+/** Safe in any file system, and readable: letters, digits and `_` stay as they are. */
 export function encode(text: string): string {
   return [...Buffer.from(text, 'utf8')]
     .map((byte) => {

@@ -5,16 +5,16 @@ import { unreadable } from './csv.ts';
 import { assertReadable } from './ready-files.ts';
 import type { Sftp } from './sftp-hris.ts';
 
-/** What the customer said about one request. */
+/** The customer's answer to one request. */
 export type Result = { requestId: string; row: Record<string, string> } & (
   | { status: 'created'; ref: EmployeeRef }
   | { status: 'rejected'; reason: string }
 );
 
-/** Files read at once: each takes several round trips. */
+/** Files read at once, because each takes several round trips. */
 const AT_ONCE = 16;
 
-/** Every result so far, oldest first. Rows that say `pending` say nothing yet. */
+/** Every result so far, oldest first. Rows with `pending` are not results. */
 export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Result[]> {
   const { files, options } = hris;
   const folder = options.folders.results;
@@ -43,7 +43,7 @@ function resultOf({ options }: Sftp, row: Record<string, string>): Result | stri
   return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, status, ref };
 }
 
-/** The employee a row is about; undefined where it names none. */
+/** The employee that a row is about; undefined if it names none. */
 export function refIn(
   { idColumn, numberColumn }: Sftp['options'],
   row: Record<string, string>,
@@ -54,7 +54,7 @@ export function refIn(
   return number === undefined || number === '' ? { id } : { id, number };
 }
 
-/** The last word on one request; two employees for one request are for a person to settle. */
+/** The final result of one request; if it has two employees, a person must settle that. */
 export function verdictOn(results: readonly Result[], requestId: string): Result | undefined {
   const own = results.filter((result) => result.requestId === requestId);
   const made = own.filter((result) => result.status === 'created');
@@ -63,7 +63,7 @@ export function verdictOn(results: readonly Result[], requestId: string): Result
   return made.at(-1) ?? own.at(-1);
 }
 
-/** Nothing is asked for again as long as that stands there. */
+/** Nothing is requested again while the results say this. */
 export function madeTwice(what: string, refs: readonly EmployeeRef[]): ConnectorError {
   const ids = [...new Set(refs.map(({ id }) => id))];
   return new ConnectorError({

@@ -13,32 +13,32 @@ export interface RemoteFile {
   changedAt: number;
 }
 
-/** The customer's folders. Every failure is a ConnectorError. */
+/** Access to the customer's folders. Every failure is a ConnectorError. */
 export interface SftpSession {
   list(folder: string, signal: AbortSignal): Promise<RemoteFile[]>;
-  /** At most one byte more than `most`: whoever gets that one knows that the file is too long. */
+  /** Reads at most one byte more than `most`: if that byte comes, the file is too long. */
   read(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
   /**
-   * Puts a whole file under its name, or nothing: written under another name and renamed. False where the name is taken
-   * already; nobody's file is ever written over.
+   * Puts a whole file under its name, or nothing: writes it under another name and renames it. False if the name is
+   * taken; no file is ever overwritten.
    */
   publish(path: string, bytes: Uint8Array, write: Pick<WriteOptions, 'signal' | 'beforeSend'>): Promise<boolean>;
   exists(path: string, signal: AbortSignal): Promise<boolean>;
-  /** One that is not there is no error. */
+  /** A missing file is not an error. */
   remove(path: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A status of the protocol. */
+/** A status of the SFTP protocol. */
 const NO_SUCH_FILE = 2;
-/** Servers end idle sessions without a word. */
+/** Servers end idle sessions silently. */
 const IDLE_MS = 30_000;
 
-/** What is known of a call while it is under way. */
+/** The state of a call under way. */
 interface Attempt {
   what: string;
   sent?: boolean;
-  /** Thrown by `beforeSend`; it comes out as it is. */
+  /** Thrown by `beforeSend`, and passed on unchanged. */
   forbidden?: unknown;
 }
 
@@ -59,7 +59,7 @@ export function openSession(options: SftpOptions): SftpSession {
   };
 }
 
-/** One connection, made when it is needed and ended when it is not. */
+/** Keeps one connection: opens it when needed, and ends it when idle. */
 function keepConnected(options: SftpOptions): { use: Use; close: () => Promise<void> } {
   let opened: Promise<OpenSftp> | undefined;
   let users = 0;
@@ -117,11 +117,11 @@ async function list(sftp: SFTPWrapper, folder: string): Promise<RemoteFile[]> {
     .map(({ filename, attrs }) => ({ name: filename, size: attrs.size, changedAt: attrs.mtime * 1_000 }));
 }
 
-/** Whatever length the server claims. */
+/** Stops at `most`, whatever length the server claims. */
 async function read(sftp: SFTPWrapper, path: string, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const stream = sftp.createReadStream(path, { end: most });
-  // Behind the last byte ssh2 closes the file; a connection that ends before the answer would end the process then.
+  // After the last byte ssh2 closes the file; if the connection failed then, the error would end the process.
   stream.on('error', () => undefined);
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
@@ -133,10 +133,7 @@ interface Publication extends Pick<WriteOptions, 'signal' | 'beforeSend'> {
   attempt: Attempt;
 }
 
-/**
- * A plain rename refuses a name that is taken (OpenSSH links the file there); its extension posix-rename would write
- * over it.
- */
+/** A plain rename refuses a taken name (OpenSSH uses a link there); the extension posix-rename would overwrite it. */
 async function publish(sftp: SFTPWrapper, { path, bytes, attempt, ...write }: Publication): Promise<boolean> {
   const part = `${path}.${randomBytes(6).toString('hex')}.part`;
   await settle<void>((done) => sftp.writeFile(part, Buffer.from(bytes), { flag: 'wx' }, done));
@@ -152,7 +149,7 @@ async function publish(sftp: SFTPWrapper, { path, bytes, attempt, ...write }: Pu
   }
 }
 
-/** From here on the name may appear, whatever becomes of the connection. */
+/** From here on the name may appear, even if the connection fails. */
 function allow({ signal, beforeSend }: Pick<WriteOptions, 'signal' | 'beforeSend'>, attempt: Attempt): void {
   signal.throwIfAborted();
   try {
@@ -189,19 +186,18 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 interface OpenSftp {
   client: Client;
   sftp: SFTPWrapper;
-  /** Rejects when the connection is over: ssh2 leaves some calls without an answer then. */
+  /** Rejects when the connection is over, because ssh2 then leaves some calls without an answer. */
   over: Promise<never>;
 }
 
 const CONNECT_MS = 10_000;
 
 /**
- * Connects, and shows nothing before the host key is the pinned one. `ended` is called when a connection that worked is
- * over.
+ * Connects, and sends no credentials before the host key is verified. Calls `ended` when a working connection is over.
  */
 async function connectSftp(options: SftpOptions, ended: () => void): Promise<OpenSftp> {
   const { host, port, user, privateKey, passphrase, hostKeys } = options;
-  // Loading it takes as long as starting Node: only who connects pays for it.
+  // Loaded here: it takes as long as starting Node, so only processes that connect should load it.
   const ssh2 = await import('ssh2');
   const client = new ssh2.Client();
   let shown = '';
@@ -214,7 +210,7 @@ async function connectSftp(options: SftpOptions, ended: () => void): Promise<Ope
   over.catch(() => undefined);
   const ready = new Promise<void>((resolve, reject) => client.on('ready', resolve).on('error', reject));
   const sock = connectSocket(options);
-  // A key that ssh2 cannot read is refused before it has this socket, whose error would end the process then.
+  // ssh2 refuses an unreadable key before it listens to this socket, whose error would then end the process.
   sock.on('error', () => undefined);
   try {
     client.connect({
@@ -247,7 +243,7 @@ function connectSocket({ host, port, allowPrivateAddress }: SftpOptions): Socket
   return connect({ host, port, lookup: publicLookup });
 }
 
-/** A call of ssh2 as a promise; with the connection gone, it throws at once. */
+/** A call of ssh2 as a promise; throws at once if the connection is gone. */
 function settle<T>(call: (done: (error: Error | null | undefined, result: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) =>
     call((error, result) => (error === undefined || error === null ? resolve(result) : reject(error))),

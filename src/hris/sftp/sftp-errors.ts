@@ -4,9 +4,9 @@ import type { SftpOptions } from './options.ts';
 export interface Attempted {
   /** Names the call, with the path. */
   what: string;
-  /** It left, and no answer came. */
+  /** The request left, and no answer came. */
   sent: boolean;
-  /** The caller's time was over. */
+  /** The caller stopped waiting. */
   stopped: boolean;
 }
 
@@ -35,14 +35,14 @@ const FAILURE: Meaning = {
   text: 'the server failed. Its disk or quota may be full; its own log says more',
 };
 
-/** The server's own word on a request, as a status of the protocol; undefined where it said nothing. */
+/** The status with which the server answered; undefined if it did not. */
 export function statusOf(error: unknown): number | undefined {
   const { code } = error as { code?: unknown };
-  // A signal's reason has a number of its own.
+  // The reason of an aborted signal has a numeric code, too; it is no status.
   return typeof code === 'number' && !(error instanceof DOMException) ? code : undefined;
 }
 
-/** What ssh2 says, as a ConnectorError. A write that left without an answer is unknown. */
+/** Turns an error of ssh2 into a ConnectorError. A write that left without an answer is unknown. */
 export function explainSftpError(error: unknown, { what, sent, stopped }: Attempted): ConnectorError {
   if (isConnectorError(error)) return error.code === 'PRIVATE_ADDRESS' ? privateAddress(error) : error;
   const status = statusOf(error);
@@ -67,7 +67,7 @@ export function explainSftpError(error: unknown, { what, sent, stopped }: Attemp
   return explainConnecting(error, what);
 }
 
-/** Pauses the HRIS, and not one hire. */
+/** Pauses the HRIS instead of one hire. */
 function privateAddress({ message }: ConnectorError): ConnectorError {
   return new ConnectorError({ code: 'HRIS_PRIVATE_ADDRESS', action: 'reject', message });
 }
@@ -98,7 +98,7 @@ function explainConnecting(error: unknown, what: string): ConnectorError {
   });
 }
 
-/** Another server may stand in between: nothing was sent, not even a name. */
+/** Another server may be in between: nothing was sent, not even a name. */
 export function wrongHostKey({ host, port, hostKeys }: SftpOptions, shown: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_HOST_KEY',

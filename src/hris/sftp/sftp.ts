@@ -33,10 +33,10 @@ import { openSession, type RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
 import { problemOf, refuseIncomplete, toCells } from './values.ts';
 
-/** CSV files over SFTP: requests go out, a job of the customer takes them, and results and rosters come back. */
+/** CSV files over SFTP: we write requests, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {
   optionsSchema: () => sftpOptions,
-  // A folder is meant from where its user begins.
+  // Folders are relative to the user's home, so the user counts, too.
   systemOf: ({ host, port, user, folders }) => ({
     host: host.toLowerCase(),
     port,
@@ -54,7 +54,7 @@ function openConnection(options: SftpOptions): HrisConnection {
   const session = openSession(options);
   const hris: Sftp = { session, files: createReadyFiles(session, options), options };
   return {
-    // A request is there at once, and a second of its name is refused; only changes show late, with the next roster.
+    // A request shows at once, and a second one with its name is refused; only changes show late, in the next roster.
     capabilities: { storesReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },
     employees: {
       find: (key, signal) => findEmployee(hris, key, signal),
@@ -73,7 +73,7 @@ function openConnection(options: SftpOptions): HrisConnection {
   };
 }
 
-/** Only rosters that name who has left can show what became of such a request. */
+/** Only rosters that list people who left can show the outcome of such a request. */
 function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
   const { endColumn } = hris.options;
   if (endColumn === undefined) return {};
@@ -83,7 +83,7 @@ function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
   };
 }
 
-/** Every ready list of the folder; a file stands beside them. */
+/** Entries of every ready list in the folder; their files are beside the lists. */
 function resumesOf(hris: Sftp): Pick<HrisConnection, 'resumes'> {
   const { folder } = hris.options.resumes ?? {};
   if (folder === undefined) return {};
@@ -113,15 +113,15 @@ function resumesOf(hris: Sftp): Pick<HrisConnection, 'resumes'> {
   };
 }
 
-/** One more than is sent tells that it is too long. */
+/** One byte more than the limit shows that the file is too long. */
 const MOST_RESUME_BYTES = 10_000_000;
 
-/** What the customer says of its columns, if it does: column, type, required, options, max_length. */
+/** The customer's description of its columns, if it exists: column, type, required, options, max_length. */
 const COLUMNS = 'columns.csv';
 const MOST_BYTES = 1_000_000;
 const TYPES: readonly string[] = ['text', 'number', 'date', 'boolean', 'list'] satisfies FieldDef['type'][];
 
-/** The columns of a request as the customer describes them; nothing where there is no such file. */
+/** The columns of a request as the customer describes them; empty without such a file. */
 async function describeColumns({ session, options }: Sftp, signal: AbortSignal): Promise<DescribedField[]> {
   const { requests } = options.folders;
   if (!(await session.list(requests, signal)).some(({ name }) => name === COLUMNS)) return [];
@@ -145,8 +145,8 @@ async function describeColumns({ session, options }: Sftp, signal: AbortSignal):
 }
 
 /**
- * Hands a document over beside a row that says whose it is. The note of it stays, so the same bytes under the same name
- * go to an employee once, although the customer's job has taken them.
+ * Hands over a document beside a row that says whose it is. Its note stays, so that an employee gets the same bytes
+ * under the same name only once, even after the customer's job took them.
  */
 async function deliverFile(
   hris: Sftp,
@@ -169,13 +169,13 @@ async function deliverFile(
   return isNew ? 'delivered' : 'there';
 }
 
-/** It is what some web server said: anything but a type (RFC 6838, section 4.2) may be a formula. */
+/** The type comes from some web server: text other than a media type (RFC 6838, section 4.2) might be a formula. */
 function typeIn(mediaType: string): string {
   const name = String.raw`[a-z\d][\w!#$&^.+-]{0,126}`;
   return new RegExp(`^${name}/${name}$`, 'i').test(mediaType) ? mediaType : 'application/octet-stream';
 }
 
-/** The customer's job may name a file after it. */
+/** The customer's job may use it as a file name. */
 const NO_NAME = /[\p{Cc}/\\]/u;
 
 function refuseName(name: string): void {
@@ -189,7 +189,7 @@ function refuseName(name: string): void {
   });
 }
 
-/** The login, the folders, the keys, every result so far, and how old the newest roster is. */
+/** Checks login, folders, keys, all results, and the age of the newest roster. */
 async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   const { session, options } = hris;
   const { requests, sent } = options.folders;
@@ -245,12 +245,12 @@ function staleRoster({ folders, rosterMaxAge }: SftpOptions, name: string, ageMs
   });
 }
 
-/** Employees a page. */
+/** Employees per page. */
 const PAGE = 200;
 
 const rosterFile = z.strictObject({ name: z.string(), size: z.number(), changedAt: z.number() });
 
-/** The roster that was dealt with; within a comparison also the one that follows, and how far it came. */
+/** The last handled roster; within a comparison also the next one, and the position in it. */
 const cursor = z.strictObject({
   dealtWith: rosterFile.optional(),
   next: rosterFile.extend({ offset: z.int().min(0) }).optional(),
@@ -258,8 +258,8 @@ const cursor = z.strictObject({
 type Cursor = z.output<typeof cursor>;
 
 /**
- * One page of the difference between the roster dealt with and the newest. Where one of the two was taken away since,
- * the newest is given whole, and nobody is said to be gone.
+ * One page of the difference between the last handled and the newest roster. If one of them was removed since, returns
+ * all of the newest, and reports nobody as gone.
  */
 async function changedEmployees(hris: Sftp, given: string | undefined, signal: AbortSignal): Promise<ChangedEmployees> {
   const before = readCursor(cursor, given);
@@ -298,14 +298,14 @@ function byId(records: readonly EmployeeRecord[]): Map<string, EmployeeRecord> {
   return new Map(records.map((record) => [record.ref.id, record]));
 }
 
-/** One that was written over under its name is another. */
+/** A file that was overwritten under its name counts as another. */
 function isSame(one: RemoteFile, other: RemoteFile): boolean {
   return one.name === other.name && one.size === other.size && one.changedAt === other.changedAt;
 }
 
 /**
- * Asks for a new employee; the answer is always `pending`. An attempt that was handed over before is found, and not
- * made again. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken.
+ * Requests a new employee; the result is always `pending`. An attempt that was handed over before is found and not
+ * repeated. ALREADY_EXISTS (ignore, details: the ref) if the reference is taken.
  */
 async function createEmployee(
   hris: Sftp,
@@ -326,20 +326,20 @@ async function createEmployee(
     });
   if (found.kind === 'many') throw madeTwice(`reference ${reference}`, found.refs);
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
-  // Every column stands in every file, so that all of them have one header.
+  // Every file has every column, so that all share one header.
   const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
   const keys = { action: 'create', [options.referenceColumn]: reference };
   await handOverOnce(hris, { id, cells: { ...keys, ...empty, ...values } }, write);
   return { kind: 'pending', ticket: id, nextCheckMs: options.checkEvery };
 }
 
-/** Only a rejection makes room for another. */
+/** The next attempt's number: only a rejection allows another attempt. */
 async function nextAttempt(hris: Sftp, reference: string, signal: AbortSignal): Promise<number> {
   const own = (await readResults(hris, signal)).filter(({ requestId }) => referenceOf(requestId) === reference);
   return new Set(own.map(({ requestId }) => requestId)).size + 1;
 }
 
-/** What became of a request; a rejection is a refusal with the customer's own reason. */
+/** The outcome of a request; a rejection becomes a refusal with the customer's reason. */
 async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): Promise<CreateResult> {
   const verdict = verdictOn(await readResults(hris, signal), ticket);
   if (verdict === undefined) return { kind: 'pending', ticket, nextCheckMs: hris.options.checkEvery };
@@ -351,7 +351,7 @@ async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): 
   });
 }
 
-/** Asks for a change of the fields given. The same one is not handed over again while it is the last that waits. */
+/** Requests a change of the given fields. It is not handed over again while an equal one is the last that waits. */
 async function updateEmployee(hris: Sftp, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
   const { options } = hris;
   const values = toCells(options, fields);
@@ -359,7 +359,7 @@ async function updateEmployee(hris: Sftp, id: string, fields: EmployeeFields, wr
   if (Object.keys(values).length > 0) await askFor(hris, { action: 'update', id, cells: values }, write);
 }
 
-/** Asks for the end of an employment. */
+/** Requests the end of an employment. */
 function terminateEmployee(
   hris: Sftp,
   { id, endColumn, lastDay }: { id: string; endColumn: string; lastDay: string },
@@ -368,7 +368,7 @@ function terminateEmployee(
   return askFor(hris, { action: 'terminate', id, cells: { [endColumn]: lastDay } }, write);
 }
 
-/** Asks for a former employee to be an active one again, without a last day. */
+/** Requests that a former employee become active again, without a last day. */
 async function rehireEmployee(
   hris: Sftp,
   { id, endColumn, fields }: { id: string; endColumn: string; fields: EmployeeFields },
@@ -379,7 +379,7 @@ async function rehireEmployee(
   await askFor(hris, { action: 'rehire', id, cells: { [endColumn]: null, ...values } }, write);
 }
 
-/** What is asked for of an employee who is there. */
+/** Hands over a request about an existing employee. */
 async function askFor(
   hris: Sftp,
   { action, id, cells }: { action: string; id: string; cells: Cells },
@@ -390,14 +390,14 @@ async function askFor(
   await handOverLast(hris, { id: `change-${encode(id)}`, cells: row }, write);
 }
 
-/** Looks among everybody known. Every letter is compared here, so an empty answer is as good as the roster is. */
+/** Searches all known people. Values are compared in full here, so an empty result is as reliable as the roster. */
 async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
   const { roster, employees } = await readPeople(hris, signal);
   const refs = employees.filter((record) => fitsKey(record, key)).map(({ ref }) => ref);
   return foundBy(key, refs, proves(hris.options, roster, key));
 }
 
-/** Everybody known by their ids: whoever is asked for, the files are the same. */
+/** All known people by id: the files are the same for any employee. */
 async function readEmployees(hris: Sftp, signal: AbortSignal): Promise<Map<string, EmployeeRecord>> {
   return new Map((await readPeople(hris, signal)).employees.map((record) => [record.ref.id, record]));
 }
@@ -418,8 +418,8 @@ const COMPARED: Record<'email' | 'person', readonly string[]> = {
 };
 
 /**
- * Whether nobody found means nobody there. Whatever we asked for is known by its request, however old the roster; a
- * second request of the same name cannot be handed over.
+ * Whether an empty result proves absence. Our own requests are found by reference however old the roster is, and a
+ * second request with the same name cannot be handed over.
  */
 function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKey): boolean {
   if (by === 'reference') return true;

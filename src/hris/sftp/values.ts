@@ -6,8 +6,8 @@ import type { Cells } from './csv.ts';
 import type { SftpOptions } from './options.ts';
 
 /**
- * Fields as cells, under the names of their columns. What no cell can hold is refused by field name, all of it at
- * once, and so is what a spreadsheet would run: escaping it would change the value.
+ * Fields as cells under the names of their columns. Refuses all values at once, by field, that no cell can hold or that
+ * a spreadsheet would execute: escaping would change the value.
  */
 export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields): Cells {
   const problems: Record<string, string> = {};
@@ -24,7 +24,7 @@ export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields)
   return cells;
 }
 
-/** Who is new must have every required field; a change must not empty one. */
+/** A new employee needs every required field; a change must not empty one. */
 export function refuseIncomplete({ columns: known }: SftpOptions, fields: EmployeeFields, isNew: boolean): void {
   const isMissing = ([key, { required }]: [string, Column]): boolean =>
     required && (Object.hasOwn(fields, key) ? toText(fields[key] ?? null) === null : isNew);
@@ -33,7 +33,7 @@ export function refuseIncomplete({ columns: known }: SftpOptions, fields: Employ
   if (missing.length > 0) throw refuseFields('MISSING_FIELD', 'This HRIS requires', details);
 }
 
-/** What a row holds of our fields; a column that is not in the file is left out. */
+/** Our fields in a row; columns missing from the file are left out. */
 export function fromCells({ columns: known }: SftpOptions, row: Record<string, string>): ReadFields {
   return readFields(
     Object.entries(known).flatMap(([key, { column, type }]): [string, ReadCell][] => {
@@ -43,7 +43,7 @@ export function fromCells({ columns: known }: SftpOptions, row: Record<string, s
   );
 }
 
-/** A list is JSON, or its items stand between bars. */
+/** A list is JSON, or its items are separated by bars. */
 function fromCell(type: Column['type'], text: string): ReadCell {
   return readCell(type, type === 'list' && text !== '' && !text.startsWith('[') ? text.split('|') : text);
 }
@@ -54,8 +54,8 @@ function toText(value: FieldValue): string | null {
 }
 
 /**
- * A formula that calls a function (`=HYPERLINK (`), a program (`=cmd|`) or another file (`='x'!A1`). The file is for a
- * program to read, so whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
+ * A formula that calls a function (`=HYPERLINK (`), a program (`=cmd|`) or another file (`='x'!A1`). Other texts that
+ * begin with such a sign, as a phone number or a title behind a hyphen, are left alone, since a program reads the file.
  */
 const RUNS = [
   /^=.*(?:\p{L}[\d._]*\s*\(|[|!])/su,
@@ -65,14 +65,14 @@ const RUNS = [
 ];
 
 /**
- * A text as whoever evaluates it may see it: full-width signs are the plain ones, and what nobody sees or what is blank
- * does not stand in front.
+ * A text as a spreadsheet may read it: full-width signs become plain ones, and leading invisible or blank characters
+ * are dropped.
  */
 function seen(text: string): string {
   return text.normalize('NFKC').replace(/^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]+/u, '');
 }
 
-/** Why no cell can hold a text. */
+/** Why a cell cannot hold a text; undefined if it can. */
 export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
   if (text.includes('\0')) return 'holds a zero character';

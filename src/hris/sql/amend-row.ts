@@ -7,7 +7,7 @@ import { asText, type Row, type SqlDatabase } from './database.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { toColumns } from './values.ts';
 
-/** A table whose rows are told apart by one column. */
+/** A table with one key column. */
 interface AmendedTable {
   table: string;
   idColumn: string;
@@ -15,9 +15,10 @@ interface AmendedTable {
 }
 
 /**
- * Writes over the values that this was decided from, by one update that names what it replaces: what the cells hold is
- * read as text, found to be those values, and compared again by the database as it writes. So it holds for columns of
- * every type. False where there is no such row. @throws ConnectorError STALE
+ * Writes over the values that this was decided from, with a single update that names the values it replaces: it reads
+ * the cells as text, compares them with the old values, and lets the database compare them again while writing. This
+ * works for columns of every type. False if there is no such row.
+ * @throws ConnectorError STALE
  */
 export async function amendRow(
   database: SqlDatabase,
@@ -40,7 +41,7 @@ export async function amendRow(
   throw tooLate();
 }
 
-/** Some cells of one row as they stand in the table itself, whatever view is read otherwise. */
+/** Some cells of one row from the table itself, even if reads otherwise use a view. */
 async function readCells(database: SqlDatabase, of: AmendedTable, id: string, keys: readonly string[]) {
   const known = keys.flatMap((key, at) => {
     const column = of.columns[key];

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { SqlOptions } from './options.ts';
 
-/** The column of a table made by us that tells when a row was changed. */
+/** The column of a table made by us that says when a row was changed. */
 export function changeColumn({ changes }: SqlOptions, type: keyof typeof NOW): RawBuilder<unknown> {
   return changes === undefined
     ? sql``
     : sql`${sql.ref(changes.column)} ${sql.raw(type)} not null default ${sql.raw(NOW[type])},`;
 }
 
-/** In MariaDB the column sets itself. */
+/** MariaDB updates the column itself. */
 const NOW = {
   timestamptz: 'clock_timestamp()',
   real: "(unixepoch('subsec'))",
   'timestamp(6)': 'current_timestamp(6) on update current_timestamp(6)',
 } as const;
 
-/** Sets it at every update that does not set it itself. */
+/** Sets the column at every update that does not set it itself. */
 export function sqliteChangeTrigger({ table, idColumn, changes }: SqlOptions): RawBuilder<unknown>[] {
   if (changes === undefined) return [];
   const [column, id] = [sql.ref(changes.column), sql.ref(idColumn)];

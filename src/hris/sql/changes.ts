@@ -7,29 +7,29 @@ import { asText, type Row, type SqlDatabase, type SqlHris } from './database.ts'
 import { toRecord } from './find.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 
-/** Employees a page. */
+/** Employees per page. */
 const PAGE = 200;
 
-/** A place in the order of (change column, id): everything up to it has been read. */
+/** A position in the order of (change column, id): all rows up to it have been read. */
 const place = z.object({ at: z.union([z.string(), z.number()]), id: z.string() });
 type Place = z.output<typeof place>;
 
 /**
- * Times and sequence numbers are taken before they are committed, so the last row read is no safe place to go on from:
- * a row with an earlier value may still appear. Each pass begins again at a place that had been the end for at least
- * the overlap, by the database's clock; that holds for any column that only grows, whatever its type or time zone.
+ * Times and sequence numbers are taken before they are committed, so continuing from the last row read could miss a row
+ * with an earlier value. Each pass begins at a position that had been the end for at least the overlap, by the
+ * database's clock; that works for any column that only grows, whatever its type or time zone.
  */
 const cursor = z.object({
-  /** Nothing more can appear before it; absent: nothing is certain yet. */
+  /** Nothing new can appear before it; absent: nothing is certain yet. */
   settled: place.optional(),
-  /** The end as an earlier pass found it, and when. */
+  /** The end that an earlier pass found, and when. */
   end: place.extend({ seenAt: z.number() }).optional(),
   /** Within a pass: how far it came, and when it began. */
   pass: place.extend({ beganAt: z.number() }).optional(),
 });
 type Cursor = z.output<typeof cursor>;
 
-/** One page of the employees that changed. */
+/** One page of changed employees. */
 export async function changedEmployees(
   { database, options }: SqlHris,
   { column, overlap }: { column: string; overlap: number },
@@ -50,12 +50,13 @@ export async function changedEmployees(
   return { employees, gone: [], next: JSON.stringify(afterPass(before, reached, times)), more: false };
 }
 
-/** How far the look before the latest came, how far the latest did, and what that one found. */
+/** How far the look before the latest came, how far the latest came, and what the latest found. */
 const newsCursor = z.object({ from: place.optional(), end: place.optional(), found: z.array(z.string()) });
 
 /**
- * Who changed since the latest look. What was committed between two looks under an earlier time is found by the second,
- * which begins where the one before came to; what is committed later still is left to `changedEmployees`.
+ * Employees who changed since the latest look. A change with an earlier time that was committed between two looks is
+ * found by the second, which begins where the look before the first ended; one committed later still is left to
+ * `changedEmployees`.
  */
 export async function employeeNews(
   { database, options }: SqlHris,
@@ -74,7 +75,7 @@ export async function employeeNews(
   const end = places.at(-1) ?? before.end;
   const known = new Set(before.found);
   const ids = places.filter((one) => !known.has(JSON.stringify(one))).map(({ id }) => id);
-  // More of them than a page: the next look goes on behind it.
+  // There is more than a page: the next look continues after it.
   const isFull = rows.length === PAGE;
   const found = isFull ? [] : places.map((one) => JSON.stringify(one));
   return { ids: [...new Set(ids)], next: JSON.stringify({ from: isFull ? end : before.end, end, found }) };
@@ -86,7 +87,7 @@ interface PassTimes {
   overlap: number;
 }
 
-/** A pass that began the overlap after an end was seen has read all that was committed late before that end. */
+/** A pass that began at least the overlap after an end was seen has read all late commits before that end. */
 function afterPass({ settled, end }: Cursor, reached: Place | undefined, times: PassTimes): Cursor {
   if (end !== undefined && times.beganAt < end.seenAt + times.overlap) return { settled, end };
   const from = end === undefined ? settled : { at: end.at, id: end.id };
@@ -98,7 +99,7 @@ interface Reading {
   columns: readonly string[];
   most: number;
   after?: Place | undefined;
-  /** From the end. */
+  /** Reads from the end backwards. */
   isLast?: boolean;
 }
 
@@ -109,7 +110,7 @@ async function readRows(
 ): Promise<Row[]> {
   const [at, id] = [sql.ref(column), asText(database, options.idColumn)];
   const order = sql.raw(isLast ? 'desc' : 'asc');
-  // The first comparison is what an index serves; ids decide among equal times.
+  // The first comparison can use an index; ids order equal times.
   const where =
     after === undefined
       ? sql<boolean>`${at} is not null`

@@ -3,23 +3,23 @@ import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
 
-/** What the database says of one column. */
+/** The database's description of one column. */
 interface RawColumn {
   name: string;
-  /** The declared type, with its length or digits where it has them: `varchar(40)`, `numeric(8,2)`. */
+  /** The declared type, with its length or digits if it has them: `varchar(40)`, `numeric(8,2)`. */
   declared: string;
   /** Postgres: the type's category, `N` for numbers; none in SQLite. */
   category?: string;
   notNull: boolean;
-  /** Has a default, or the database makes the value. */
+  /** It has a default, or the database generates the value. */
   filled: boolean;
   /** Values of an enum type. */
   values?: string[] | null;
 }
 
 /**
- * The columns of a table as the database has them, under the keys of the fields they hold; a column that is no field
- * goes by its own name. Nothing where the table shows no columns to this user.
+ * The columns of a table as the database describes them, named by the field they hold, or by their own name if none.
+ * Empty if this user sees no columns of the table.
  */
 export async function describeTable(
   database: SqlDatabase,
@@ -35,7 +35,7 @@ export async function describeTable(
       key: field ?? one.name,
       label: one.name,
       isField: field !== undefined,
-      // A trigger may fill what no default does.
+      // A trigger may fill a column without a default.
       required: one.notNull && !one.filled && !hasTrigger,
       ...typeOf(one),
       ...(maxLength === undefined ? {} : { maxLength }),
@@ -98,7 +98,7 @@ async function readSqlite({ kysely }: SqlDatabase, table: string): Promise<RawTa
   return { raw, checks: made.rows.flatMap(({ sql: text }) => text ?? []), hasTrigger: false };
 }
 
-/** Checks and triggers are shown to whom the table itself is granted, not to whom columns are. */
+/** MariaDB shows checks and triggers to users with rights on the table, not to those with rights on columns only. */
 async function readMariadb({ kysely }: SqlDatabase, table: string): Promise<RawTable> {
   const [name = table, schema = null] = table.split('.').toReversed();
   const here = sql`coalesce(${schema}, database())`;
@@ -126,7 +126,7 @@ function mariadbType(type: string): Pick<RawColumn, 'declared' | 'values'> {
   return { declared: type === 'tinyint(1)' ? 'boolean' : type };
 }
 
-/** MariaDB prints a quote or a backslash in a text behind a backslash; the others double the quote. */
+/** MariaDB escapes a quote or a backslash in a text with a backslash; the others double the quote. */
 function withDoubledQuotes(check: string): string {
   return check.replaceAll(/\\(['\\])/g, (_all, one: string) => (one === "'" ? "''" : one));
 }
@@ -135,7 +135,7 @@ type Typed = Pick<DescribedField, 'type' | 'maxLength' | 'decimals'>;
 
 const CATEGORIES: Record<string, FieldDef['type']> = { S: 'text', E: 'text', N: 'number', D: 'date', B: 'boolean' };
 
-/** By the words of a declared type, for SQLite; the first that fits counts. */
+/** Field types by the words of a declared type, for SQLite; the first match counts. */
 const WORDS: readonly [RegExp, FieldDef['type']][] = [
   [/char|text|clob/, 'text'],
   [/bool/, 'boolean'],
@@ -158,14 +158,14 @@ interface Bounds {
 }
 
 /**
- * What check constraints say of one column, as far as they are of the two forms that people write: a list of values,
- * and a length. Any other is the database's to judge when a row is written.
+ * Reads check constraints of one column in the two forms that people usually write: a list of values, and a length. The
+ * database enforces all others when a row is written.
  */
 function readChecks(checks: readonly string[], column: string): Bounds {
   const text = checks.join('\n');
   const name = `["\`]?${column}["\`]?`;
-  // MariaDB prints no brackets around a check.
-  // Postgres prints `x in ('a', 'b')` as `(x)::text = ANY ((ARRAY['a'::text, 'b'::text])::text[])`.
+  // MariaDB prints no brackets around a check. Postgres prints `x in ('a', 'b')` as `(x)::text = ANY ((ARRAY['a'::text,
+  // 'b'::text])::text[])`.
   const listed =
     new RegExp(`(?:^|\\()\\s*${name}\\s+in\\s*\\(([^)]*)\\)`, 'im').exec(text) ??
     new RegExp(`\\(*${name}\\)?(?:::[a-z ]+)?\\s*=\\s*ANY\\s*\\(+ARRAY\\[([^\\]]*)\\]`, 'i').exec(text);
@@ -180,7 +180,7 @@ function readChecks(checks: readonly string[], column: string): Bounds {
   };
 }
 
-/** The texts between quotes; a quote in them is doubled. */
+/** The texts between quotes; a quote inside is doubled. */
 function quotedTexts(text: string): string[] {
   return [...text.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = '']) => one.replaceAll("''", "'"));
 }

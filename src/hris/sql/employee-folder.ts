@@ -4,13 +4,13 @@ import { extname, join } from 'node:path';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFile, EmployeeFiles } from '../port.ts';
 
-/** Only the user that the workers run as. */
+/** Only for the user that the workers run as. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Documents beside a table of employees: FOLDER/EMPLOYEE_ID/DOCUMENT-HASH.pdf, where nothing tells a person's name. The
- * folder itself is never made, because what is missing may be a mount. `assertKnown` refuses ids of nobody.
+ * Documents beside a table of employees: FOLDER/EMPLOYEE_ID/DOCUMENT-HASH.pdf, without any person's name. The folder
+ * itself is never created, because a missing one may be an unmounted volume. `assertKnown` refuses unknown ids.
  */
 export function employeeFolder(
   folder: string,
@@ -47,7 +47,7 @@ export function employeeFolder(
   };
 }
 
-/** Of an employee; it need not be there yet. No id leads out of the folder, and no link that somebody made there. */
+/** The folder of an employee; it may not exist yet. Neither an id nor a link placed there can lead outside. */
 async function placeOf(folder: string, id: string): Promise<string> {
   const place = join(folder, plain(id));
   const found = await lstat(place).catch(unless('ENOENT'));
@@ -62,13 +62,13 @@ async function placeOf(folder: string, id: string): Promise<string> {
   return place;
 }
 
-/** Letters that some file systems take for others, and signs with a meaning, are written by their bytes. */
+/** Letters that some file systems confuse, and signs with a special meaning, are replaced by their bytes. */
 function plain(id: string): string {
   const byByte = (sign: string) => [...Buffer.from(sign)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
   return id.replaceAll(/[^0-9a-z_-]/gu, (sign) => byByte(sign).join(''));
 }
 
-/** `offer-88-0f3a9c51d2e7.pdf`: which document, and which bytes of it. Its title may hold a name, and is left out. */
+/** `offer-88-0f3a9c51d2e7.pdf`: the document and a hash of its bytes. The title may hold a name, so it is left out. */
 function nameOf({ document, name, bytes }: EmployeeFile): string {
   const which = document.toLowerCase().replaceAll(/[^0-9a-z]+/g, '-');
   const ending = /^\.[0-9a-z]{1,5}$/i.test(extname(name)) ? extname(name).toLowerCase() : '.bin';
@@ -84,7 +84,7 @@ async function readStored(path: string): Promise<Buffer | undefined> {
   return readFile(path, { flag }).catch(unless('ENOENT'));
 }
 
-/** Under its name it is whole or not there; what an attempt left that was killed is written anew. */
+/** The file appears under its name completely or not at all; the rest of a killed attempt is overwritten. */
 async function putWhole(place: string, name: string, bytes: Buffer, beforeSend: () => void): Promise<void> {
   const part = join(place, `.${name}.part`);
   await rm(part, { force: true });
@@ -103,7 +103,7 @@ async function putWhole(place: string, name: string, bytes: Buffer, beforeSend: 
   }
   await rename(part, join(place, name));
   const directory = await open(place);
-  // Not every file system can.
+  // Not every file system supports this.
   await directory.sync().catch(() => undefined);
   await directory.close();
 }
@@ -119,7 +119,7 @@ async function inFolder<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // What `beforeSend` throws comes out as it is.
+    // Errors of `beforeSend` pass unchanged.
     if (isConnectorError(error) || code === undefined) throw error;
     throw new ConnectorError({
       code: 'FOLDER_UNUSABLE',

@@ -7,7 +7,7 @@ import { GONE_AT, landingKeys as key } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
 
-/** Creates the demonstration's tables where they are missing. Never for a customer's database. */
+/** Creates the demonstration's tables if they are missing. Never for a customer's database. */
 export async function ensureHrisSchema(
   url: string,
   options: Omit<SqlOptionsInput, 'url'> = {},
@@ -22,15 +22,15 @@ export async function ensureHrisSchema(
 }
 
 /**
- * The employees table, which numbers the employees itself: text with leading zeros, from a counter apart from the id;
- * and the landing tables.
+ * Creates the employees table, which numbers employees itself (text with leading zeros, from its own counter), and the
+ * landing tables.
  */
 export async function createHrisTables(database: SqlDatabase, options: SqlOptions): Promise<void> {
   const { dialect } = database;
   await createAll(database, [...employeesTable(dialect, options), ...landingTables(options, TYPES[dialect])]);
 }
 
-/** The landing tables alone, and the one of open positions. */
+/** Creates only the landing tables, and the table of open positions. */
 export async function createLandingTables(database: SqlDatabase, options: SqlOptions): Promise<void> {
   const types = TYPES[database.dialect];
   await createAll(database, [...landingTables(options, types), ...requisitionTable(options, types)]);
@@ -38,19 +38,19 @@ export async function createLandingTables(database: SqlDatabase, options: SqlOpt
 
 async function createAll({ kysely, dialect }: SqlDatabase, statements: readonly RawBuilder<unknown>[]): Promise<void> {
   if (dialect !== 'postgres') {
-    // Each statement by itself: a transaction open across an await would block this process's other connections to an
-    // SQLite file for good, and MariaDB has none for such statements.
+    // One statement at a time: a transaction kept open across an await would block this process's other connections to
+    // an SQLite file for ever, and MariaDB has no transactions for such statements.
     for (const statement of statements) await statement.execute(kysely);
     return;
   }
   await kysely.transaction().execute(async (trx) => {
-    // "if not exists" is not safe against another process in Postgres; the lock makes it so.
+    // In Postgres, "if not exists" is not safe against a concurrent process; the lock makes it safe.
     await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
     for (const statement of statements) await statement.execute(trx);
   });
 }
 
-/** Column types by field type; `key`: text that is compared character by character, and can be a key. */
+/** Column types by field type; `key`: text that is compared by exact characters and can be a key. */
 type Types = Record<Column['type'] | 'key', string>;
 
 const EXACT = 'collate utf8mb4_nopad_bin';

@@ -8,12 +8,12 @@ import { asText, type Row, type SqlHris } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 import { toFields, toRef } from './values.ts';
 
-/** More hits than this are "many" all the same. */
+/** More hits than this count as "many" anyway. */
 const ENOUGH = 200;
 
-/** One record by its id, as reads show it. */
+/** One record by id, from the table or view for reads. */
 export async function readEmployee({ database, options }: SqlHris, id: string): Promise<EmployeeRecord | undefined> {
-  // Compared as text by the database itself: an id of another HRIS's form is then absent, not an error.
+  // The database compares ids as text: an id in another HRIS's form is then absent instead of an error.
   const row = await database.kysely
     .selectFrom(options.readFrom)
     .select(employeeColumns(options))
@@ -22,7 +22,7 @@ export async function readEmployee({ database, options }: SqlHris, id: string): 
   return row === undefined ? undefined : toRecord(row, options);
 }
 
-/** A row as the employee it holds. Whoever has a last day is employed until it is over. */
+/** Converts a row to an employee, who is employed until the last day is over. */
 export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   const reference = options.referenceColumn === undefined ? undefined : row[options.referenceColumn];
   const lastDay = options.endColumn === undefined ? undefined : cellText(row[options.endColumn]).slice(0, 10);
@@ -35,20 +35,20 @@ export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
 }
 
 interface Search {
-  /** Columns to filter by; undefined where this HRIS has none, and then nothing is proven. */
+  /** Columns to filter by; undefined if this HRIS has none, and then an empty result proves nothing. */
   where: ReadonlyArray<{
     column: string | undefined;
     value: string;
-    /** As it was before its case was folded: compared without case. */
+    /** The value before case folding, for a comparison that ignores case. */
     unfolded?: string;
   }>;
-  /** Whether an empty answer proves absence. */
+  /** Whether an empty result proves absence. */
   trusted: boolean;
-  /** The hit, checked again: filters differ in case, collation and padding. */
+  /** Checks a hit again: filters differ in case, collation and padding. */
   fits: (row: Row) => boolean;
 }
 
-/** Looks up by one key in what this HRIS lets us read. A row that the customer's job refused is nobody's. */
+/** Finds an employee by one key in the rows we may read. A row that the customer's job refused is not an employee. */
 export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> {
   const search = searchFor(key, hris.options);
   const { rows, isComplete } = await readHits(hris, search);
@@ -56,7 +56,7 @@ export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> 
   return foundBy(key, refs, search.trusted && isComplete);
 }
 
-/** Whether a row has this value in a field; rows that the customer's job refused count, too. */
+/** Whether a row has this value in a field; rows refused by the customer's job count, too. */
 export async function isTaken({ database, options }: SqlHris, name: string, value: string): Promise<boolean> {
   const column = options.columns[name]?.column;
   if (column === undefined) throw new Error(`The connection was opened without a column for ${name}.`);
@@ -70,14 +70,14 @@ export async function isTaken({ database, options }: SqlHris, name: string, valu
   return found !== undefined;
 }
 
-/** The row of this reference that the customer's job refused, as the table itself has it. */
+/** The row with this reference that the customer's job refused, read from the table itself. */
 export async function findRefused(hris: SqlHris, reference: string): Promise<EmployeeRef | undefined> {
   const { rows } = await readHits(atTable(hris), searchFor({ by: 'reference', value: reference }, hris.options));
   const refused = rows.find((row) => isRefused(row, hris.options));
   return refused === undefined ? undefined : toRef(refused, hris.options);
 }
 
-/** A view or replica that lags is for finding people; how our own row stands is read where it was written. */
+/** Reads the table itself: a view or replica that lags is good for finding people, not for our own row's state. */
 export function atTable({ database, options }: SqlHris): SqlHris {
   return { database, options: { ...options, readFrom: options.table } };
 }
@@ -128,7 +128,8 @@ function exact(column: string | undefined, value: string): Search {
 }
 
 /**
- * `lower` in SQLite, and in Postgres with the C collation, knows ASCII only: beyond it an empty answer proves nothing.
+ * In SQLite, and in Postgres with the C collation, `lower` handles only ASCII: with other characters an empty result
+ * proves nothing.
  */
 function byEmail(column: string | undefined, value: string): Search {
   const wanted = folded(value);
@@ -139,13 +140,13 @@ function byEmail(column: string | undefined, value: string): Search {
   };
 }
 
-/** Filters by the day, compares names here, so that no collation decides who is who. */
+/** Filters by birth date and compares names here, so that no collation decides on identity. */
 function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
   const where = [{ column: options.columns['birthDate']?.column, value: key.birthDate }];
   return { where, trusted: true, fits: (row) => isNamed(options, row, key) };
 }
 
-/** What a collation does not fold is not found: nobody found proves nothing. */
+/** A collation may not fold every character, so an empty result proves nothing. */
 function byName(options: SqlOptions, key: Extract<FindKey, { by: 'name' }>): Search {
   const { givenName, familyName, birthDate } = options.columns;
   const { parts = { familyName: '', givenName: '' } } = key;

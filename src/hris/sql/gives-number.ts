@@ -4,7 +4,8 @@ import type { SqlOptions } from './options.ts';
 
 /**
  * Whether a new row gets an employee number, as far as the table shows: the column is the key, has a default, is
- * generated, or a trigger runs on insert. A view is believed, and so is MariaDB, which hides triggers from most users.
+ * generated, or a trigger runs on insert. Assumed true for a view, and for MariaDB, which hides triggers from most
+ * users.
  */
 export async function givesNumber({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<boolean> {
   const { table, idColumn, numberColumn, job } = options;

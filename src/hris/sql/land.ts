@@ -10,9 +10,9 @@ import { assertHeld, cellOf, toFields } from './values.ts';
 type Reach = Pick<SqlDatabase, 'kysely' | 'dialect'>;
 
 /**
- * Lands one page: one query compares its hashes, one statement writes the rows that differ; where somebody wants to
- * know, one more reads what they replace. No intent and no deadline are needed, because the same page may land twice.
- * Every column is written, so that a value taken away leaves its row.
+ * Lands one page: one query compares hashes, and one statement writes the rows that differ; if `beforeWrite` is given,
+ * one more query reads the rows they replace. Needs neither intent nor deadline, because landing a page twice is
+ * harmless. Writes every column, so that a removed value is cleared.
  */
 export async function landRows(
   { kysely, dialect }: SqlDatabase,
@@ -29,7 +29,7 @@ export async function landRows(
     const before = new Map((await readRows({ kysely, dialect }, table, tenant, known)).map((row) => [row.id, row]));
     await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
   }
-  // First: a row whose mark is gone is written again next time, but one with its own hash would keep its mark.
+  // Unmark first: if the write then fails, the row is written again, but one that has its hash would stay marked.
   const marked = changed.filter((row) => stored.get(row.id) === '').map((row) => row.id);
   await unmarkRows({ kysely }, table, marked, tenant);
   if (changed.length > 0) await upsert({ kysely, dialect }, table, tenant, changed);
@@ -37,7 +37,7 @@ export async function landRows(
   return { unchanged: rows.length - changed.length, created, updated: changed.length - created };
 }
 
-/** The rows under these ids, as reads show them. */
+/** The rows under these ids, in the form that reads return. */
 export async function readRows(
   { kysely, dialect }: Reach,
   table: LandingTable,
@@ -100,8 +100,8 @@ const ROWS: Record<SqlDatabase['dialect'], SelectRows> = {
 };
 
 /**
- * Postgres would keep a text that is JSON as one JSON string in a column of that type. Given as JSON, it is a value
- * there, and in a column of texts still the same text. Where there is none, all rows are made text at once.
+ * In a JSON column Postgres would store a text that contains JSON as one JSON string. Passed as JSON, it becomes a
+ * value there, and stays the same text in a text column. Rows without such a text are serialised at once.
  */
 function rowsAsJson(rows: readonly Row[]): string {
   return rows.some(hasJsonText) ? `[${rows.map(rowAsJson).join()}]` : JSON.stringify(rows);
@@ -121,7 +121,7 @@ function cellAsJson(value: unknown): string {
   return isJsonText(value) ? value : JSON.stringify(value);
 }
 
-/** An object or a list: a number in a text stays one. Blanks around it would be lost. */
+/** Whether it is an object or a list; a number in a text stays text. Blanks around JSON would be lost. */
 function isJsonText(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[[{]/.test(text) || text !== text.trim() || hasEscapeUnknownToPostgres(text))
     return false;

@@ -18,38 +18,38 @@ import { openLandingTables } from './sql.ts';
 
 const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
 
-/** A database where records land beside an HR system of any kind. `url` may still be a reference to a secret. */
+/** A database in which records land, beside an HR system of any kind. `url` may still be a reference to a secret. */
 export function landingSection(landings: Landings) {
   return z.strictObject({
     kind: z.literal('sql', 'expected sql: records land in the tables of a database'),
     url: z.string(ADDRESSES).regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES),
-    /** Its own names and further columns, a table a stream. */
+    /** A table for each stream, with the tenant's own names and additional columns. */
     tables: landingOptions(landings),
-    /** Open positions, where they stand in this database and not in the HR system. */
+    /** Open positions, if they are in this database instead of the HR system. */
     requisitions: requisitionOptions.optional(),
-    /** Files that become candidates, where they stand in this database and not in the HR system. */
+    /** Files that become candidates, if they are in this database instead of the HR system. */
     resumes: resumeOptions.optional(),
-    /** Creates the tables when they are missing. */
+    /** Creates the tables if they are missing. */
     createTable: z.boolean('expected true or false').default(false),
   });
 }
 
 export type LandingOptions = z.output<ReturnType<typeof landingSection>>;
 
-/** What a stream's mapping may write. */
+/** The fields that a stream's mapping may write. */
 export function landingFieldsOf({ tables }: LandingOptions, stream: string): readonly FieldDef[] | undefined {
   const table = tables[stream];
   return table === undefined ? undefined : fieldDefs(table);
 }
 
-/** What an open position holds; none where they do not stand there. */
+/** The fields of an open position; empty if there are none in this database. */
 export function positionFieldsOf({ requisitions }: LandingOptions): readonly FieldDef[] {
   return requisitions === undefined ? [] : fieldDefs(requisitions);
 }
 
 /**
- * Opens it at its first call, and looks up `addressOf` no sooner: whatever is wrong with the address is trouble of what
- * lands there, and of nothing else that the tenant does.
+ * Opens the database at the first call, and calls `addressOf` only then: a bad address must only affect what lands
+ * there, not the tenant's other work.
  */
 export function openLanding(
   options: LandingOptions,
@@ -84,7 +84,7 @@ export function openLanding(
   return { ...speaksOfLanding(calls), close: async () => opened?.close() };
 }
 
-/** What is missing there for these fields, as statements. Reads only. */
+/** Statements that create what these fields need and the database lacks. Reads only. */
 export async function landingSetup(
   options: LandingOptions,
   landings: Landings,
@@ -94,7 +94,7 @@ export async function landingSetup(
   return all.filter(({ subject }) => subject !== 'employee');
 }
 
-/** The section in the words of the `sql` kind, which opens it. */
+/** The section as options of the `sql` kind, which opens it. */
 function asSql({ url, tables, requisitions, resumes, createTable }: LandingOptions, landings: Landings): SqlOptions {
   return { ...sqlOptions(landings).parse({ url }), landing: tables, requisitions, resumes, createTable };
 }
@@ -115,12 +115,12 @@ function speaksOfLanding<T extends object>(calls: T): T {
   return Object.fromEntries(members) as T;
 }
 
-/** What says that nothing can be opened: of an HR system it stops the tenant. */
+/** Codes that mean nothing can be opened; for an HR system they would stop the tenant. */
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['SECRET_MISSING', 'HRIS_OPTIONS_INVALID']);
 
 /**
- * Trouble of this database is none of the HR system: it ends the stream's run, and pauses neither the tenant nor its
- * hires, which is what credentials that no longer work do there.
+ * Trouble of this database is not trouble of the HR system: it ends the stream's run, but pauses neither the tenant nor
+ * its hires, as invalid credentials of an HR system would.
  */
 function ofLanding(error: unknown): unknown {
   if (error instanceof z.ZodError) return addressInvalid(error);
@@ -141,7 +141,7 @@ function ofLanding(error: unknown): unknown {
   });
 }
 
-/** Without what stands in the address, which is a secret. */
+/** Leaves out the address, which is a secret. */
 function addressInvalid({ issues }: z.ZodError): ConnectorError {
   const expected = issues.map(({ message }) => message).join('; ');
   return new ConnectorError({

@@ -7,7 +7,7 @@ export interface LandingTable {
   columns: Record<string, Column>;
 }
 
-/** Where the partner's records land, a table a stream; a tenant names its own tables and adds columns. */
+/** The tables in which the partner's records land, one per stream; a tenant names its own and adds columns. */
 export function landingOptions(landings: Landings) {
   const tables = Object.entries(landings).map(([stream, fields]) => [stream, landingTable(stream, fields)] as const);
   return z.strictObject(Object.fromEntries(tables)).prefault({});
@@ -21,14 +21,14 @@ function landingTable(stream: string, fields: Landings[string]) {
     .transform(({ table, fields: own }): LandingTable => ({ table, columns: { ...columns, ...own } }));
 }
 
-/** Columns as we would name them: `workMode` is `work_mode`. */
+/** Default column names: `workMode` becomes `work_mode`. */
 function defaultColumns(fields: Landings[string]): Record<string, FieldInput> {
   const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(Object.entries(fields).map(([name, def]) => [name, { column: snake(name), ...def }]));
 }
 
-/** When a row was marked as gone: a column that only `deletion: mark` needs. */
+/** When a row was marked as gone; only `deletion: mark` needs this column. */
 export const GONE_AT = 'gone_at';
 
-/** Whose record it is, its id there, the hash of what was landed, and when: columns every landing table has. */
+/** Columns of every landing table: the record's tenant and id, the hash of the landed values, and the time. */
 export const landingKeys = { tenant: 'tenant', id: 'partner_id', hash: 'row_hash', at: 'landed_at' } as const;

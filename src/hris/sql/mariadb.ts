@@ -11,7 +11,7 @@ import { whileOpen } from './while-open.ts';
 
 const WRITE_MS = 15_000;
 
-/** The driver is loaded with the first connection, so that who has no MariaDB does not pay for it. */
+/** Loads the driver with the first connection, so that processes without MariaDB need not. */
 export function openMariadb(url: string): SqlDatabase {
   const pool = openMariadbPool(url);
   const kysely = new Kysely<Tables>({ dialect: new MysqlDialect({ pool: async () => pool.forReads() }) });
@@ -28,10 +28,10 @@ export function openMariadb(url: string): SqlDatabase {
 }
 
 /**
- * One statement, committed by itself, in one message. It must be over before the caller's time is: half of that time is
- * the latest start, on the server's clock and inside the statement; the other half is its max_statement_time. It has no
- * `returning`, because MariaDB would ask for the right to insert into the columns returned, which are the customer's:
- * key and number. The row is read afterwards.
+ * Sends one auto-committed statement in one message. It must end before the caller's time is up: half of the time is
+ * the latest start, checked by the server's clock inside the statement; the other half is its max_statement_time. It
+ * has no `returning`, because MariaDB would then require insert rights on the returned columns, key and number, which
+ * are the customer's. The row is read afterwards.
  */
 async function writeOnce(
   pool: MariadbPool,
@@ -84,7 +84,7 @@ function halfOf({ remainingMs }: WriteOptions): number {
   });
 }
 
-/** The row just inserted, by its generated key, else by our reference; of an update nothing but how many there were. */
+/** The row just inserted, by its generated key, otherwise by our reference; for an update only the number of rows. */
 async function rowsOf(
   connection: PoolConnection,
   { table, returned, inserted }: SqlWrite,
@@ -102,14 +102,14 @@ async function rowsOf(
       column,
       value,
     ]);
-    // Compared again: a key of text that begins with these digits counts as equal over there.
+    // Compare again: MariaDB treats a text key that begins with these digits as equal.
     const row = rows.find((found) => cellText(found[column]) === value);
     if (row !== undefined) return [row];
   }
   throw new Error('The row was written, and cannot be read.');
 }
 
-/** A refusal of a value that must be unique names the key; its columns are the ones to blame. */
+/** An error about a unique value names the key; its columns are reported instead. */
 async function withColumns(connection: PoolConnection, table: string, error: unknown): Promise<unknown> {
   const { errno, sqlMessage = '' } = error as { errno?: number; sqlMessage?: string };
   const key = errno === 1062 ? /for key '(?:[^']*\.)?([^'.]+)'$/.exec(sqlMessage)?.[1] : undefined;
@@ -124,13 +124,13 @@ async function withColumns(connection: PoolConnection, table: string, error: unk
   return Object.assign(error as Error, { columns: columns.map((column) => column.name) });
 }
 
-/** The server has judged the statement, and the connection goes on. */
+/** The server has judged the statement, and the connection can be used further. */
 function isVerdict(error: unknown): boolean {
   const { sqlState, fatal } = error as { sqlState?: unknown; fatal?: unknown };
   return typeof sqlState === 'string' && fatal !== true;
 }
 
-/** A question, with its values in the text; `ms` later at the latest there is an answer or an error. */
+/** Sends a query with its values in the text; there is an answer or an error after `ms` at the latest. */
 function ask<T>(connection: PoolConnection, text: string, values: readonly unknown[], ms = WRITE_MS): Promise<T> {
   return new Promise((resolve, reject) => {
     connection.query({ sql: text, values: [...values], timeout: ms }, (error, result) => {
@@ -156,8 +156,8 @@ async function connect(pool: MariadbPool, signal: AbortSignal): Promise<PoolConn
 const READ_MS = 15_000;
 
 /**
- * What a session must be, whatever the server's own settings are: values that do not fit are refused instead of cut,
- * times are in UTC, and a read ends.
+ * Session settings, whatever the server's own are: values that do not fit are refused instead of cut, times are in UTC,
+ * and reads have a time limit.
  */
 const SESSION = `set session sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION',
   time_zone = '+00:00', autocommit = 1, max_statement_time = ${READ_MS / 1_000}`;
@@ -165,7 +165,7 @@ const SESSION = `set session sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_
 /** A small pool of connections. */
 interface MariadbPool {
   connect(): Promise<PoolConnection>;
-  /** As Kysely wants it. */
+  /** In the form that Kysely expects. */
   forReads(): MysqlPool;
   close(): Promise<void>;
 }
@@ -192,7 +192,7 @@ function openMariadbPool(url: string): MariadbPool {
       end: (done) => done(null),
     }),
     async close() {
-      // Told to end, a connection would wait for an answer that may never come.
+      // Destroys connections, because a connection asked to end would wait for an answer that may never come.
       for (const connection of connections) connection.destroy();
       const opened = await pool;
       opened?.end(() => undefined);
@@ -213,7 +213,7 @@ async function createPool(options: PoolOptions, connections: Set<PoolConnection>
   return pool;
 }
 
-/** A connection whose reads end in time; one that did not answer is not used again. */
+/** A connection with a time limit on reads; one that does not answer is not used again. */
 function reading(connection: PoolConnection): MysqlPoolConnection {
   const query = (text: string, values: unknown[], done: (error: unknown, result: never) => void): void => {
     connection.query({ sql: text, values, timeout: READ_MS + 2_000 }, (error, result) => {
@@ -230,7 +230,7 @@ function optionsOf(text: string): PoolOptions {
   const mode = url?.searchParams.get('sslmode') ?? 'disable';
   const unknown = [...(url?.searchParams.keys() ?? [])].filter((name) => name !== 'sslmode');
   const host = url?.hostname.replaceAll(/^\[|\]$/g, '') ?? '';
-  // The driver compares a certificate with names alone, and takes an IP address for `localhost`.
+  // The driver checks certificates only against names, and treats an IP address as `localhost`.
   const knownMode = mode === 'disable' || (mode === 'verify-full' && !isIP(host));
   if (url === undefined || host === '' || unknown.length > 0 || !knownMode)
     throw new ConnectorError({
@@ -251,7 +251,7 @@ function optionsOf(text: string): PoolOptions {
     connectTimeout: 5_000,
     idleTimeout: 30_000,
     enableKeepAlive: true,
-    // Days and instants stay text: a JavaScript Date would move a day by the process's time zone.
+    // Days and instants stay text: a JavaScript Date would shift a day by the process's time zone.
     dateStrings: true,
     supportBigNumbers: true,
     connectAttributes: { program_name: 'hirebridge' },

@@ -9,8 +9,10 @@ import { explainSqlError } from './sql-errors.ts';
 import { openSqlite } from './sqlite.ts';
 import { whileOpen } from './while-open.ts';
 
-/** Opens `sqlite:PATH`, `postgres://...` or `mariadb://...`. Connects at the first use. `create` lets SQLite make the
- * file. */
+/**
+ * Opens `sqlite:PATH`, `postgres://...` or `mariadb://...`; connects at the first use. With `create`, SQLite makes the
+ * file.
+ */
 export function openSqlDatabase(url: string, options: { create?: boolean } = {}): SqlDatabase {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options.create ?? false);
   assertNotInClear(url, 'HRIS_OPTIONS_INVALID');
@@ -19,10 +21,10 @@ export function openSqlDatabase(url: string, options: { create?: boolean } = {})
 
 const READ_MS = 15_000;
 const WRITE_MS = 15_000;
-/** Days and instants stay text: a JavaScript Date would move a day by the process's time zone. */
+/** Days and instants stay text: a JavaScript Date would shift a day by the process's time zone. */
 const AS_TEXT = new Set([1082, 1114, 1184]);
 
-/** A small pool. A write carries its own end in two ways, see writeOnce. */
+/** A small pool. A write has two time limits of its own; see writeOnce. */
 function openPostgres(url: string): SqlDatabase {
   const pool = new pg.Pool({
     connectionString: url,
@@ -38,7 +40,7 @@ function openPostgres(url: string): SqlDatabase {
         AS_TEXT.has(oid) ? String : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
   });
-  // A connection that dies is also told to the client object; without a listener that would end the process.
+  // A dying connection also emits an error on the client object; without a listener that would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -48,7 +50,7 @@ function openPostgres(url: string): SqlDatabase {
     write: (one, options) => writeOnce(pool, kysely, one, options),
     whileUsed: (work) => work,
     async close() {
-      // Kysely ends the pool only when it was used through kysely.
+      // Kysely ends the pool only if it was used through Kysely.
       await kysely.destroy();
       if (!pool.ending) await pool.end();
     },
@@ -56,10 +58,10 @@ function openPostgres(url: string): SqlDatabase {
 }
 
 /**
- * One statement, committed by itself, in one message: with parameters it would be several, the last of which commits
- * and has no timeout, so that one lost packet could commit it long after everybody gave up. It must be over before the
- * caller's time is: half of that time is the latest start, on the server's clock and inside the statement; the other
- * half is its statement_timeout.
+ * Sends one auto-committed statement in one message. With parameters it would be several messages, the last of which
+ * commits without a timeout: one lost packet could commit it long after everybody gave up. It must end before the
+ * caller's time is up: half of the time is the latest start, checked by the server's clock inside the statement; the
+ * other half is its statement_timeout.
  */
 async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, options: WriteOptions): Promise<Row[]> {
   const client = await connect(pool);
@@ -106,8 +108,8 @@ async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, o
 }
 
 /**
- * The values in the text: quoted, so that they take the type of their column as parameters would. No name of a table
- * or column holds a `$`.
+ * Puts the values into the text, quoted, so that they take their column's type as parameters would. No table or column
+ * name contains a `$`.
  */
 function withLiterals({ sql: text, parameters }: CompiledQuery): string {
   return text.replaceAll(/\$(\d+)/g, (_all, place: string) => {

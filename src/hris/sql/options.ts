@@ -7,9 +7,9 @@ import type { FieldsInUse, Landings } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { requisitionOptions, resumeOptions } from './requisition-options.ts';
 
-/** A job of the customer's takes new rows up and numbers them; until then a create is pending. */
+/** A job of the customer processes and numbers new rows; until then a create is pending. */
 const job = z.strictObject({
-  /** Where the job writes why it refused a row. */
+  /** The column in which the job writes why it refused a row. */
   errorColumn: name.optional(),
 });
 
@@ -17,11 +17,11 @@ const FOLDER = 'expected the absolute path of a folder';
 
 const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
 
-/** Made once: a schema costs more than what it checks, and a thousand tenants are checked with the same. */
+/** Made once: a schema costs more to build than to use, and a thousand tenants share one. */
 const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
 
 /**
- * What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the
+ * The options beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the
  * connection opens.
  */
 export function sqlOptions(landings: Landings): ReturnType<typeof makeSchema> {
@@ -37,36 +37,36 @@ function makeSchema(landings: Landings) {
         .string(ADDRESSES)
         .regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES),
       table: name.default('employees'),
-      /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
+      /** Table or view for reads; the delay of a replica or reporting view is `readLag`. */
       readFrom: name.optional(),
       idColumn: name.default('id'),
       numberColumn: name.default('employee_number'),
-      /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
+      /** Column for our reference, ideally with a unique index; `none` if the table has none. */
       referenceColumn: name.default('external_ref'),
       readLag: duration.default(0),
-      /** Column with the last day of employment; empty while it goes on. */
+      /** Column with the last day of employment; empty while it continues. */
       endColumn: name.optional(),
       job: job.optional(),
-      /** How employees that changed are found. */
+      /** How to find changed employees. */
       changes: z
         .strictObject({
-          /** A time, or a number from a sequence, that every change of a row sets; without one a row is not seen. */
+          /** A time, or a number from a sequence, set at every change of a row; a row without a value is not found. */
           column: name,
-          /** A change may be committed so long after its time or number was taken. */
+          /** How long after its time or number was taken a change may be committed. */
           overlap: duration.default(300_000),
         })
         .optional(),
       requisitions: requisitionOptions.optional(),
       resumes: resumeOptions.optional(),
-      /** Where documents of employees go, which a table has no place for: a folder that every worker sees. */
+      /** A folder for employees' documents, which a table cannot hold; every worker must see it. */
       files: z
         .strictObject({
           folder: z.string(FOLDER).refine((path) => isAbsolute(path), FOLDER),
         })
         .optional(),
-      /** Where people see an employee: https://hr.example/people/{id}. */
+      /** The address of an employee's page: https://hr.example/people/{id}. */
       employeeUrl: employeeUrl.optional(),
-      /** Tables or views of entries that a select field of the partner takes: departments, cost centres, sites. */
+      /** Tables or views with the entries for a select field of the partner: departments, cost centres, sites. */
       lists: z
         .record(
           z.string(),
@@ -74,15 +74,15 @@ function makeSchema(landings: Landings) {
             table: name,
             idColumn: name.default('id'),
             labelColumn: name.default('name'),
-            /** Only rows where it is true, or not 0. */
+            /** Only rows in which it is true, or not 0. */
             activeColumn: name.optional(),
           }),
         )
         .optional(),
       fields: z.record(z.string(), field).default({}),
-      /** Where streams land. */
+      /** The tables in which streams land. */
       landing: landingOptions(landings),
-      /** Creates the tables when they are missing. For demonstrations; a customer's table belongs to the customer. */
+      /** Creates the tables if missing. For demonstrations only; a customer's table belongs to the customer. */
       createTable: z.boolean().default(false),
     })
     .transform((options) => ({
@@ -91,14 +91,14 @@ function makeSchema(landings: Landings) {
       readFrom:
         options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
       columns: { ...defaultColumns, ...options.fields },
-      /** Those of them that are read, and must be there. */
+      /** The columns that are read, and must exist. */
       reads: { ...defaultColumns, ...options.fields },
     }));
 }
 
 /**
- * Without the columns that no mapping names: they need not be there. What is written keeps every column, because a
- * create of an earlier mapping may still be under way. A table made by us gets them all.
+ * Drops columns that no mapping names, because they need not exist. Writes keep every column, since a create by an
+ * earlier mapping may still be under way. A table made by us has all columns.
  */
 export function narrowed(options: SqlOptions, inUse: FieldsInUse | undefined): SqlOptions {
   if (inUse === undefined || options.createTable) return options;
@@ -113,18 +113,18 @@ function only(columns: SqlOptions['columns'], keys: ReadonlySet<string>): SqlOpt
   return Object.fromEntries(Object.entries(columns).filter(([key]) => keys.has(key)));
 }
 
-/** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
+/** `readLag` in ms; `columns` by field key, combining defaults and the tenant's own. */
 export type SqlOptions = z.output<ReturnType<typeof makeSchema>>;
 export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 
-/** Every column that is read; others may be nobody's business here, and not be granted. */
+/** Every column that is read; rights on other columns may not be granted. */
 export function employeeColumns({ idColumn, numberColumn, ...options }: SqlOptions): string[] {
   const named = [options.referenceColumn, options.endColumn, options.changes?.column, options.job?.errorColumn];
   const fields = Object.values(options.reads).map(({ column }) => column);
   return [...new Set([idColumn, numberColumn, ...named.filter((name) => name !== undefined), ...fields])];
 }
 
-/** The view through which a table made by us is read when reads lag. */
+/** The view through which a table made by us is read if reads lag. */
 export function directoryView(table: string): string {
   return `${table}_directory`;
 }

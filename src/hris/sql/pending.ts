@@ -8,16 +8,16 @@ import { atTable, findRefused, readEmployee } from './find.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { updateRow } from './update-row.ts';
 
-/** How often a job of the customer's is looked at. */
+/** How often the outcome of the customer's job is checked. */
 const NEXT_CHECK_MS = 60_000;
 
-/** A row without a number waits for the customer's job, where the tenant file says that there is one. */
+/** If the tenant file names a job, a row without a number waits for it. */
 export function createdOrPending({ options }: SqlHris, ref: EmployeeRef): CreateResult {
   if (options.job === undefined || ref.number !== undefined) return { kind: 'created', ref };
   return { kind: 'pending', ticket: ref.id, nextCheckMs: NEXT_CHECK_MS };
 }
 
-/** The row as the job left it: numbered, refused, or still waiting. */
+/** The row's state after the job: numbered, refused, or still waiting. */
 export async function resolvePending(hris: SqlHris, ticket: string): Promise<CreateResult> {
   const record = await readEmployee(atTable(hris), ticket);
   if (record?.ref.number !== undefined) return { kind: 'created', ref: record.ref };
@@ -33,8 +33,8 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
 }
 
 /**
- * A row that the job refused keeps its reference, so a corrected create goes over it, and the job takes it up again.
- * Undefined where no refused row has this reference.
+ * A row that the job refused keeps its reference, so a corrected create overwrites it, and the job processes it again.
+ * Undefined if no refused row has this reference.
  */
 export async function askAgain(
   hris: SqlHris,
@@ -46,7 +46,7 @@ export async function askAgain(
   const { errorColumn } = options.job ?? {};
   const refused = errorColumn === undefined ? undefined : await findRefused(hris, reference);
   if (errorColumn === undefined || refused === undefined) return undefined;
-  // Never over a row that was numbered meanwhile.
+  // Never overwrites a row that was numbered in the meantime.
   const number = asText(database, options.numberColumn);
   const where = sql`${sql.ref(errorColumn)} <> '' and coalesce(${number}, '') = ''`;
   const emptied = await columnsToEmpty(hris, pairs);
@@ -59,7 +59,7 @@ export async function askAgain(
   }
 }
 
-/** Of this row alone: the others need no such right. */
+/** Concerns this row only: other rows do not need the right. */
 function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn: string): ConnectorError {
   return new ConnectorError({
     code: 'REFUSED_ROW_KEPT',
@@ -84,8 +84,8 @@ async function readRefusal({ database, options }: SqlHris, id: string): Promise<
 type Emptied = [column: string, value: RawBuilder<unknown>];
 
 /**
- * The columns that an earlier create may have filled and the corrected one leaves out, each with the value of a row
- * that was inserted without it. What this user may not update stays.
+ * Columns that an earlier create may have filled and the corrected one leaves out, each with the value of a row
+ * inserted without it. Columns that this user may not update stay.
  */
 async function columnsToEmpty(
   { database, options }: SqlHris,
@@ -103,7 +103,7 @@ async function columnsToEmpty(
     : updatable(database, options.table, left);
 }
 
-/** SQLite knows no rights, and no `default` as a value. */
+/** SQLite has no rights, and no `default` as a value. */
 async function sqliteDefaults({ kysely }: SqlDatabase, table: string, columns: readonly string[]): Promise<Emptied[]> {
   const name = table.split('.').at(-1) ?? table;
   const { rows } = await sql<{ name: string; dflt: string | null }>`
@@ -112,7 +112,7 @@ async function sqliteDefaults({ kysely }: SqlDatabase, table: string, columns: r
   return wanted.map((row) => [row.name, sql.raw(`(${row.dflt ?? 'null'})`)]);
 }
 
-/** To explain an update needs the rights of the update and changes nothing. */
+/** Explaining an update needs the same rights and changes nothing. */
 async function updatable({ kysely }: SqlDatabase, table: string, columns: readonly string[]): Promise<Emptied[]> {
   const emptied: Emptied[] = [];
   for (const column of columns) {

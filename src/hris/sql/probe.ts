@@ -8,7 +8,7 @@ import { employeeColumns, type SqlOptions } from './options.ts';
 import { grant } from './sql-errors.ts';
 import { tableNames } from './tables.ts';
 
-/** Checks that table, view and columns are there and that we may insert. Reads no row and writes nothing. */
+/** Checks that table, view and columns exist and that we may insert. Reads no row and writes nothing. */
 export async function probeEmployees(database: SqlDatabase, options: SqlOptions): Promise<void> {
   const { kysely } = database;
   const columns = employeeColumns(options);
@@ -34,7 +34,7 @@ export async function probeEmployees(database: SqlDatabase, options: SqlOptions)
     });
 }
 
-/** Who we are there; SQLite has no users. */
+/** Our user name in the database; SQLite has no users. */
 export function userOf(url: string): string | undefined {
   const user = decodeURIComponent(URL.parse(url)?.username ?? '');
   return user === '' ? undefined : user;
@@ -57,13 +57,13 @@ type SelectNothing = (columns: readonly string[]) => Promise<unknown>;
 
 function selectNothing(kysely: SqlDatabase['kysely'], table: string): SelectNothing {
   return (columns) => {
-    // Qualified, because SQLite takes an unknown quoted name for text.
+    // Qualified names, because SQLite treats an unknown quoted name as text.
     const list = sql.join(columns.map((column) => sql`t.${sql.ref(column)}`));
     return sql`select ${list} from ${sql.table(table)} as t where 1 = 0`.execute(kysely);
   };
 }
 
-/** Names the table or the columns that are not there or not granted; undefined when that is not what is wrong. */
+/** Names the missing or forbidden table or columns; undefined if the fault is something else. */
 async function explained(
   database: SqlDatabase,
   select: SelectNothing,
@@ -114,7 +114,7 @@ async function missingTable(database: SqlDatabase, table: string): Promise<Conne
   });
 }
 
-/** The one of these names that may be meant. */
+/** Suggests the name that was probably meant. */
 function near(name: string, among: readonly string[]): string[] {
   const found = nearest(name, among);
   return found === undefined ? [] : [` Did you mean "${found}" instead of "${name}"?`];
@@ -136,8 +136,8 @@ async function hasInsertPrivilege(kysely: SqlDatabase['kysely'], { table }: SqlO
 }
 
 /**
- * MariaDB shows nobody the rights that come with roles. To explain an insert needs what the insert needs and does
- * nothing; a column that must be filled is missed only by who may insert.
+ * MariaDB hides rights that come through roles. Explaining an insert needs the same rights and does nothing; only a
+ * user who may insert gets the error about a column without a default.
  */
 async function explainsInsert(kysely: SqlDatabase['kysely'], options: SqlOptions): Promise<boolean> {
   const column = sql.ref(options.referenceColumn ?? Object.values(options.reads)[0]?.column ?? options.idColumn);

@@ -4,15 +4,15 @@ import { asText, type SqlDatabase } from './database.ts';
 import { describeTable } from './describe.ts';
 import { GONE_AT, landingKeys as key, type LandingTable } from './landing-options.ts';
 
-/** Ids a statement. */
+/** Ids in one statement. */
 const MOST_IDS = 500;
 
-/** Whether rows can be marked: the column is one of ours, and a customer's table may be older than it. */
+/** Whether rows can be marked as gone: a customer's table may be older than that column. */
 export async function hasMarks(database: SqlDatabase, { table }: LandingTable): Promise<boolean> {
   return (await describeTable(database, table, {})).some(({ label }) => label === GONE_AT);
 }
 
-/** Ids of a tenant's rows; one marked as gone has no hash. */
+/** Ids of a tenant's rows; a row marked as gone has no hash. */
 export async function readIds(
   { kysely, dialect }: Pick<SqlDatabase, 'kysely' | 'dialect'>,
   { table, columns }: LandingTable,
@@ -26,7 +26,7 @@ export async function readIds(
   return rows.map(({ id }) => id);
 }
 
-/** A column that is no text may show a value in another form: then every row may be one of those. */
+/** A column that is not text may show a value in another form, so every row might match then. */
 function doesName(
   dialect: SqlDatabase['dialect'],
   columns: LandingTable['columns'],
@@ -40,7 +40,7 @@ function doesName(
   return sql`and (${sql.join(holds, sql` or `)})`;
 }
 
-/** They are back: their mark goes. */
+/** Removes the marks of rows that are back. */
 export async function unmarkRows(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   { table }: LandingTable,
@@ -52,7 +52,7 @@ export async function unmarkRows(
     where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
 }
 
-/** Without its hash a marked row is written again when its record is back. */
+/** A marked row loses its hash, so that it is written again when its record is back. */
 export async function removeRows(
   { kysely }: SqlDatabase,
   { table }: LandingTable,

@@ -9,7 +9,7 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   country: { column: 'country', label: 'Country' },
 };
 
-/** A table or view that holds the open requisitions and no other. */
+/** A table or view that holds only the open requisitions. */
 export const requisitionOptions = z
   .strictObject({
     table: columnName.default('requisitions'),
@@ -24,7 +24,7 @@ export const requisitionOptions = z
 
 export type RequisitionTable = z.output<typeof requisitionOptions>;
 
-/** A table or view of files that become candidates: whose address, and into which job. */
+/** A table or view of files that become candidates: the address of each, and its job. */
 export const resumeOptions = z.strictObject({
   table: columnName.default('resumes'),
   idColumn: columnName.default('id'),

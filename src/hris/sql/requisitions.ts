@@ -11,7 +11,7 @@ import type { RequisitionTable, ResumeSource } from './requisition-options.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { toColumns, toFields } from './values.ts';
 
-/** Every row of the requisitions table, in the order of its ids. */
+/** Every row of the requisitions table, ordered by id. */
 export async function listRequisitions(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   table: RequisitionTable,
@@ -20,7 +20,7 @@ export async function listRequisitions(
   return rows.map((row) => toRequisition(row, table));
 }
 
-/** The rows under these ids. */
+/** The rows with these ids. */
 export async function readRequisitions(
   { kysely, dialect }: SqlDatabase,
   table: RequisitionTable,
@@ -32,7 +32,7 @@ export async function readRequisitions(
   return rows.map((row) => toRequisition(row, table));
 }
 
-/** Every entry of a list that is not retired, in the order of its ids. */
+/** Every entry of a list that is not retired, ordered by id. */
 export async function readList(
   database: SqlDatabase,
   list: string,
@@ -47,7 +47,7 @@ export async function readList(
   return rows.map(({ id, label }) => ({ id: cellText(id), label: cellText(label ?? '') }));
 }
 
-/** Every file of the table, in the order of its ids. */
+/** Every file in the table, ordered by id. */
 export async function listResumes(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   { table, idColumn, jobColumn, urlColumn }: ResumeSource,
@@ -57,12 +57,12 @@ export async function listResumes(
   return rows.map(({ id, job, url }) => ({ id: cellText(id), jobId: cellText(job ?? ''), url: cellText(url ?? '') }));
 }
 
-/** True of a boolean in each dialect, and of a number that is not 0. */
+/** True for a boolean in each dialect, and for a number other than 0. */
 function isTrue(database: SqlDatabase, column: string) {
   return sql`lower(${asText(database, column)}) not in ('false', '0', 'f', '')`;
 }
 
-/** One update of the fields given. */
+/** One update of the given fields. */
 export async function updateRequisition(
   database: SqlDatabase,
   table: RequisitionTable,

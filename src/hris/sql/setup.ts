@@ -11,8 +11,8 @@ import { narrowed, type SqlOptions } from './options.ts';
 import { userOf } from './probe.ts';
 
 /**
- * Tables, columns, triggers and rights that are missing for the fields in use: a table that is there gets the columns
- * that it lacks. Reads only; a database that does not answer is taken for an empty one.
+ * Statements for tables, columns, triggers and rights that the fields in use need: an existing table gets only the
+ * columns that it lacks. Reads only; a database that does not answer counts as empty.
  */
 export async function setupOf(given: SqlOptions, inUse: FieldsInUse): Promise<SetupStatement[]> {
   const options = narrowed({ ...given, createTable: false }, inUse);
@@ -75,7 +75,7 @@ function employees(dialect: Dialect, options: SqlOptions, there: ReadonlySet<str
   ];
 }
 
-/** SQLite adds no column whose default is computed: its rows begin with the first change. */
+/** SQLite cannot add a column with a computed default, so existing rows get a value at their first change. */
 const CHANGED_AT: Record<Dialect, string> = {
   postgres: 'timestamptz not null default clock_timestamp()',
   mariadb: 'timestamp(6) not null default current_timestamp(6) on update current_timestamp(6)',
@@ -112,7 +112,7 @@ function uniqueIndex(table: string, column: string): RawBuilder<unknown> {
   return sql`create unique index ${sql.ref(name)} on ${sql.table(table)} (${sql.ref(column)})`;
 }
 
-/** What the user of the address needs; SQLite knows no rights. */
+/** Rights for the user in the address; SQLite has no rights. */
 function rightsOf(url: string, dialect: Dialect, options: SqlOptions, streams: readonly string[]): About[] {
   const user = userOf(url);
   if (dialect === 'sqlite' || user === undefined) return [];

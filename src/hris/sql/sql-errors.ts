@@ -11,7 +11,7 @@ const UNREACHABLE: Meaning = {
   action: 'retry',
   text: 'The HRIS database cannot be reached. Check that it runs and that hris.url names it',
 };
-/** Nothing is wrong with the database: what came from it, or was meant for it, is not what our code is made for. */
+/** The database works: our code cannot handle a value from it or for it. */
 const FAULT: Meaning = {
   code: 'HRIS_ADAPTER_FAULT',
   action: 'retry',
@@ -46,7 +46,7 @@ const DUPLICATE: Meaning = {
 const REQUIRED: Meaning = { code: 'MISSING_FIELD', action: 'reject', text: 'The HRIS requires a field that is empty' };
 const INVALID: Meaning = { code: 'INVALID_VALUE', action: 'reject', text: 'The HRIS does not accept a value' };
 
-/** By SQLSTATE, the longest prefix first (Postgres, appendix A). */
+/** By SQLSTATE, longest prefix first (Postgres, appendix A). */
 const BY_SQLSTATE: readonly (readonly [string, Meaning])[] = [
   ['23505', DUPLICATE],
   ['23502', REQUIRED],
@@ -64,11 +64,11 @@ const BY_SQLSTATE: readonly (readonly [string, Meaning])[] = [
   ['53', BUSY],
   ['54', INVALID],
   ['55', BUSY],
-  // A trigger over there raised an exception: a verdict like any constraint's.
+  // A trigger in the HRIS raised an exception: treated like a violated constraint.
   ['P0', INVALID],
 ];
 
-/** By SQLite's primary result code, and the extended one where that says more. */
+/** By SQLite's primary result code, or the extended one if it says more. */
 const BY_SQLITE: Record<number, Meaning> = {
   2067: DUPLICATE,
   1555: DUPLICATE,
@@ -85,7 +85,7 @@ const BY_SQLITE: Record<number, Meaning> = {
   1: MISCONFIGURED,
 };
 
-/** By MariaDB's error number, where its SQLSTATE says too little. */
+/** By MariaDB's error number, if its SQLSTATE says too little. */
 const BY_MARIADB: Record<number, Meaning> = {
   1062: DUPLICATE,
   1048: REQUIRED,
@@ -111,7 +111,7 @@ const BY_MARIADB: Record<number, Meaning> = {
   1969: BUSY,
 };
 
-/** What drivers put on their errors, each some of it. */
+/** Properties of drivers' errors; each driver sets some. */
 interface DriverFacts {
   code?: unknown;
   errcode?: unknown;
@@ -129,13 +129,13 @@ interface DriverFacts {
 export interface SqlErrorState {
   /** The write had left, so an end without the database's own verdict is `unknown`. */
   sent: boolean;
-  /** Who we are there, for the statement that grants a right. */
+  /** Our user name, for the statement that grants a right. */
   user?: string | undefined;
 }
 
 /**
- * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; codes and
- * names of tables and columns are.
+ * Translates a driver's error for the caller. Drops its text, because databases quote values; keeps codes, and names of
+ * tables and columns.
  */
 export function explainSqlError(error: unknown, state: SqlErrorState): ConnectorError {
   if (error instanceof ConnectorError) return error;
@@ -165,14 +165,14 @@ export function explainSqlError(error: unknown, state: SqlErrorState): Connector
   });
 }
 
-/** The address that was tried, where the network says so. */
+/** The address that failed, if the network error names it. */
 function placeOf({ address, hostname, port }: DriverFacts): string[] {
   const host = address ?? hostname;
   if (typeof host !== 'string') return [];
   return [typeof port === 'number' ? `${host}:${port}` : host];
 }
 
-/** A name of a table or column, with its schema; whatever else stands in a message is not repeated. */
+/** A name of a table or column, with its schema; nothing else of a message is repeated. */
 const QUOTE = '[`"\']?';
 const NAME = `${QUOTE}(?:\\w+${QUOTE}\\.${QUOTE})?[A-Za-z_]\\w*${QUOTE}`;
 
@@ -181,7 +181,7 @@ interface Missed {
   what: (name: string, of?: string) => string;
 }
 
-/** What the servers say is not there; the specific ones first. */
+/** Messages about missing things; specific ones first. */
 const MISSED: readonly Missed[] = [
   { pattern: new RegExp(`column (${NAME}) of relation (${NAME}) does not exist`), what: columnOf },
   { pattern: new RegExp(`^column (${NAME}) does not exist`), what: (name) => `column ${name}` },
@@ -202,7 +202,7 @@ function columnOf(name: string, table = ''): string {
   return `column ${name} of table ${table}`;
 }
 
-/** What to do about a name that is not there, or a right that is missing; nothing where the server names neither. */
+/** The next step for a missing name or right; empty if the server names neither. */
 function nextStep(code: string, facts: DriverFacts, user: string | undefined): string {
   const message = typeof facts.message === 'string' ? facts.message : '';
   if (code === 'HRIS_FORBIDDEN') return rightStep(message, user);
@@ -238,7 +238,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
 };
 const ON: Readonly<Record<string, string>> = { sequence: 'sequence ', schema: 'schema ' };
 
-/** As a statement to copy. */
+/** A statement to copy. */
 export function grant(rights: string, on: string, user: string): string {
   return `Have its owner run: grant ${rights} on ${on} to ${user};`;
 }
@@ -247,13 +247,13 @@ function plain(name: string): string {
   return name.replaceAll(/[`"']/g, '');
 }
 
-/** An error of our own code is no outage. An address that is none is the tenant file's. */
+/** An error of our own code is not an outage. An invalid address is the tenant file's fault. */
 function isOwnFault(error: unknown): boolean {
   const kinds = [TypeError, RangeError, SyntaxError, ReferenceError];
   return kinds.some((kind) => error instanceof kind) && (error as DriverFacts).code !== 'ERR_INVALID_URL';
 }
 
-/** Only the server's own verdict counts: 57P0x and 08 end the connection and say nothing about the statement. */
+/** Only the server's verdict on the statement counts: 57P0x and 08 end the connection and say nothing about it. */
 function meaningOf(facts: DriverFacts): Meaning | undefined {
   if (typeof facts.errcode === 'number') return BY_SQLITE[facts.errcode] ?? BY_SQLITE[facts.errcode & 0xff];
   if (typeof facts.sqlState === 'string') return BY_MARIADB[Number(facts.errno)] ?? bySqlstate(facts.sqlState);
@@ -264,7 +264,7 @@ function bySqlstate(state: string): Meaning | undefined {
   return BY_SQLSTATE.find(([prefix]) => state.startsWith(prefix))?.[1];
 }
 
-/** What SQLite and MariaDB say of the columns to blame; a value that is quoted may not pass for it. */
+/** Messages of SQLite and MariaDB that name the columns at fault; a quoted value must not match. */
 const NAMED_COLUMNS: readonly RegExp[] = [
   /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/,
   /^Column '([^']+)' cannot be null$/,
@@ -272,7 +272,7 @@ const NAMED_COLUMNS: readonly RegExp[] = [
   /for column (?:`[^`]*`\.)*[`']([^`']+)[`'] at row \d+$/,
 ];
 
-/** Names of the columns to blame: from the column itself, the key, the key's description, or the message. */
+/** Columns at fault: from the column itself, the key, the key's description, or the message. */
 function columnsOf(facts: DriverFacts): string[] {
   if (typeof facts.column === 'string') return [facts.column];
   if (facts.columns !== undefined) return [...facts.columns];

@@ -50,27 +50,27 @@ import {
 
 const USUAL_PORT: Readonly<Record<string, string>> = { 'mariadb:': '3306' };
 
-/** The table in its database: whoever logs in, and by which spelling of the address. */
+/** Identifies the table in its database, independent of login and spelling of the address. */
 function systemOf({ url, table }: SqlOptions): HrisSystem {
   if (url.startsWith('sqlite:')) return { url: `sqlite:${resolve(url.slice('sqlite:'.length))}`, table };
   const address = URL.canParse(url) ? new URL(url) : undefined;
-  // A reference whose secret is not here.
+  // A reference whose secret is not available here.
   if (address === undefined || !address.pathname.startsWith('/') || /^(?:env|file):/.test(url)) return { url, table };
   const { searchParams: said, username, pathname } = address;
   const path = pathname.slice(1);
   return {
     dialect: address.protocol === 'mariadb:' ? 'mariadb' : 'postgres',
-    // Postgres takes these from behind the question mark as well, and goes by them.
+    // Postgres also accepts these in the query, and lets them win.
     host: (said.get('host') ?? address.hostname).toLowerCase(),
     port: said.get('port') ?? (address.port || (USUAL_PORT[address.protocol] ?? '5432')),
     database: path === '' ? username : path,
-    // Where a schema of the database may be named.
+    // It may name a schema of the database.
     options: said.get('options') ?? '',
     table,
   };
 }
 
-/** An employees table in Postgres, MariaDB or SQLite that the HRIS owns and that numbers the employees itself. */
+/** An employees table in Postgres, MariaDB or SQLite; it belongs to the HRIS and numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   systemOf,
@@ -88,7 +88,7 @@ export const sql: HrisAdapter<SqlOptions> = {
   setup: setupOf,
 };
 
-/** Runs work on the open database within a signal's time; every failure is a ConnectorError. */
+/** Runs work on the open database until the signal aborts; every failure is a ConnectorError. */
 type Reach = <T>(signal: AbortSignal, work: (database: SqlDatabase) => Promise<T>) => Promise<T>;
 
 /** Connects at the first call. */
@@ -111,7 +111,7 @@ function openConnection(options: SqlOptions): HrisConnection {
   };
 }
 
-/** The same database with its landing tables and open positions alone: nobody is hired into it. */
+/** Opens the same database for landing tables and open positions only: nobody is hired into it. */
 export function openLandingTables(options: SqlOptions): LandingConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
   const reach = reaching(database, options, createLandingTables);
@@ -125,7 +125,7 @@ export function openLandingTables(options: SqlOptions): LandingConnection {
   };
 }
 
-/** The demonstration's tables are made once, before the first use. */
+/** Creates the demonstration's tables once, before the first use. */
 function reaching(database: SqlDatabase, options: SqlOptions, create: typeof createHrisTables): Reach {
   let created: Promise<void> | undefined;
   const ready = async (): Promise<SqlDatabase> => {
@@ -199,7 +199,7 @@ function requisitionsOf(table: RequisitionTable, reach: Reach): Requisitions {
   };
 }
 
-/** Writes leave `reach` before they begin: a driver knows better than a signal whether one was sent. */
+/** Writes run outside `reach`: a driver knows better than a signal whether a write was sent. */
 function employeesOf(options: SqlOptions, reach: Reach): Employees {
   const open = async ({ signal }: WriteOptions): Promise<SqlHris> => ({
     database: await reach(signal, async (database) => database),
@@ -216,7 +216,7 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
   };
 }
 
-/** Only where the table has a column for the last day. */
+/** Only if the table has a column for the last day. */
 function endingsOf(
   { endColumn }: SqlOptions,
   open: (write: WriteOptions) => Promise<SqlHris>,
@@ -228,7 +228,7 @@ function endingsOf(
   };
 }
 
-/** Without the columns that are no field: key, number and reference of an employee, and those of a landing row. */
+/** Leaves out columns that are not fields: an employee's key, number and reference, and those of every landing row. */
 async function describeColumns(
   database: SqlDatabase,
   { table, columns }: LandingTable,
@@ -276,12 +276,12 @@ function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
 }
 
 /**
- * Faults of the landing table itself: they end the stream's run, and leave the tenant's hires alone, which use another
- * table.
+ * Faults of the landing table itself: they end the stream's run, but do not affect the tenant's hires, which use
+ * another table.
  */
 const ofTheTable: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONFIGURED']);
 
-/** As `explainSqlError`, about a landing table. */
+/** Like `explainSqlError`, for a landing table. */
 function explainLandingError(error: unknown, { table, columns }: LandingTable): ConnectorError {
   const known = explainSqlError(error, { sent: false });
   if (!ofTheTable.has(known.code)) return known;

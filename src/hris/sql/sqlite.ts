@@ -8,7 +8,7 @@ import type { WriteOptions } from '../port.ts';
 import { type Row, returning, type SqlDatabase, type SqlWrite, type Tables } from './database.ts';
 import { explainSqlError } from './sql-errors.ts';
 
-/** Waiting for another process's lock blocks this one's event loop, so it is kept short; a busy file is a retry. */
+/** Waiting for another process's lock blocks the event loop, so the wait is short; a busy file is a retry. */
 const BUSY_MS = 2_000;
 
 interface Handle {
@@ -17,12 +17,12 @@ interface Handle {
 }
 
 /**
- * A file that nobody uses is closed after so long, as a pool closes an idle connection: it costs 200 KB of memory, and
- * a worker may have a thousand tenants.
+ * An unused file is closed after this long, like a pool's idle connection: it costs 200 KB of memory, and a worker may
+ * have a thousand tenants.
  */
 const IDLE_MS = 1_000;
 
-/** A file shared by processes: WAL, one statement a write. Opened when it is used. */
+/** A file shared by processes: WAL, one statement for each write. Opened on use. */
 export function openSqlite(path: string, create: boolean): SqlDatabase {
   let handle: Handle | undefined;
   let [working, idle]: [number, NodeJS.Timeout | undefined] = [0, undefined];
@@ -78,9 +78,8 @@ function openFile(path: string, create: boolean): Handle {
 }
 
 /**
- * The statement carries its own end and reads the clock after it has the file's write lock: a process that stood still
- * between the caller's check and the write finds its time over, and one that stands still later keeps everybody else
- * from writing.
+ * The statement contains its deadline, and reads the clock while it holds the file's write lock: a process suspended
+ * between the caller's check and the write finds its time over, and one suspended later blocks everybody else's writes.
  */
 function writeOnce({ file, kysely }: Handle, one: SqlWrite, options: WriteOptions): Row[] {
   if (options.signal.aborted) throw explainSqlError(options.signal.reason, { sent: false });
@@ -88,7 +87,7 @@ function writeOnce({ file, kysely }: Handle, one: SqlWrite, options: WriteOption
   const latest = options.remainingMs === undefined ? Number.MAX_SAFE_INTEGER : Date.now() + remaining;
   const query = returning(one, sql<boolean>`unixepoch('subsec') * 1000 < ${latest}`).compile(kysely);
   const statement = prepare(file, query.sql);
-  // A lock is waited for inside the statement: the wait must end before the caller's deadline does.
+  // SQLite waits for a lock inside the statement, so the wait must end before the caller's deadline.
   file.exec(`pragma busy_timeout = ${Math.max(0, Math.min(BUSY_MS, Math.floor(remaining)))}`);
   try {
     options.beforeSend();
@@ -108,7 +107,7 @@ function prepare(file: DatabaseSync, text: string): ReturnType<DatabaseSync['pre
   }
 }
 
-/** The database is in this process: it either did the statement or did not, so there is no unknown outcome here. */
+/** The database runs in this process: the statement either ran or did not, so its outcome is never unknown. */
 function run(statement: ReturnType<DatabaseSync['prepare']>, parameters: readonly unknown[]): Row[] {
   try {
     const values = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)));

@@ -7,7 +7,7 @@ import { describeTable } from './describe.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { explainSqlError } from './sql-errors.ts';
 
-/** A table as a database shows it to somebody who connects it for the first time. */
+/** A table as a database shows it to a first-time visitor. */
 export interface OwnTable {
   name: string;
   columns: OwnColumn[];
@@ -15,9 +15,9 @@ export interface OwnTable {
 
 export interface OwnColumn extends Pick<DescribedField, 'type' | 'required' | 'options' | 'maxLength'> {
   name: string;
-  /** The primary key, or a part of it. */
+  /** Part of the primary key. */
   isKey: boolean;
-  /** Values of a few rows, as text: what people stand there already tells what a column means. Personal data. */
+  /** Values of a few rows as text, because existing values show what a column means. Personal data. */
   samples: string[];
 }
 
@@ -25,7 +25,7 @@ const MOST_TABLES = 100;
 const SAMPLE_ROWS = 20;
 
 /**
- * The tables of a database with their columns, or one of them. Reads only.
+ * The tables of a database with their columns, or one table. Reads only.
  * @throws ConnectorError TABLE_UNKNOWN, TOO_MANY_TABLES, or why it cannot be reached
  */
 export async function readOwnTables(url: string, only?: string): Promise<OwnTable[]> {
@@ -78,13 +78,13 @@ async function readTable(database: SqlDatabase, name: string): Promise<OwnTable>
   return { name, columns };
 }
 
-/** Binary values and documents tell nothing about what a column means. */
+/** Binary values and documents reveal nothing about a column's meaning. */
 function asText(value: unknown): string[] {
   if (value instanceof Date) return [value.toISOString()];
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? [String(value)] : [];
 }
 
-/** Who may not read the rows is shown the columns all the same. */
+/** A user who may not read rows still gets the columns. */
 async function sampleRows({ kysely }: SqlDatabase, table: string): Promise<Record<string, unknown>[]> {
   const query = sql<Record<string, unknown>>`select * from ${sql.table(table)} limit ${sql.lit(SAMPLE_ROWS)}`;
   return query.execute(kysely).then(
@@ -109,7 +109,7 @@ async function keyColumns({ dialect, kysely }: SqlDatabase, table: string): Prom
   return (await queries[dialect].execute(kysely)).rows.map((row) => row.name);
 }
 
-/** Tables and views that this user sees, with their schema where it must be said. */
+/** Tables and views that this user sees, with their schema if it is needed. */
 export async function tableNames({ dialect, kysely }: SqlDatabase): Promise<string[]> {
   return (await TABLES[dialect].execute(kysely)).rows.map(({ name }) => name);
 }

@@ -5,21 +5,21 @@ import type { WriteOptions } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
 import { byField } from './values.ts';
 
-/** A table whose rows are told apart by one column. */
+/** A table with one key column. */
 interface KeyedTable {
   table: string;
   idColumn: string;
   columns: Record<string, Column>;
 }
 
-/** What is written to one row, and what must hold of it. */
+/** The values to write to one row, and a condition on it. */
 interface RowUpdate {
   id: string;
   pairs: readonly [column: string, value: unknown][];
   where?: RawBuilder<unknown>;
 }
 
-/** One update of one row, by the names of its fields where it is refused. False where no row was written. */
+/** One update of one row; a refusal names fields instead of columns. False if no row was written. */
 export async function updateRow(
   database: SqlDatabase,
   of: KeyedTable,
@@ -38,7 +38,7 @@ export async function updateRow(
   }
 }
 
-/** A row that is there was not written. */
+/** For an existing row that was not written. */
 export function tooLate(): ConnectorError {
   return new ConnectorError({
     code: 'DEADLINE_PASSED',

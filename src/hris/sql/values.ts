@@ -5,7 +5,7 @@ import { cellText, type ReadFields, readCell, readFields } from '../read-cell.ts
 import type { Row } from './database.ts';
 import type { SqlOptions } from './options.ts';
 
-/** Field values as column values, checked first: what no column can hold is refused by field name. */
+/** Converts field values to column values; first refuses, by field name, values that no column can hold. */
 export function toColumns(
   fields: EmployeeFields,
   options: { columns: Record<string, Column> },
@@ -14,7 +14,7 @@ export function toColumns(
   return Object.entries(fields).map(([key, value]) => [options.columns[key]?.column ?? key, cellOf(value)]);
 }
 
-/** A list is kept as the text of its JSON. */
+/** A list is stored as JSON text. */
 export function cellOf(value: unknown): unknown {
   return Array.isArray(value) ? JSON.stringify(value) : value;
 }
@@ -25,7 +25,7 @@ export function assertHeld(fields: EmployeeFields, { columns }: { columns: Recor
   for (const key of Object.keys(fields)) {
     const value = fields[key];
     if (!Object.hasOwn(columns, key)) problems[key] = 'is not a field of this HRIS';
-    // Postgres refuses a zero character in text; SQLite would cut the text there for most readers.
+    // Postgres refuses a zero character in text; in SQLite most readers would cut the text there.
     if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a zero character';
   }
   const names = Object.keys(problems);
@@ -38,7 +38,7 @@ export function assertHeld(fields: EmployeeFields, { columns }: { columns: Recor
   });
 }
 
-/** A row's columns as field values; one that holds no value of its type is named, and the others are read. */
+/** Converts a row's columns to field values; reports invalid values, and still reads the others. */
 export function toFields(row: Row, options: { columns: Record<string, Column> }): ReadFields {
   return readFields(
     Object.entries(options.columns).map(([key, { column, type }]) => [key, readCell(type, row[column])]),

@@ -1,6 +1,6 @@
-/** The answer, unless the signal is faster: drivers cannot be stopped, so the caller drops the connection. */
+/** The answer, unless the signal aborts first: drivers cannot be stopped, so the caller drops the connection. */
 export async function whileOpen<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Left alone, its failure would end the process.
+  // An unhandled failure would end the process.
   answer.catch(() => undefined);
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

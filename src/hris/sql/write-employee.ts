@@ -10,7 +10,7 @@ import { askAgain, createdOrPending } from './pending.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { byField, toColumns, toRef } from './values.ts';
 
-/** One insert. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. */
+/** One insert. ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
 export async function createEmployee(
   hris: SqlHris,
   fields: EmployeeFields,
@@ -50,7 +50,7 @@ export async function createEmployee(
   }
 }
 
-/** The reference is taken, so this employee was created before: not an error to repeat, but the answer. */
+/** The reference is taken, so this employee was created before: that is the result, not an error to repeat. */
 async function alreadyExists(hris: SqlHris, reference: string): Promise<ConnectorError> {
   const found = await findEmployee(hris, { by: 'reference', value: reference }).catch(() => undefined);
   return new ConnectorError({
@@ -61,7 +61,7 @@ async function alreadyExists(hris: SqlHris, reference: string): Promise<Connecto
   });
 }
 
-/** One update of the fields given. */
+/** One update of the given fields. */
 export async function updateEmployee(
   hris: SqlHris,
   id: string,
@@ -71,7 +71,7 @@ export async function updateEmployee(
   await writeColumns(hris, id, { pairs: toColumns(fields, hris.options) }, write);
 }
 
-/** One update: the fields, and no last day any more. */
+/** One update that sets the fields and clears the last day. */
 export async function rehireEmployee(
   hris: SqlHris,
   { id, endColumn }: { id: string; endColumn: string },

@@ -8,7 +8,7 @@ export interface Tryton {
   options: TrytonOptions;
 }
 
-/** More hits than this are "many" all the same. */
+/** More hits than this count as "many" anyway. */
 export const ENOUGH = 200;
 
 interface Search {
@@ -19,11 +19,11 @@ interface Search {
   /** The field that names the party. */
   party: string;
   fits: (value: string) => boolean;
-  /** Whether an empty answer proves absence. */
+  /** Whether an empty result proves absence. */
   trusted: boolean;
 }
 
-/** Looks for employees of the company by one key of their party. Former ones count: reads show inactive records. */
+/** Finds employees of the company by a key of their party, including former ones: reads show inactive records. */
 export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSignal): Promise<Found> {
   const search = searchFor(key);
   if (search === undefined) return { kind: 'none', trusted: false };
@@ -32,7 +32,7 @@ export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSi
   return foundBy(key, refs, search.trusted && complete);
 }
 
-/** Whether somebody has a value in a contact, or in a field that a module adds; parties of no employee count, too. */
+/** Whether somebody has a value in a contact or in a module's field; parties without an employee count, too. */
 export async function isTaken(
   { session, options }: Tryton,
   name: string,
@@ -55,7 +55,7 @@ export async function isTaken(
   return (await session.call<number>({ method: `model.${asked}.search_count`, params: [domain], signal })) > 0;
 }
 
-/** Tryton's parties have no birth date, so nobody is found as a person: a name is all there is. */
+/** Tryton's parties have no birth date, so a search by person is impossible: only the name is available. */
 function searchFor(key: FindKey): Search | undefined {
   if (key.by === 'person') return undefined;
   if (key.by === 'name') return byName(key.fullName);
@@ -80,7 +80,7 @@ function searchFor(key: FindKey): Search | undefined {
     field: 'value',
     party: 'party',
     fits: (value) => folded(value) === wanted,
-    // A database may fold ASCII alone.
+    // A database may fold only ASCII.
     trusted: /^[ -~]*$/.test(wanted),
   };
 }
@@ -112,7 +112,7 @@ function byReference(reference: string): Search {
   };
 }
 
-/** The parties that carry our reference, with an employee or without. */
+/** Parties with our reference, with or without an employee. */
 export async function partiesOfReference(tryton: Tryton, reference: string, signal: AbortSignal): Promise<number[]> {
   return (await findParties(tryton, byReference(reference), signal)).parties;
 }
@@ -133,7 +133,7 @@ async function findParties(
   return { parties: [...new Set(parties)], complete: rows.length <= ENOUGH };
 }
 
-/** When a record was made, and when it was last written; never written: null. */
+/** When a record was created and last written; null if it was never written. */
 export interface Stamps {
   create_date: string | null;
   write_date: string | null;
@@ -144,7 +144,7 @@ export interface EmployeeRow extends Stamps {
   party: number;
   start_date: string | null;
   end_date: string | null;
-  /** The version that was read; a write that names it is refused when there is a later one. */
+  /** The version that was read; Tryton refuses a write that names an older one. */
   _timestamp: string | null;
   'party.': Stamps & {
     id: number;
@@ -165,7 +165,7 @@ export async function employeesOf(
   return (await readEmployeeRows(tryton, [['party', 'in', parties]], signal)).map(refOf);
 }
 
-/** The company's employees that fit a domain, by id, and one more than are enough where there are more. */
+/** The company's employees that match a domain, ordered by id; at most one more than are enough. */
 export function readEmployeeRows(
   { session, options }: Tryton,
   domain: readonly unknown[],
@@ -181,7 +181,7 @@ export function readEmployeeRows(
   });
 }
 
-/** The number is the party's code, from the server's own sequence. */
+/** The number is the party's code, assigned by the server's sequence. */
 export function refOf({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
   return { id: String(id), ...(code === null || code === '' ? {} : { number: code }) };
 }

@@ -4,7 +4,7 @@ import type { FieldDef } from '../port.ts';
 
 const scalarTypes = ['text', 'number', 'date', 'boolean'] as const;
 
-/** A field that a module of this Tryton adds to parties or employees. */
+/** A field that a Tryton module adds to parties or employees. */
 const extraField = z.strictObject({
   model: z.enum(['party', 'employee'], 'expected party or employee'),
   name: z.string().regex(/^[a-z_][a-z0-9_]*$/, "expected the field's name in Tryton"),
@@ -13,31 +13,31 @@ const extraField = z.strictObject({
   required: z.boolean().default(false),
 });
 
-/** What stands beside `kind: tryton` and `connection` in a tenant file. */
+/** The options beside `kind: tryton` and `connection` in a tenant file. */
 export const trytonOptions = z
   .strictObject({
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the server, https://...' }),
     database: z.string().min(1),
     user: z.string().min(1),
-    /** A reference to it in the tenant file. */
+    /** A reference in the tenant file. */
     password: z.string().min(1),
-    /** The company's id in Tryton, where employees are made. */
+    /** The id of the company in Tryton in which employees are created. */
     company: z.int().positive(),
-    /** Where people see an employee, where it is not at `url`: https://hr.example/people/{id}. */
+    /** The page of an employee, if it is not at `url`: https://hr.example/people/{id}. */
     employeeUrl: employeeUrl.optional(),
     fields: z.record(z.string(), extraField).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   })
   .transform((options) => ({ employeeUrl: pageBelow(options.url, webClient(options)), ...options }));
 
-/** Where Tryton's web client shows an employee. That it is served where the server is, is assumed (README). */
+/** The page of an employee in Tryton's web client. Assumed to be on the same server (README). */
 function webClient({ database }: { database: string }): string {
   return `/#${encodeURIComponent(database)}/model/company.employee/{id}`;
 }
 
 export type TrytonOptions = z.output<typeof trytonOptions>;
 
-/** How a contact mechanism of a party is called here and in Tryton. */
+/** Names of a party's contact mechanisms, ours and Tryton's. */
 export const CONTACTS = { email: 'email', phone: 'phone', mobile: 'mobile', website: 'website' } as const;
 
 /** Parts of a party's first address. */
@@ -53,7 +53,7 @@ const LABELS: Readonly<Record<string, string>> = {
   city: 'City',
 };
 
-/** What the mapping of an employee may write. */
+/** The fields that an employee mapping may write. */
 export function trytonFields({ fields }: TrytonOptions): FieldDef[] {
   const text = { type: 'text', required: false, writable: true } as const;
   return [

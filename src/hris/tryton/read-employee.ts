@@ -4,21 +4,21 @@ import { type ReadCell, type ReadFields, readCell, readFields } from '../read-ce
 import { type EmployeeRow, readEmployeeRows, refOf, type Stamps, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS } from './options.ts';
 
-/** A contact mechanism or address as stored. */
+/** A stored contact mechanism or address. */
 export interface PartRow extends Stamps {
   id: number;
   party: number;
   [field: string]: unknown;
 }
 
-/** What belongs to a party beside its own fields: our reference, e-mail and phones, addresses. */
+/** Parts of a party beside its own fields: our reference, e-mail and phones, addresses. */
 export interface PartyParts {
   identifiers: PartRow[];
   contacts: PartRow[];
   addresses: PartRow[];
 }
 
-/** Employees by their ids: four calls, however many there are. */
+/** Employees by id: four calls, however many there are. */
 export async function readEmployees(
   tryton: Tryton,
   ids: readonly string[],
@@ -42,18 +42,18 @@ export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): E
   };
 }
 
-/** Ours among the identifiers that a party may have: hirebridge's references have a colon in them. */
+/** Matches our identifier among a party's: hirebridge's references contain a colon. */
 const REFERENCE = /:/;
 
-/** The largest that its databases have room for: a query that names a larger one fails. */
+/** The largest id in Tryton's databases: a query with a larger one fails. */
 const MOST_ID = 2_147_483_647;
 
-/** An id of another system's form is no id here. */
+/** Ids in another system's form are not ids here. */
 function isId(id: string): boolean {
   return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= MOST_ID;
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export async function readRow(tryton: Tryton, id: string, signal: AbortSignal): Promise<EmployeeRow | undefined> {
   if (!isId(id)) return undefined;
   return (await readEmployeeRows(tryton, [['id', '=', Number(id)]], signal))[0];

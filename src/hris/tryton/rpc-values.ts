@@ -1,13 +1,13 @@
 /**
- * Tryton's JSON: dates, instants and decimals are objects with `__class__` (trytond/protocols/jsonrpc.py). Dates are
- * `YYYY-MM-DD` here, instants UTC ISO text, decimals text, bytes base64 text.
+ * Tryton's JSON: dates, instants and decimals are objects with `__class__` (trytond/protocols/jsonrpc.py). Here dates
+ * are `YYYY-MM-DD`, instants UTC ISO text, decimals text, and bytes base64 text.
  */
 export function encodeDate(text: string): unknown {
   const [year, month, day] = text.split('-').map(Number);
   return { __class__: 'date', year, month, day };
 }
 
-/** An instant as `decodeValue` gives it. */
+/** An instant in the form of `decodeValue`. */
 export function encodeInstant(text: string): unknown {
   const [year, month, day, hour, minute, second, microsecond] = (text.match(/\d+/g) ?? []).map(Number);
   return { __class__: 'datetime', year, month, day, hour, minute, second, microsecond };

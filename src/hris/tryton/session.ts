@@ -9,17 +9,17 @@ export interface RpcCall {
   /** `model.party.party.create`. */
   method: string;
   params: readonly unknown[];
-  /** Beside the session's own. */
+  /** Added to the session's own. */
   context?: Record<string, unknown>;
   signal: AbortSignal;
   priority?: Priority;
-  /** Present where the call writes. Called directly before the bytes leave. */
+  /** Set for calls that write. Called directly before the bytes leave. */
   beforeSend?: () => void;
 }
 
 export interface RpcAnswer<T> {
   result: T;
-  /** When it was given, by the server's clock. */
+  /** When the answer was given, by the server's clock. */
   date: string | undefined;
 }
 
@@ -29,13 +29,13 @@ export interface TrytonSession {
   close(): Promise<void>;
 }
 
-/** The server locks a user after some bad passwords, for everybody: a refused one is not tried again for so long. */
+/** After some wrong passwords the server locks a user for everybody: wait this long after a refused one. */
 const REFUSED_LOGIN_MS = 60_000;
 const LOGIN = 'common.db.login';
-/** It throttles logins with 429 and no Retry-After. */
+/** The server throttles logins with 429 and no Retry-After. */
 const THROTTLED_LOGIN_MS = 60_000;
 
-/** Logs in at the first call, and once more when the session has ended. */
+/** Logs in at the first call, and again when the session has ended. */
 export function openSession(options: TrytonOptions, limits: HrisLimits): TrytonSession {
   const line = openLine(options.url, { allowPrivate: options.allowPrivateAddress, limits });
   let session: Promise<string> | undefined;
@@ -57,7 +57,7 @@ export function openSession(options: TrytonOptions, limits: HrisLimits): TrytonS
       return await send<T>(line, options, call, await held);
     } catch (error) {
       if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
-      // Sessions end after some minutes. What was answered 401 was not carried out.
+      // Sessions end after some minutes. A call answered 401 was not carried out, so repeat it.
       session = undefined;
       return send<T>(line, options, call, await authorization(call.signal));
     }
@@ -112,7 +112,7 @@ async function post<T>(
   const what = `Tryton's ${method}`;
   const answer = await callHris(line, {
     what,
-    // Logins are limited apart, for each user.
+    // Logins have a separate limit for each user.
     endpoint: method === LOGIN ? 'login' : undefined,
     priority,
     method: 'POST',
@@ -130,7 +130,7 @@ async function post<T>(
   return { result: decoded, date: answer.headers.date };
 }
 
-/** An error is answered with 200, after the server has rolled back. `said` may quote values: it is not shown here. */
+/** Tryton answers errors with 200, after rolling back. `said` may quote values, so it is not shown here. */
 function explainRpcError(what: string, error: unknown): ConnectorError {
   const [name, args] = Array.isArray(error) ? error : [String(error), []];
   const { code, action, hint } = BY_NAME[String(name)] ?? UNKNOWN_ERROR;

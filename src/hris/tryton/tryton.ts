@@ -32,7 +32,7 @@ import { type PartyParts, readEmployees, readParts, readPartsOf, readRow, record
 import { encodeDate, encodeInstant } from './rpc-values.ts';
 import { openSession } from './session.ts';
 
-/** Tryton, an ERP, over its JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
+/** Tryton, an ERP, over JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
 export const tryton: HrisAdapter<TrytonOptions> = {
   optionsSchema: () => trytonOptions,
   systemOf: ({ url, database, company }) => ({ url: sameAddress(url), database, company }),
@@ -68,7 +68,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
   };
 }
 
-/** The login, the company, and that employees may be read. Reads no person. */
+/** Checks the login, the company, and the right to read employees. Reads no person. */
 async function probe({ session, options }: Tryton, signal: AbortSignal): Promise<void> {
   const params = [[['id', '=', options.company]], 0, 1, null, ['id']];
   const companies = await session.call<unknown[]>({ method: 'model.company.company.search_read', params, signal });
@@ -81,20 +81,20 @@ async function probe({ session, options }: Tryton, signal: AbortSignal): Promise
   await session.call({ method: 'model.company.employee.search_count', params: [[['id', '=', 0]]], signal });
 }
 
-/** A change is stamped when its transaction begins, and seen when it ends: a long import takes minutes. */
+/** A change is stamped when its transaction begins but visible only when it ends: a long import takes minutes. */
 const OVERLAP_MS = 300_000;
 
-/** Whose stamps count: the records that an employee is made of. */
+/** The records that make up an employee; the stamps of all count. */
 const RECORDS = ['', 'party.', 'party.identifiers.', 'party.contact_mechanisms.', 'party.addresses.'];
 
-/** One page of the employees that changed, by id. A record that was deleted leaves no trace in Tryton. */
+/** One page of changed employees, ordered by id. A deleted record leaves no trace in Tryton. */
 async function changedEmployees(
   tryton: Tryton,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ChangedEmployees> {
   const before = readChangeCursor(cursor);
-  // Asked first: what changes from here on is the next pass's.
+  // Read the clock first: changes from now on belong to the next pass.
   const clock = await readClock(tryton, signal);
   const after = Number(before.pass?.after ?? 0);
   const domain = [['id', '>', after], ...changedAfter(before.settled)];
@@ -143,7 +143,7 @@ function laterOf(a: string, b: string): string {
   return a > b ? a : b;
 }
 
-/** What Tryton's fields_get says of a field. */
+/** Tryton's description of a field (fields_get). */
 interface RawField {
   string: string;
   type: string;
@@ -153,7 +153,7 @@ interface RawField {
   selection?: unknown;
 }
 
-/** Fields of the models that an employee is made of; those that no mapping can fill go by Tryton's own names. */
+/** Fields of the models that make up an employee; those that no mapping can fill have Tryton's names. */
 async function describeFields(tryton: Tryton, signal: AbortSignal): Promise<DescribedField[]> {
   const [party, employee] = await Promise.all([
     readFields(tryton, 'party.party', signal),
@@ -165,7 +165,7 @@ async function describeFields(tryton: Tryton, signal: AbortSignal): Promise<Desc
   const ofModels = (['party', 'employee'] as const).flatMap((model) =>
     Object.entries(models[model]).flatMap(([name, raw]) => describeField(raw, `${model}.${name}`, keys)),
   );
-  // E-mail, phones and address are records of their own.
+  // E-mail, phones and address have records of their own.
   const parts = known
     .filter(({ key }) => !ofModels.some((field) => field.key === key))
     .map(({ key, label, required }) => ({ key, label, isField: true, type: 'text' as const, required }));
@@ -176,7 +176,7 @@ function readFields({ session }: Tryton, model: string, signal: AbortSignal): Pr
   return session.call({ method: `model.${model}.fields_get`, params: [[]], signal });
 }
 
-/** The mapping's name of a field, by its model and name. */
+/** The mapping's name for a field, by model and name. */
 function fieldKeys({ options }: Tryton): Map<string, string> {
   const extra = Object.entries(options.fields).map(([key, { model, name }]) => [`${model}.${name}`, key] as const);
   return new Map([
@@ -187,7 +187,7 @@ function fieldKeys({ options }: Tryton): Map<string, string> {
   ]);
 }
 
-/** Links to other records are no values, and what is worked out there cannot be written. */
+/** Skips links to other records, which are not values, and computed fields, which cannot be written. */
 function describeField(raw: RawField, place: string, keys: ReadonlyMap<string, string>): DescribedField[] {
   const type = TYPES[raw.type];
   const key = keys.get(place);
@@ -199,7 +199,7 @@ function describeField(raw: RawField, place: string, keys: ReadonlyMap<string, s
       label: raw.string,
       isField: key !== undefined,
       type,
-      // Ticked boxes are required and have a value all the same.
+      // Check boxes are required but always have a value.
       required: raw.required === true && type !== 'boolean' && place !== 'party.code',
       ...(options === undefined ? {} : { options }),
       ...(typeof raw.size === 'number' ? { maxLength: raw.size } : {}),
@@ -220,7 +220,7 @@ const TYPES: Readonly<Record<string, DescribedField['type']>> = {
   numeric: 'number',
 };
 
-/** Pairs of value and label; a method's name where the server works them out. */
+/** Pairs of value and label, or a method's name if the server computes them. */
 function selectionOf(selection: unknown): string[] | undefined {
   if (!Array.isArray(selection)) return undefined;
   const values = (selection as [unknown, unknown][]).flatMap(([value]) =>
@@ -229,7 +229,7 @@ function selectionOf(selection: unknown): string[] | undefined {
   return values.length === 0 ? undefined : values;
 }
 
-/** The same employee without an end date, of a party that is active again. */
+/** Removes the employee's end date and makes the party active again. */
 async function rehireEmployee(tryton: Tryton, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
   const row = await readRow(tryton, id, write.signal);
   if (row?.['party.'].active === false)
@@ -241,7 +241,7 @@ async function rehireEmployee(tryton: Tryton, id: string, fields: EmployeeFields
   await updateEmployee(tryton, id, { endDate: null, ...fields }, write);
 }
 
-/** The write names the version that the old values were read in. */
+/** The write names the version in which the old values were read. */
 async function amendEmployee(tryton: Tryton, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
   const row = await existingRow(tryton, id, write.signal);
   const held = recordOf(tryton, row, await readParts(tryton, row.party, write.signal));
@@ -249,7 +249,7 @@ async function amendEmployee(tryton: Tryton, id: string, amendment: Amendment, w
   if (Object.keys(fields).length > 0) await writeRow(tryton, row, fields, write);
 }
 
-/** As an attachment of the employee's record, unless the same bytes are there under this name. */
+/** Attaches a file to the employee's record, unless the same bytes are there under this name. */
 async function deliverFile(
   tryton: Tryton,
   id: string,
@@ -279,11 +279,11 @@ async function isThere(
   const method = 'model.ir.attachment.search_read';
   const params = [domain, 0, null, null, ['data']];
   const stored = await session.call<{ data: string | null }[]>({ method, params, signal });
-  // Other implementations break lines in base64.
+  // Other implementations break base64 into lines.
   return stored.some(({ data }) => Buffer.from(data ?? '', 'base64').equals(file.bytes));
 }
 
-/** What is written to which record; only what was given. */
+/** Values to write, by record; only given ones. */
 interface Writes {
   party: Record<string, unknown>;
   employee: Record<string, unknown>;
@@ -292,8 +292,8 @@ interface Writes {
 }
 
 /**
- * A party that carries our reference, then its employee: two writes. Where the second did not happen, the next create
- * finds the party and goes on from there.
+ * Creates a party with our reference, then its employee: two writes. If the second did not happen, the next create
+ * finds the party and continues from there.
  */
 async function createEmployee(
   tryton: Tryton,
@@ -318,7 +318,7 @@ async function createEmployee(
   return { kind: 'created', ref: await numbered(tryton, String(id), write.signal) };
 }
 
-/** The number stands in the party; a reading that fails takes nothing back. */
+/** The number is in the party; a failed read does not undo the create. */
 async function numbered(tryton: Tryton, id: string, signal: AbortSignal): Promise<{ id: string; number?: string }> {
   const row = await readRow(tryton, id, signal).catch(() => undefined);
   const number = row?.['party.'].code;
@@ -352,7 +352,7 @@ async function createParty(
   return Number(id);
 }
 
-/** Writes the fields given, and nothing where they are as they should be. STALE (retry) when somebody was faster. */
+/** Writes the given fields, but nothing if they have these values. STALE (retry) if somebody was faster. */
 async function updateEmployee(tryton: Tryton, id: string, fields: EmployeeFields, write: WriteOptions): Promise<void> {
   await writeRow(tryton, await existingRow(tryton, id, write.signal), fields, write);
 }
@@ -423,7 +423,7 @@ function expecting(model: string, { id, version }: Versioned): Record<string, un
   return typeof version === 'string' ? { _timestamp: { [`${model},${id}`]: version } } : {};
 }
 
-/** Every field that does not fit is named at once, without its value. */
+/** Names every field that does not fit at once, without its value. */
 function writesOf({ options }: Tryton, fields: EmployeeFields, { complete }: { complete: boolean }): Writes {
   const known = new Map(trytonFields(options).map((def) => [def.key, def]));
   const problems: Record<string, string> = {};
@@ -439,7 +439,7 @@ function writesOf({ options }: Tryton, fields: EmployeeFields, { complete }: { c
   return sorted(options, fields);
 }
 
-/** Fields of one line; Tryton refuses these signs there (trytond/model/fields/char.py). */
+/** For single-line fields, in which Tryton refuses these characters (trytond/model/fields/char.py). */
 const SPACING = /[\t\n\r]/;
 
 function problemOf(key: string, type: string | undefined, value: FieldValue): string | undefined {
@@ -478,7 +478,7 @@ function isEmpty(value: FieldValue | undefined): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Adds what Tryton said to a refusal, with every value that we sent taken out of it. */
+/** Adds Tryton's own words to a refusal, without the values that we sent. */
 async function explained<T>(sent: EmployeeFields, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
