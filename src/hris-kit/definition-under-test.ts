@@ -11,39 +11,39 @@ import { offers, signal, write } from './hris-under-test.ts';
 import { httpPowers } from './http-powers.ts';
 import { PURPOSE, startHttpProxy } from './http-proxy.ts';
 
-/** A request that was made: as the definition has it, so without any value. */
+/** A request that was made, as in the definition: without any value. */
 export interface MadeRequest {
-  /** `GET /staff/{id}`, and what it was for. */
+  /** `GET /staff/{id}`, and its purpose. */
   what: string;
   status: number | 'no answer';
   /** `acme-hr.yaml:31:3`. */
   at: string;
 }
 
-/** A definition on a customer's own test account. */
+/** A definition used with a customer's own test account. */
 export interface DefinitionUnderTest extends HrisUnderTest {
-  /** Begins a case: what it counts and what it asked is its own. */
+  /** Begins a case: resets its counts and requests. */
   begin(): void;
-  /** The requests since then, the latest last. */
+  /** The requests of the case, latest last. */
   requests(): readonly MadeRequest[];
-  /** Takes the test employees away. Gives the ids of those that are still there. */
+  /** Removes the test employees. Returns the ids of those that are left. */
   clear(): Promise<{ removed: number; ended: string[]; left: string[] }>;
 }
 
 export interface Account {
   definition: HttpDefinition;
   options: CommonOptions;
-  /** Values that this account needs, by field. */
+  /** By field, values that this account needs. */
   values: Readonly<Record<string, string>>;
-  /** This account gives no employee numbers, whatever the definition has a place for. */
+  /** This account assigns no employee numbers, even if the definition has a place for them. */
   noNumbers?: boolean | undefined;
 }
 
-/** Employees of one change page; an account is not filled for it. */
+/** Employees for the case about pages of changes; a test account is not filled for it. */
 const PEOPLE = 8;
 const FINISHED_MS = 300_000;
 
-/** Every test employee carries the mark of its run in the name, in the address and in our reference. */
+/** Every test employee carries the mark of its run in the name, the address and our reference. */
 export function definitionUnderTest({ definition, options, values, noNumbers = false }: Account): DefinitionUnderTest {
   const run = randomBytes(4).toString('hex');
   const made: MadeRequest[] = [];
@@ -101,7 +101,7 @@ function openWatched(definition: HttpDefinition, options: CommonOptions, made: M
   });
 }
 
-/** Keeps the ids of what it makes, so that it can be taken away. */
+/** Remembers the ids of created employees, so that they can be removed. */
 function noting(connection: HrisConnection, created: Set<string>): HrisConnection {
   const note = (result: CreateResult): CreateResult => {
     if (result.kind === 'created') created.add(result.ref.id);
@@ -115,7 +115,7 @@ function noting(connection: HrisConnection, created: Set<string>): HrisConnectio
   };
 }
 
-/** Ids of all who carry the reference or the address of these tags, by the definition's own searches. */
+/** Ids of all employees with the reference or address of these tags, found by the definition's own searches. */
 async function idsOf(
   { adapter, profile }: Pick<HrisUnderTest, 'adapter' | 'profile'>,
   { search, everybody }: HttpDefinition,
@@ -167,7 +167,7 @@ function dayBefore(): string {
   return new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 }
 
-/** Values of fields as hirebridge calls them; what else must not be empty is filled by its type. */
+/** Values for fields by hirebridge's names; other required fields are filled by type. */
 const KNOWN: Readonly<Record<string, (tag: string, run: string) => FieldValue>> = {
   name: (tag, run) => `Hirebridge Test ${run} ${tag}`,
   givenName: () => 'Hirebridge',
@@ -224,7 +224,7 @@ function profileOf(
   };
 }
 
-/** Takes any text. */
+/** Whether the field takes any text. */
 function isFree({ type, options, values, maxLength = 100 }: FieldPlan): boolean {
   return type === 'text' && options === undefined && values === undefined && maxLength >= 50;
 }
@@ -290,7 +290,7 @@ function powersOf({ definition, options, hris, open }: Played): Partial<Powers> 
   };
 }
 
-/** A proxy answers every request so, until `end`. */
+/** A proxy gives this answer to every request until `end`. */
 async function answered(
   origin: string,
   openAt: (url: string) => Promise<HrisConnection>,
@@ -307,7 +307,7 @@ async function answered(
   return { adapter: { ...connection, close }, end: async () => proxy.answerAll(undefined) };
 }
 
-/** Somebody else's edit arrives between our reading and our writing. */
+/** Lets another edit arrive between our read and our write. */
 async function staleUpdate(
   origin: string,
   openAt: (url: string) => Promise<HrisConnection>,
@@ -363,7 +363,7 @@ async function untilFinished({ pending }: HrisConnection, ticket: string, everyM
 const THEIRS = "a customer's server is not stopped, and shows its certificate to nobody else";
 const UNKNOWN = 'a definition does not say it';
 
-/** Reasons for what the definition, or this side, cannot offer. */
+/** Reasons for what the definition, or our side, cannot offer. */
 const LACKS: Partial<Record<Need, string>> = {
   restart: THEIRS,
   tls: THEIRS,

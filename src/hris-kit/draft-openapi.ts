@@ -10,13 +10,13 @@ import {
   unreadable,
 } from './openapi-document.ts';
 
-/** A first definition, and what its author has to look up. */
+/** A first version of a definition, and what its author must look up. */
 export interface Draft {
   definition: Record<string, unknown>;
   notes: string[];
 }
 
-/** Names of fields as hirebridge has them, and how others call them, in letters alone. */
+/** hirebridge's field names, and the names that others use, letters only. */
 const SYNONYMS: Readonly<Record<string, RegExp>> = {
   givenName: /^(given|first)name$|^forename$/,
   familyName: /^(family|last)name$|^surname$/,
@@ -47,7 +47,7 @@ export function draftFromOpenApi(text: string, chosen?: string): Draft {
 const NO_FIELDS = 'and all others: the document shows none';
 const OTHER_NAME = 'have another name there, and stand here as a guess';
 
-/** The path where people are made, and below which one of them stands. */
+/** The path at which people are created, and below which each has a path. */
 function bestCollection(document: OpenApiDocument): string {
   const paths = Object.entries(document.paths);
   const isCollection = ([path, item]: [string, unknown]): boolean =>
@@ -348,7 +348,7 @@ class Drafter {
     return { get: this.#path(this.#collection), ...(size === undefined ? {} : { query: { [size]: '1' } }) };
   }
 
-  /** What stands in the path before the person is one for the whole account. */
+  /** A parameter in the path before the person is the same for the whole account. */
   #path(path: string): string {
     const parts = [...path.matchAll(/\{([^/}]+)\}/g)].map(([, name = '']) => name);
     const own = path === this.#item ? parts.at(-1) : undefined;

@@ -24,7 +24,7 @@ type Json = Record<string, unknown>;
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-/** Ours already, or nobody's business. */
+/** Fields that we handle already, or that do not concern us. */
 const LEFT_OUT = new Set([
   'id',
   'externalId',
@@ -37,7 +37,7 @@ const LEFT_OUT = new Set([
   'manager',
 ]);
 
-/** Our own definition of SCIM, cut to what this server says that it does, with the fields of its extensions. */
+/** Our SCIM definition, reduced to what this server says it supports, with the fields of its extensions. */
 export async function draftFromScim(
   url: string,
   { token, allowPrivate }: { token: string; allowPrivate: boolean },
@@ -103,7 +103,7 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
   return { definition, notes };
 }
 
-/** Our fields that the server has, and those of its own extensions. */
+/** Our fields that the server has, and those of its extensions. */
 function fieldsOf(own: Json, schemas: readonly Schema[], names: ReadonlySet<string>): Json {
   const fields: Json = {};
   for (const [key, field] of Object.entries(own)) {

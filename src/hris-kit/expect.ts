@@ -1,16 +1,16 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a value shall be: members that are left out may be anything, and a regular expression judges a text. */
+/** An expected value: members that are left out may have any value, and a regular expression matches text. */
 export type Expected = unknown;
 
-/** @throws AssertionError that names the place where the value differs */
+/** @throws AssertionError naming the place where the value differs */
 export function expectFit(actual: unknown, expected: Expected, what = 'it'): void {
   const problem = misfit(actual, expected, what);
   if (problem !== undefined) throw new AssertionError({ message: problem, actual, expected, stackStartFn: expectFit });
 }
 
-/** Reads until the value fits; what it still was at the end is the failure. */
+/** Reads until the value matches; fails with the last value. */
 export async function eventually(
   read: () => Promise<unknown>,
   expected: Expected,
@@ -26,7 +26,7 @@ export async function eventually(
   }
 }
 
-/** Where and how a value is not as expected; undefined where it is. */
+/** Where and how a value differs from the expected one; undefined if it matches. */
 function misfit(actual: unknown, expected: Expected, at: string): string | undefined {
   if (expected instanceof RegExp)
     return typeof actual === 'string' && expected.test(actual)

@@ -4,141 +4,141 @@ import type { CreateResult, HrisConnection, WriteOptions } from '../hris/port.ts
 import type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 import type { AskedRequest } from './http-proxy.ts';
 
-/** What the suite writes into an HRIS of one kind, in the words of its fields. */
+/** The values that the suite writes into an HRIS of one kind, by its fields. */
 export interface HrisProfile {
-  /** A complete employee, whose e-mail and name are the tag's own, so that cases share an HRIS without meeting. */
+  /** A complete employee with an e-mail and name that only this tag has, so that cases can share an HRIS. */
   employee(tag: string, changes?: EmployeeFields): EmployeeFields;
-  /** Our reference of a tag; `27:TAG` by default. */
+  /** Our reference for a tag; `27:TAG` by default. */
   reference?(tag: string): string;
-  /** A required field that holds any text. */
+  /** A required field that takes any text. */
   nameField: string;
-  /** A field that may change at any time, and what it is changed to. */
+  /** A field that may change at any time, and its new value. */
   edit: EmployeeFields;
-  /** A field that must not be empty, but is. */
+  /** A required field, left empty. */
   missing: EmployeeFields;
-  /** What numbers look like; absent where it gives none. */
+  /** The form of its numbers; absent if it assigns none. */
   number?: RegExp;
-  /** Hostile texts that it refuses in a name, instead of keeping them as they are. */
+  /** Hostile texts that it refuses in a name instead of storing them unchanged. */
   refuses: readonly string[];
   /**
-   * Whether it is known that nobody has an e-mail with letters beyond ASCII: whose case not every database folds.
-   * Absent where that is not known of this system.
+   * Whether an empty search for an e-mail with non-ASCII letters proves absence: not every database folds their case.
+   * Absent if that is unknown for this system.
    */
   foldsEveryLetter?: boolean;
-  /** False where it tells addresses apart by their case; somebody at one in other case may then be missed. */
+  /** False if its search depends on the case of addresses; somebody may then be missed. */
   foldsCase?: boolean;
-  /** Whether people are found by name and birth date. */
+  /** Whether people can be found by name and birth date. */
   findsPersons: boolean;
-  /** False where nobody is looked up by that. */
+  /** False if this cannot be looked up. */
   findsEmails?: boolean;
   findsNames?: boolean;
-  /** Keys of which an empty answer proves nothing, so that none may be taken as proof. */
+  /** Keys whose empty result proves nothing and must not be trusted. */
   provesNothing?: readonly ('reference' | 'number' | 'email' | 'person')[];
-  /** What stands between decodes every body as text, so files must be ASCII. */
+  /** An intermediary decodes every body as text, so files must be ASCII. */
   textOnly?: boolean;
 }
 
-/** Never stops: how long a case may take is the runner's to say. */
+/** Never aborts: the runner limits the time of a case. */
 export const signal: AbortSignal = new AbortController().signal;
 export const write: WriteOptions = { signal, beforeSend: () => undefined, remainingMs: () => 20_000 };
 
-/** One real HRIS with two connections of its own, as two workers have. */
+/** A real HRIS with two separate connections, as two workers would have. */
 export interface HrisUnderTest {
   profile: HrisProfile;
   adapter: HrisConnection;
   second: HrisConnection;
-  /** Employees in the HRIS's own table, whatever its reads show. */
+  /** Employees in the HRIS's own table, whatever reads show. */
   count(): Promise<number>;
-  /** What the counterpart can be made to do; a case that needs what is absent here is not run. */
+  /** What the counterpart can do on demand; a case that needs something absent here does not run. */
   powers?: Partial<Powers>;
-  /** Why a need cannot be met: one sentence for the matrix. A need that is met must not stand here. */
+  /** By need, why it cannot be met: a sentence for the matrix. A need that is met must not be listed here. */
   lacks?: Partial<Record<Need, string>>;
   stop(): Promise<void>;
 }
 
-/** What a counterpart does on demand, beside the port. */
+/** What a counterpart does on demand, in addition to the port. */
 export interface Powers {
-  /** A connection over a wire that loses things. */
+  /** A connection that can lose messages. */
   wire(): Promise<Wire>;
-  /** It speaks HTTP: a proxy may answer instead of it. */
+  /** It uses HTTP, so a proxy can answer in its place. */
   http: HttpPower;
-  /** Two addresses of the HRIS behind TLS: both certificates are trusted, and one is made out to another name. */
+  /** Two addresses of the HRIS with TLS: both certificates are trusted, but one is for another name. */
   tls(): Promise<TlsEnds>;
-  /** A connection that is refused for want of capacity, until `end`. */
+  /** A connection that is refused for lack of capacity until `end`. */
   busy(): Promise<Spell>;
-  /** A connection that worked, and whose credentials are taken away until `end`. */
+  /** A connection that worked, and whose credentials are revoked until `end`. */
   revoke(): Promise<Spell>;
-  /** Kills the server and starts it again. */
+  /** Kills the server and restarts it. */
   restart(): Promise<void>;
-  /** Updates an employee while somebody else's edit comes between our read and our write. */
+  /** Updates an employee while another edit comes between our read and our write. */
   staleUpdate(id: string): Promise<void>;
-  /** A connection whose mapping has 400 fields of the customer's. */
+  /** A connection whose mapping has 400 custom fields. */
   wide(): Promise<{ adapter: HrisConnection; fields: EmployeeFields }>;
-  /** Two creates of one reference cannot both happen, whoever sends them. */
+  /** Two creates with one reference cannot both succeed, whoever sends them. */
   uniqueReference: true;
-  /** Its clock is not the clock of our machine: ours is set wrong by so many minutes, until the returned is called. */
+  /** Its clock is not our machine's: sets ours wrong by this many minutes, until the returned function is called. */
   ownClock(minutes: number): () => void;
-  /** Employees as somebody over there makes and edits them. */
+  /** Employees created and edited on the HRIS's side. */
   people: {
     add(count: number): Promise<string[]>;
-    /** More than one page of changes holds; 230 by default. */
+    /** More than one page of changes; 230 by default. */
     many?: number;
-    /** All of them at the same instant. */
+    /** Edits all of them at the same instant. */
     touch(ids: readonly string[]): Promise<void>;
   };
-  /** What the HRIS holds of an employee's files under a name. */
+  /** The files that the HRIS has for an employee under a name. */
   stored(id: string, name: string): Promise<Buffer[]>;
-  /** Who finishes or refuses a pending create over there, and only when they are told. */
+  /** Finishes or refuses a pending create on the HRIS's side, only when told. */
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
-  /** Waits until they have finished one by themselves. */
+  /** Waits until the HRIS's side has finished one by itself. */
   untilFinished(ticket: string): Promise<void>;
-  /** Webhooks as the system signs them, and what the kind says of that. */
+  /** Webhooks as the system signs them, and the kind's description of that. */
   webhooks: {
     sign(payload: Buffer, key: string, at: number): SignedDelivery['headers'];
-    /** A payload about these employees, in each form there is. */
+    /** A payload about these employees in each existing form. */
     payloads(ids: readonly string[]): Buffer[];
     signing: WebhookSigning;
   };
-  /** A field of the customer's: what `describe` must call it, and a value for it. */
+  /** A custom field: its name in `describe`, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };
 }
 
 export interface TlsEnds {
   right: HrisConnection;
   wrong: HrisConnection;
-  /** Of ours, what came through: bytes or questions. */
+  /** How many of our bytes or requests got through. */
   reached(): number | Promise<number>;
   close(): Promise<void>;
 }
 
-/** A bad time of one connection. */
+/** A connection in trouble until `end`. */
 export interface Spell {
   adapter: HrisConnection;
   end(): Promise<void>;
 }
 
-/** What a fault strikes; a create where nothing is said. */
+/** What a fault affects; a create by default. */
 export type Struck = 'create' | 'file' | 'amendment';
 
-/** What can be lost on the way of a create. */
+/** A connection on which messages of a create can be lost. */
 export interface Wire {
   adapter: HrisConnection;
-  /** Arms a fault for the next request of a kind; resolves once it struck and the HRIS is done with the request. */
+  /** Arms a fault for the next request of this kind; resolves once it struck and the HRIS finished the request. */
   strike(kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'cut', of?: Struck): Promise<unknown>;
-  /** A create that arrives after its time is refused over there. */
+  /** The HRIS refuses a create that arrives too late. */
   refusesLate: boolean;
   close(): Promise<void>;
 }
 
 export interface HttpPower {
-  /** Where the HRIS listens. */
+  /** The HRIS's address. */
   url: string;
   open(changes: { url: string }): Promise<HrisConnection>;
-  /** The request that makes the employee. */
+  /** Matches the request that creates the employee. */
   isCreate: IsRequest;
-  /** The request that brings a file. */
+  /** Matches the request that uploads a file. */
   isUpload: IsRequest;
-  /** The request that changes an employee. */
+  /** Matches the request that changes an employee. */
   isAmendment: IsRequest;
 }
 
@@ -155,7 +155,7 @@ export type Need =
 const OF_EMPLOYEES = ['rehire', 'terminate', 'amend'] as const;
 const OF_CONNECTION = ['pending', 'describe', 'changes', 'files'] as const;
 
-/** What the profile says of a system: its entry, and whether it offers what a case needs. */
+/** Needs that the profile decides: the entry, and whether it offers the need. */
 const OF_PROFILE = {
   persons: { entry: 'findsPersons', offers: ({ findsPersons }: HrisProfile) => findsPersons },
   numbers: { entry: 'number', offers: ({ number }: HrisProfile) => number !== undefined },
@@ -164,14 +164,14 @@ const OF_PROFILE = {
   required: { entry: 'missing', offers: ({ missing }: HrisProfile) => Object.keys(missing).length > 0 },
 } as const;
 
-/** One promise of the port, shown on a counterpart. */
+/** A promise of the port, tested on a counterpart. */
 export interface HrisCase {
   name: string;
   needs?: readonly Need[];
   run(hris: HrisUnderTest): Promise<void>;
 }
 
-/** Whether the kind and its counterpart offer what a case needs. */
+/** Whether the kind and its counterpart offer a need. */
 export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: Need): boolean {
   if (need === 'reference') return adapter.capabilities.storesReference;
   if (need === 'finished') return powers.job !== undefined || powers.untilFinished !== undefined;
@@ -182,7 +182,7 @@ export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: N
   return need in powers;
 }
 
-/** Where a newcomer adds it. */
+/** The place at which the author of an adapter adds it. */
 export function placeOf(need: Need): string {
   if (need === 'reference') return 'capabilities.storesReference of the connection';
   if (need === 'finished') return 'powers.job or powers.untilFinished of the test';
@@ -199,24 +199,25 @@ function one<T extends string>(names: readonly T[], name: string): T | undefined
   return names.find((known) => known === name);
 }
 
-/** A power of a case that named it under `needs`. */
+/** A power that the case lists under `needs`. */
 export function power<Name extends keyof Powers>({ powers = {} }: HrisUnderTest, name: Name): Powers[Name] {
   const found = powers[name];
   if (found === undefined) throw new Error(`The case does not say that it needs "${name}".`);
   return found as Powers[Name];
 }
 
-/** What every kind owes under one name of a case, as it stands with one HRIS. */
+/** One case for one HRIS. */
 export interface HrisCell {
   name: string;
   /** Why this HRIS cannot show it: a sentence for the matrix. */
   impossible?: string;
-  /** @throws where the promise is not kept */
+  /** @throws if the promise is broken */
   run(): Promise<void>;
 }
 
 /**
- * A case as a cell of the matrix. What is neither offered nor excused under `lacks` fails, and says where it belongs.
+ * A case as a cell of the matrix. A need that is neither offered nor excused under `lacks` fails, and says where to add
+ * it.
  */
 export function cellOf(one: HrisCase, hris: HrisUnderTest): HrisCell {
   const missing = one.needs?.find((need) => !offers(hris, need));
@@ -228,7 +229,7 @@ export function cellOf(one: HrisCase, hris: HrisUnderTest): HrisCell {
   return { name: one.name, run, ...(reason === undefined ? {} : { impossible: reason }) };
 }
 
-/** Excuses for what is offered: there must be none. */
+/** Excuses for needs that are offered: there must be none. */
 export function needlessExcuses(hris: HrisUnderTest): Need[] {
   return (Object.keys(hris.lacks ?? {}) as Need[]).filter((need) => offers(hris, need));
 }
@@ -237,12 +238,12 @@ export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: st
   return profile.reference?.(tag) ?? `27:${tag}`;
 }
 
-/** The address of a tag's employee. */
+/** The e-mail of a tag's employee. */
 export function emailOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
   return String(profile.employee(tag)['email']);
 }
 
-/** A create of the profile's employee under the tag's reference. */
+/** Creates the profile's employee with the tag's reference. */
 export function create(
   hris: HrisUnderTest,
   tag: string,
@@ -256,12 +257,12 @@ export function create(
   return on.employees.create(employee, referenceOf(hris, tag), { ...write, ...options });
 }
 
-/** A new employee, finished by whoever finishes it over there. */
+/** A new employee; a pending create is finished on the HRIS's side. */
 export async function employ(hris: HrisUnderTest, tag: string, fields: EmployeeFields = {}): Promise<EmployeeRef> {
   return settled(hris, hris.adapter, await create(hris, tag, { fields }));
 }
 
-/** The employee of a create, at once or after the job over there has run. */
+/** The employee of a create, directly or after the HRIS's job has run. */
 export async function settled(
   { powers }: HrisUnderTest,
   connection: HrisConnection,
@@ -273,13 +274,13 @@ export async function settled(
   return created(await connection.pending.resolve(result.ticket, signal));
 }
 
-/** The new employee; a pending create would fail the case. */
+/** The new employee; a pending create fails the case. */
 export function created(result: CreateResult): EmployeeRef {
   if (result.kind !== 'created') throw new Error(`expected an employee at once, got ${result.kind}`);
   return result.ref;
 }
 
-/** What the call was refused with. */
+/** The error with which the call was refused. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: string; action: string; details: Record<string, unknown> | undefined; message: string }> {
@@ -291,7 +292,7 @@ export async function refusal(
   return { code: error.code, action: error.action, details: error.details, message: error.message };
 }
 
-/** Reads show a write no later than the adapter says. */
+/** Reads show a write within the time that the adapter states. */
 export function shown({ adapter }: Pick<HrisUnderTest, 'adapter'>): { interval: number; timeout: number } {
   return { interval: 20, timeout: adapter.capabilities.readLagMs + 10_000 };
 }

@@ -2,7 +2,7 @@ import type { HttpPower, Powers } from './hris-under-test.ts';
 import { signal } from './hris-under-test.ts';
 import { startHttpProxy } from './http-proxy.ts';
 
-/** What every HRIS behind HTTP can be made to do, by a proxy before it. */
+/** Powers of every HRIS over HTTP, through a proxy in front of it. */
 export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire'> {
   return { http, wire: () => openWire(http) };
 }
@@ -11,7 +11,7 @@ async function openWire({ url, open, isCreate, isUpload, isAmendment }: HttpPowe
   const requests = { create: isCreate, file: isUpload, amendment: isAmendment };
   const proxy = await startHttpProxy(url);
   const adapter = await open({ url: proxy.url });
-  // What the adapter does once, a login for example, is done before anything is armed.
+  // First lets the adapter do its one-time work, such as a login.
   await adapter.probe(signal);
   return {
     adapter,

@@ -11,16 +11,16 @@ import { request as secureRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request as it came to the proxy. */
+/** A request as the proxy received it. */
 export interface AskedRequest {
   method: string;
   path: string;
   body: string;
-  /** Of the header that says what the request is for, where the client names it. */
+  /** Value of the header with the request's purpose, if the client sends it. */
   purpose: string | undefined;
 }
 
-/** The proxy's own: it goes no further. */
+/** Meant for the proxy, which does not forward it. */
 export const PURPOSE = 'x-hirebridge-purpose';
 
 interface FixedAnswer {
@@ -29,27 +29,28 @@ interface FixedAnswer {
   body?: string;
 }
 
-/** One thing that goes wrong with the first request that `on` picks, and with that one alone. */
+/** A fault for the first request that `on` accepts, and for that request only. */
 export interface HttpFault {
   /**
-   * `reset-before`: the connection dies and the request never arrives. `answer-lost`: it is carried out, and the
-   * connection dies when the answer has come. `executed-late`: our side hears nothing, and it arrives after `ms`.
-   * `meanwhile`: nothing is lost, but something else happens before it arrives. `cut`: half of it arrives.
+   * `reset-before`: the connection dies and the request never arrives. `answer-lost`: the request is carried out, and
+   * the connection dies when the answer has come. `executed-late`: our side hears nothing, and the request arrives
+   * after `ms`. `meanwhile`: nothing is lost, but something else happens before the request arrives. `cut`: half of the
+   * request arrives.
    */
   kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer' | 'meanwhile' | 'cut';
   on: (asked: AskedRequest) => boolean;
   ms?: number;
   meanwhile?: () => Promise<unknown>;
-  /** For `answer`: what is answered instead; nothing arrives. */
+  /** For `answer`: the answer given instead; the request does not arrive. */
   answer?: FixedAnswer;
 }
 
-/** Stands between us and an HRIS that speaks HTTP. */
+/** A proxy between us and an HRIS over HTTP. */
 export interface HttpProxy {
   url: string;
-  /** Arms a fault once. Resolves with the status that the HRIS gave, or 0 where nothing arrived. */
+  /** Arms a fault once. Resolves with the HRIS's status, or 0 if nothing arrived. */
   strike(fault: HttpFault): Promise<number>;
-  /** Answers everything so from now on; undefined lets requests through again. */
+  /** Gives this answer to every request from now on; undefined forwards requests again. */
   answerAll(answer: FixedAnswer | undefined): void;
   close(): Promise<void>;
 }
@@ -118,7 +119,7 @@ function requestTo(target: string, incoming: IncomingMessage, headers: Record<st
   return protocol === 'https:' ? secureRequest(options) : request(options);
 }
 
-/** The length is told, and then the connection ends in the middle. */
+/** Announces the whole length, and ends the connection in the middle. */
 async function forwardHalf(target: string, incoming: IncomingMessage, body: Buffer): Promise<void> {
   const outgoing = requestTo(target, incoming, { host: new URL(target).host });
   outgoing.on('error', () => undefined);

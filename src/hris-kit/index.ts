@@ -1,4 +1,4 @@
-/** The package's entry `hirebridge/hris`: what a kind of HR system needs that lives in a package of its own. */
+/** The package's entry `hirebridge/hris`: what an HR system's kind needs if it has a package of its own. */
 export { ConnectorError, type ErrorAction, isConnectorError } from '../errors.ts';
 export type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../hire/employee.ts';
 export { clockOf, nextChangeCursor, readChangeCursor, readCursor } from '../hris/change-cursor.ts';

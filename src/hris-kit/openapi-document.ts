@@ -36,7 +36,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An OpenAPI or Swagger document, read through its references. */
+/** An OpenAPI or Swagger document; follows its references. */
 export class OpenApiDocument {
   readonly #root: Json;
 
@@ -48,12 +48,12 @@ export class OpenApiDocument {
     return this.#root['paths'] as Json;
   }
 
-  /** Anything at its top. */
+  /** A member of the document's top level. */
   at(name: string): unknown {
     return this.#root[name];
   }
 
-  /** The path of one thing below a list of them. */
+  /** The path of a single item of a collection. */
   itemBelow(collection: string): string | undefined {
     const below = new RegExp(
       `^${collection.replaceAll(/[.*+?^$()|[\]\\{}]/g, '\\$&').replace(/\/$/, '')}/\\{[^/]+\\}/?$`,
@@ -82,7 +82,7 @@ export class OpenApiDocument {
     return this.deref(target, depth + 1);
   }
 
-  /** A schema with everything that it is composed of. */
+  /** A schema merged with all schemas that it is composed of. */
   schema(value: unknown, depth = 0): Json {
     const schema = this.deref(value);
     const parts = [
@@ -113,7 +113,7 @@ export class OpenApiDocument {
     return this.wrapped(this.bodySchema(operation).schema).schema;
   }
 
-  /** A record may stand alone under one name, such as `data`. */
+  /** Unwraps a record that is the only content under a name such as `data`. */
   wrapped(schema: Json): { schema: Json; name?: string } {
     const properties = Object.entries((schema['properties'] as Json | undefined) ?? {});
     const inner = properties.find(([name]) => ['data', 'result', 'attributes', 'employee', 'user'].includes(name));

@@ -6,7 +6,7 @@ import { webhooks } from './cases/webhooks.ts';
 import { writing } from './cases/writing.ts';
 import { cellOf, type HrisCase, type HrisCell, type HrisUnderTest } from './hris-under-test.ts';
 
-/** What every kind owes, in the order of the matrix. */
+/** The cases for every kind, in the order of the matrix. */
 export const hrisCases: readonly HrisCase[] = [
   ...finding,
   ...writing,

@@ -15,7 +15,7 @@ import {
   write,
 } from '../hris-under-test.ts';
 
-/** What becomes of employees after they were created. */
+/** Changes of employees after they were created. */
 export const employment: readonly HrisCase[] = [
   { name: 'changed since: over page borders and among equal times', needs: ['changes', 'people'], run: tellsChanges },
   { name: 'changed since: an edit during the reading is not lost', needs: ['changes', 'people'], run: tellsEdits },
@@ -30,7 +30,7 @@ export const employment: readonly HrisCase[] = [
   { name: 'a file is delivered once, though its upload fails', needs: ['files', 'stored', 'wire'], run: deliversOnce },
 ];
 
-/** A pass; each page is asked for by another connection, as after a restart of ours. */
+/** Reads one pass; alternates between two connections, as after a restart of ours. */
 async function drain({ adapter, second }: HrisUnderTest, from: string | undefined, onFirstPage = async () => {}) {
   const seen: string[] = [];
   const connections: HrisConnection[] = [adapter, second];
@@ -45,7 +45,7 @@ async function drain({ adapter, second }: HrisUnderTest, from: string | undefine
   }
 }
 
-/** Passes until all of them were told: reads may lag, and nobody may be left out. */
+/** Repeats passes until all of these employees came: reads may lag, and nobody may be missed. */
 async function drainAll(hris: HrisUnderTest, from: string, ids: readonly string[]): Promise<string> {
   const missing = new Set(ids);
   let next = from;
@@ -70,7 +70,7 @@ async function tellsChanges(hris: HrisUnderTest): Promise<void> {
   await tellsNews(hris, ids);
 }
 
-/** Where a kind tells news: nobody at first, and then each who was edited in one of the next looks. */
+/** For a kind with `news`: names nobody at first, and each edited employee in one of the next looks. */
 async function tellsNews(hris: HrisUnderTest, ids: readonly string[]): Promise<void> {
   const { changes } = hris.adapter;
   if (changes?.news === undefined) return;
@@ -107,7 +107,7 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
     expectFit(found, { kind: 'one', ref, by: 'email' }, 'who is found');
   }
   const { startDate } = hris.profile.employee('rehired');
-  // Some systems know no first day.
+  // Some systems have no first day.
   const fields = hris.profile.employee('rehired', startDate === undefined ? {} : { startDate: '2026-03-01' });
   for (const _twice of [1, 2]) await employees.rehire?.(ref.id, fields, write);
   await eventually(isFormer, false, shown(hris), 'that they are former');
@@ -115,7 +115,7 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
   expectFit(await hris.count(), before, 'the number of employees');
 }
 
-/** The profile's edit as an amendment of an employee, who is as they were made. */
+/** The profile's edit as an amendment of an employee who has their original values. */
 function amendmentOf({ profile }: HrisUnderTest, tag: string): Amendment {
   const made = profile.employee(tag);
   const over = Object.fromEntries(Object.keys(profile.edit).map((name) => [name, made[name] ?? null]));
@@ -168,7 +168,7 @@ async function losesAmendment(hris: HrisUnderTest): Promise<void> {
   }
 }
 
-/** Every byte below `end`, and more than one packet. */
+/** Every byte below `end`, in more than one packet. */
 function bytesUpTo(end: number): Buffer {
   return Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 31 + (at >> 8)) % end));
 }

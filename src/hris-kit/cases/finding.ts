@@ -12,7 +12,7 @@ import {
   write,
 } from '../hris-under-test.ts';
 
-/** How people are looked up, and what an empty answer proves. */
+/** How people are looked up, and what an empty result proves. */
 export const finding: readonly HrisCase[] = [
   { name: 'the probe finds that it works', run: probes },
   { name: 'find by reference', needs: ['reference'], run: findsByReference },
@@ -106,7 +106,7 @@ async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
   await eventually(() => adapter.employees.find(other, signal), nobody, shown(hris), 'who is found');
 }
 
-/** Who tells addresses apart by case may miss somebody, and then must not be believed. */
+/** A system whose search depends on case may miss somebody, so its empty result must not be trusted. */
 async function foldsEmail(hris: HrisUnderTest): Promise<void> {
   const ref = await employ(hris, 'Mixed.Case');
   const value = emailOf(hris, 'Mixed.Case').replaceAll(/[a-z]+|[A-Z]+/g, otherCase);
@@ -117,7 +117,7 @@ async function foldsEmail(hris: HrisUnderTest): Promise<void> {
   await eventually(find, { kind: 'one', ref, by: 'email' }, shown(hris), 'who is found');
 }
 
-/** Some systems keep one name. */
+/** Some systems have a single name field. */
 function partsOf({ name, givenName, familyName }: EmployeeFields): { givenName: unknown; familyName: unknown } {
   if (typeof name !== 'string') return { givenName, familyName };
   const [first = '', ...others] = name.split(' ');
@@ -144,7 +144,7 @@ async function findsNobody(hris: HrisUnderTest): Promise<void> {
     { by: 'person', givenName: 'No', familyName: 'Body', birthDate: '1990-05-17' },
   ] as const) {
     const trusted = knows[key.by] && !provesNothing.includes(key.by);
-    // Where nobody has a number, nobody has this one.
+    // If the system has no numbers, an unknown number proves nothing.
     const expected = key.by === 'number' && !knows.number ? {} : { trusted };
     expectFit(await employees.find(key, signal), { kind: 'none', ...expected }, `who is found by ${key.by}`);
   }
@@ -152,7 +152,7 @@ async function findsNobody(hris: HrisUnderTest): Promise<void> {
   expectFit(await employees.read("x' or '1'='1", signal), undefined, 'the employee of a hostile id');
 }
 
-/** Not every database folds the case of every letter; who compares here may be sure. */
+/** Not every database folds the case of every letter; an adapter that compares text itself may be sure. */
 async function doubtsLetters({ adapter, profile }: HrisUnderTest): Promise<void> {
   const { foldsEveryLetter, provesNothing = [] } = profile;
   const trusted = provesNothing.includes('email') ? false : foldsEveryLetter;

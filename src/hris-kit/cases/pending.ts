@@ -12,7 +12,7 @@ import {
   signal,
 } from '../hris-under-test.ts';
 
-/** Creates that somebody over there finishes. */
+/** Creates that somebody on the HRIS's side finishes. */
 export const pending: readonly HrisCase[] = [
   { name: 'pending, resolved later', needs: ['pending', 'finished'], run: resolves },
   { name: 'pending, rejected later', needs: ['pending', 'job'], run: isRejected },
@@ -31,7 +31,7 @@ async function begin(hris: HrisUnderTest, tag: string): Promise<string> {
   return result.ticket;
 }
 
-/** Either connection may ask: what is pending stands over there, not in our process. */
+/** Either connection may ask: the pending create is stored in the HRIS, not in our process. */
 async function resolves(hris: HrisUnderTest): Promise<void> {
   const ticket = await begin(hris, 'resolved');
   const asked = await hris.adapter.pending?.resolve(ticket, signal);

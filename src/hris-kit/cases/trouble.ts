@@ -14,7 +14,7 @@ import {
 } from '../hris-under-test.ts';
 import { type HttpFault, type HttpProxy, startHttpProxy } from '../http-proxy.ts';
 
-/** The wire, the clock, the server and what stands before it. */
+/** Trouble of the connection, the clock, the server and what is in front of it. */
 export const trouble: readonly HrisCase[] = [
   { name: 'answer lost after create', needs: ['wire', 'reference'], run: losesAnswer },
   { name: 'the connection dies before create arrives', needs: ['wire'], run: losesRequest },
@@ -88,7 +88,7 @@ async function isBusy(hris: HrisUnderTest): Promise<void> {
   try {
     const error: unknown = await create(hris, 'busy', { on: adapter }).catch((reason: unknown) => reason);
     expectFit(error, { action: /^(throttle|retry)$/ }, 'the refusal');
-    // Who throttles says for how long.
+    // A throttling system says how long to wait.
     const { action, retryAfterMs } = error as { action: string; retryAfterMs?: number };
     if (action === 'throttle') expectFit(typeof retryAfterMs, 'number', 'the type of retryAfterMs');
     expectFit(await hris.count(), before, 'the number of employees');
@@ -106,7 +106,7 @@ async function isRevoked(hris: HrisUnderTest): Promise<void> {
   const { adapter, end } = await power(hris, 'revoke')();
   try {
     const refused = { code: 'HRIS_AUTH', action: 'reauthorize' };
-    // A connection that was open may have to end first.
+    // An open connection may have to end first.
     await eventually(() => adapter.probe(signal), { ok: false, error: refused }, shown(hris), 'the probe');
     expectFit(await refusal(create(hris, 'revoked', { on: adapter })), refused, 'the refusal');
   } finally {
@@ -116,7 +116,7 @@ async function isRevoked(hris: HrisUnderTest): Promise<void> {
   expectFit(await hris.count(), before, 'the number of employees');
 }
 
-/** Our deadlines are durations, and what the HRIS stamps is compared with nothing of ours. */
+/** Our deadlines are durations, and the HRIS's times are never compared with ours. */
 async function skewsClock(hris: HrisUnderTest): Promise<void> {
   for (const [tag, minutes] of [
     ['ahead', 10],
@@ -133,7 +133,7 @@ async function skewsClock(hris: HrisUnderTest): Promise<void> {
   }
 }
 
-/** Creates go on until one is answered; whatever the killed server did, the reference stands once. */
+/** Repeats the create until one is answered; whatever the killed server did, the reference must exist once. */
 async function restarts(hris: HrisUnderTest): Promise<void> {
   const before = await hris.count();
   const begin = () =>
@@ -180,7 +180,7 @@ function refusesLoginPage(hris: HrisUnderTest): Promise<void> {
   });
 }
 
-/** No employee is believed, nothing reaches the HRIS, and the reason is told. */
+/** No employee is accepted, nothing reaches the HRIS, and the error names the reason. */
 async function refusesStranger(hris: HrisUnderTest, answer: NonNullable<HttpFault['answer']>): Promise<void> {
   await overProxy(hris, async (proxy, { employees }) => {
     const before = await hris.count();
@@ -204,7 +204,7 @@ async function isOverloaded(hris: HrisUnderTest): Promise<void> {
   });
 }
 
-/** What the adapter does once, a login for example, is done before the work begins. */
+/** First lets the adapter do its one-time work, such as a login. */
 async function overProxy(
   hris: HrisUnderTest,
   work: (proxy: HttpProxy, adapter: HrisUnderTest['adapter']) => Promise<void>,

@@ -2,7 +2,7 @@ import { readSigned } from '../../http/signed-delivery.ts';
 import { expectFit } from '../expect.ts';
 import { type HrisCase, type HrisUnderTest, power } from '../hris-under-test.ts';
 
-/** What the HRIS sends by itself. */
+/** What the HRIS sends on its own. */
 export const webhooks: readonly HrisCase[] = [
   { name: 'a webhook names who changed', needs: ['webhooks'], run: namesWhoChanged },
   { name: 'forged webhook', needs: ['webhooks'], run: refusesForged },
@@ -35,7 +35,7 @@ async function refusesForged(hris: HrisUnderTest): Promise<void> {
   refused(sign(body, 'another key', NOW));
   refused(sign(body, '', NOW));
   refused(right, { sent: other });
-  // Without a time in its signature a webhook is as good later; what it names is read again anyway.
+  // A signature without a time stays valid; that is harmless, because the named records are read again.
   if (JSON.stringify(sign(body, KEY, NOW)) !== JSON.stringify(sign(body, KEY, NOW + MINUTE))) {
     refused(right, { at: NOW + 20 * MINUTE });
     refused(right, { at: NOW - 20 * MINUTE });

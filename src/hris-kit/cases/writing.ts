@@ -14,7 +14,7 @@ import {
   write,
 } from '../hris-under-test.ts';
 
-/** What is written, and what is refused before anything is. */
+/** What is written, and what is refused before anything is written. */
 export const writing: readonly HrisCase[] = [
   { name: 'create: an id, a number of the HRIS, and every field as it was sent', run: creates },
   { name: 'create again with the same key', needs: ['reference'], run: createsAgain },
@@ -67,7 +67,7 @@ async function createsOnce(hris: HrisUnderTest): Promise<void> {
   const made = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const refused = all.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code: string }).code] : []));
   const [first] = made;
-  // Who asks again for what is pending is given the same request, or told that it is there.
+  // A repeated create of a pending one returns the same request, or says that it exists.
   expectFit(made, Array(first?.kind === 'pending' ? made.length : 1).fill(first), 'the creates that succeeded');
   expectFit(refused, Array(4 - made.length).fill('ALREADY_EXISTS'), 'the others');
   if (first?.kind === 'pending') await settled(hris, hris.adapter, first);
