@@ -5,26 +5,26 @@ import { anchorSecret, resolveSecret, secretRef } from '../tenants/secrets.ts';
 import { explainIssues } from '../yaml/explain-issues.ts';
 import { problemAt, readYamlFile, refuse, type YamlFile } from '../yaml/yaml-file.ts';
 
-/** What somebody may do, each role what the one before it may as well. */
+/** What a person may do; each role includes the one before it. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** A role, for every tenant or for those of a list. */
+/** A role for all tenants or for the listed ones. */
 export interface Grant {
   role: Role;
   tenants: 'all' | readonly string[];
 }
 
-/** Somebody who signed in. Several grants count together. */
+/** A signed-in person. Several grants add up. */
 export interface Person {
-  /** Under whose name things are done. */
+  /** The name under which they act. */
   by: string;
-  /** Who it is for good, where that is more than a token's name: names change, subjects do not. */
+  /** A permanent identity, if it is more than a token's name: names change, subjects do not. */
   actor?: string;
   grants: readonly Grant[];
 }
 
-/** Whether one of the grants reaches this role for this tenant; without a tenant, for the whole fleet. */
+/** Whether a grant includes this role for this tenant; without a tenant, for the whole fleet. */
 export function may({ grants }: Pick<Person, 'grants'>, role: Role, tenantId?: string): boolean {
   return grants.some(
     (grant) =>
@@ -33,7 +33,7 @@ export function may({ grants }: Pick<Person, 'grants'>, role: Role, tenantId?: s
   );
 }
 
-/** Whose records somebody is shown; undefined for every tenant's. */
+/** The tenants whose records the person may see; undefined for all. */
 export function scopeOf({ grants }: Pick<Person, 'grants'>): readonly string[] | undefined {
   if (grants.some(({ tenants }) => tenants === 'all')) return undefined;
   return [...new Set(grants.flatMap(({ tenants }) => tenants))];
@@ -47,7 +47,7 @@ const grantKeys = {
 };
 
 const AccessFile = z.strictObject({
-  /** The console as browsers reach it. */
+  /** The console's address for browsers. */
   url: z.url({ protocol: /^https?$/, error: 'expected an address, https://console.example.com' }).refine((url) => {
     const { pathname, search, hash } = new URL(url);
     return pathname === '/' && search === '' && hash === '';
@@ -60,14 +60,14 @@ const AccessFile = z.strictObject({
       /** Absent for a public client. */
       clientSecret: secretRef.optional(),
       scope: z.string().default('openid email'),
-      /** The claim that names a person in the audit trail. */
+      /** The claim with the person's name for the audit trail. */
       name: z.string().min(1).default('email'),
       roles: z.array(z.strictObject({ claim: z.string().min(1), value: z.string().min(1), ...grantKeys })).min(1),
     })
     .optional(),
 });
 
-/** Who may come in, how, and to what: a file's content, with its secrets resolved. */
+/** Who may enter, how, and with which rights: a file's content, with secrets resolved. */
 export interface Access {
   url: URL;
   tokens: readonly (Person & { token: string })[];
@@ -131,7 +131,7 @@ function assertUsable(source: YamlFile, { url, tokens, oidc }: z.infer<typeof Ac
   if (problems.length > 0) throw refuse('ACCESS_FILE_INVALID', problems);
 }
 
-/** A short token could be guessed. @throws ConnectorError CONSOLE_TOKEN_SHORT */
+/** Refuses a short token, which could be guessed. @throws ConnectorError CONSOLE_TOKEN_SHORT */
 export function longEnough(token: string, named: string): string {
   if (token.length >= LEAST_TOKEN) return token;
   throw new ConnectorError({

@@ -4,34 +4,34 @@ import type { Logger } from '../log.ts';
 import type { Store } from '../store/open-store.ts';
 import { may, type Person, type Role, scopeOf } from './access.ts';
 
-/** Somebody who is signed in. */
+/** The signed-in person of a request. */
 export interface Viewer extends Person {
   readOnly: boolean;
-  /** Stands in every form, and comes back with it. */
+  /** Included in every form and sent back with it. */
   csrf: string;
 }
 
 export interface ConsoleEnv {
-  /** The store counts what this request asks of it. */
+  /** Counts the statements of this request. */
   Variables: { viewer: Viewer; form: URLSearchParams; store: Store };
 }
 
 export type ConsoleApp = Hono<ConsoleEnv>;
 export type Asked = Context<ConsoleEnv>;
 
-/** One thing that is sent to the console. */
+/** One kind of form that the console accepts. */
 interface Act {
-  /** The command that does the same; empty where commands show it without being asked for it. */
+  /** The command that does the same; empty if commands do it without a separate option. */
   verb: string;
   path: string;
   needs: Role;
-  /** Names holds, whose tenants it asks for itself. Of the whole fleet where it is absent and no tenant is named. */
+  /** The form names holds, and checks their tenants itself. Without it and a tenant in the path: the whole fleet. */
   of?: 'holds';
 }
 
 /**
- * Everything that is ever sent to the console; nothing else is taken. A test compares it with the commands, and tries
- * each as somebody who may not.
+ * Every form that the console accepts; others are refused. A test compares them with the commands, and tries each
+ * without the right to do it.
  */
 export const ACTS = {
   answer: { verb: 'hold answer', path: '/holds/:id/answer', needs: 'operator', of: 'holds' },
@@ -72,14 +72,14 @@ export const ACTS = {
 
 export type ActName = keyof typeof ACTS;
 
-/** Whether whoever looks may do this; without a tenant, to the whole fleet. */
+/** Whether the viewer may do this for the tenant; without one, for the whole fleet. */
 export function mayDo(c: Asked, name: ActName, tenantId?: string): boolean {
   const { readOnly, grants } = c.get('viewer');
   const { needs } = ACTS[name];
   return may({ grants }, needs, tenantId) && (!readOnly || needs === 'viewer');
 }
 
-/** Says under whose name it is done. @throws ConnectorError NOT_ALLOWED, CONSOLE_READ_ONLY */
+/** Checks the right to act, and returns the name to act under. @throws ConnectorError NOT_ALLOWED, CONSOLE_READ_ONLY */
 export function allow(c: Asked, name: ActName, tenantId?: string): string {
   const { by, readOnly, grants } = c.get('viewer');
   if (mayDo(c, name, tenantId)) return by;
@@ -95,18 +95,18 @@ export function allow(c: Asked, name: ActName, tenantId?: string): string {
   });
 }
 
-/** What an act works on. Ids of its address stand in `c.req.param`. */
+/** The input of an act. Ids of its address are in `c.req.param`. */
 export interface Done {
   c: Asked;
   by: string;
   form: URLSearchParams;
-  /** Of its address; empty where it names none, and the act asks for itself whether it may. */
+  /** The tenant in the address; empty if there is none, and then the act checks the right itself. */
   tenantId: string;
 }
 
 /**
- * Takes one act: whoever sends it must be shown its tenant, and have the role for it. It ends with the address of the
- * page that shows what came of it, or with a page.
+ * Registers an act: its sender must be allowed to see the tenant and have the role. The result is the address of the
+ * page that shows the outcome, or a page.
  */
 export function addAct(
   app: ConsoleApp,
@@ -126,13 +126,13 @@ export function addAct(
   });
 }
 
-/** The tenant of somebody who may see only one. */
+/** The tenant of a person who may see only one. */
 export function onlyTenant(c: Asked): string | undefined {
   const scope = scopeOf(c.get('viewer'));
   return scope?.length === 1 ? scope[0] : undefined;
 }
 
-/** Whose rows a list shows: of the tenant that was asked for, or of all that the viewer may see. */
+/** The tenants whose rows a list shows: the requested one, or all that the viewer may see. */
 export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantIds: readonly string[] | undefined }> {
   const asked = c.req.query('tenant')?.trim();
   const tenantId = asked === undefined || asked === '' ? onlyTenant(c) : asked;
@@ -142,8 +142,8 @@ export async function askedScope(c: Asked): Promise<{ tenantId?: string; tenantI
 }
 
 /**
- * Another tenant's id is answered as one that does not exist, and no other is named. @throws ConnectorError
- * TENANT_UNKNOWN
+ * Treats another tenant's id like one that does not exist, and names no other.
+ * @throws ConnectorError TENANT_UNKNOWN
  */
 export async function assertShown(c: Asked, tenantId: string): Promise<void> {
   if (may(c.get('viewer'), 'viewer', tenantId) && (await isKnown(c.get('store'), tenantId))) return;

@@ -13,15 +13,15 @@ import { createOidc, type Oidc } from './oidc.ts';
 import { isRefresh } from './refresh.ts';
 
 export interface AdmissionOptions {
-  /** Who may come in. Without an address in it the console answers on loopback alone. */
+  /** Who may enter. Without an address, the console answers only on loopback. */
   access: Pick<Access, 'tokens' | 'oidc'> & { url?: URL };
   readOnly: boolean;
   log: Logger;
-  /** Milliseconds that only grow; the process's own clock unless a test owns it. */
+  /** A monotonic clock in milliseconds; the process's own unless a test replaces it. */
   clock?: () => number;
 }
 
-/** Nothing of another host, no script in a page, no frame around one. */
+/** Nothing from other hosts, no inline scripts, no frames. */
 const POLICY = "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'";
 
 const HEADERS = {
@@ -37,17 +37,17 @@ const HEADERS = {
 };
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-/** A mapping file that is compared is sent whole. */
+/** A form may contain a whole mapping file to compare. */
 const MOST_FORM_BYTES = 512_000;
-/** A session that nobody uses ends after this; a page that refreshes itself is no use. */
+/** An unused session ends after this; automatic refreshes do not count as use. */
 const IDLE_MS = 30 * 60_000;
-/** And every session after this. */
+/** Every session ends after this. */
 const ABSOLUTE_MS = 12 * 3_600_000;
 const MOST_SESSIONS = 1_000;
-/** As long as somebody may take at the sign-in provider. */
+/** Time allowed at the sign-in provider. */
 const SIGN_IN_SECONDS = 600;
 
-/** What every request must be, in this order: of this host, of a known method, and a form of our own page. */
+/** Checks every request in this order: our host, a known method, and forms only from our own pages. */
 export function addGuards(app: ConsoleApp, { access: { url } }: AdmissionOptions): void {
   app.use(async (c, next) => {
     await next();
@@ -63,8 +63,8 @@ export function addGuards(app: ConsoleApp, { access: { url } }: AdmissionOptions
 }
 
 /**
- * Without an address of its own it answers to this machine's names alone, as DNS rebinding comes with another one. The
- * port is not looked at: a tunnel has another.
+ * Without an address of its own, the console answers only to this machine's names, because DNS rebinding uses other
+ * ones. Ignores the port, which differs in a tunnel.
  */
 function isOurs(host: string, url: URL | undefined): boolean {
   if (url !== undefined) return host === url.host;
@@ -72,7 +72,7 @@ function isOurs(host: string, url: URL | undefined): boolean {
   return isLoopback(name);
 }
 
-/** Only our own page may send a form: a browser always says whose page it was. */
+/** Only our own pages may send a form; browsers always name the sending page. */
 async function readForm(c: Asked, next: () => Promise<void>, origin: string) {
   if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) return c.text('Forms only.\n', 415);
   if (c.req.header('origin') !== origin) return c.text('Sent by another page.\n', 403);
@@ -84,18 +84,18 @@ async function readForm(c: Asked, next: () => Promise<void>, origin: string) {
 }
 
 /**
- * Everything behind it is for who is signed in, and a form also brings the token of its session. A token, or what the
- * provider says, is exchanged for a session at once, so that neither stands in an address that a browser keeps.
+ * Everything behind this needs a session, and a form also its session's token. An access token, or the provider's
+ * answer, is exchanged for a session at once, so that neither remains in an address that a browser keeps.
  */
 export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
   const { access, readOnly, log, clock = () => performance.now() } = options;
   const sessions = createSessions(clock);
   const oidc = access.oidc === undefined || access.url === undefined ? undefined : createOidc(access.oidc, access.url);
   const isSecure = access.url?.protocol === 'https:';
-  // Lax, so that a link in a message leads to its page; a form of another site never carries it.
+  // Lax, so that a link in a message opens its page; a form of another site never carries it.
   const common = { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure } as const;
   const prefix = isSecure ? '__Host-' : '';
-  // Cookies know no ports: two consoles of one machine would sign each other out.
+  // Cookies ignore ports: without a port in the name, two consoles on one machine would sign each other out.
   const named = (c: Asked, what: string): string =>
     `${prefix}hirebridge-${what}${isSecure ? '' : `-${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`}`;
   const signIn = (c: Asked, person: Person, to: string) => {
@@ -145,7 +145,7 @@ export function addSessions(app: ConsoleApp, options: AdmissionOptions): void {
 
 const Begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
 
-/** What the browser kept of the sign-in that it began; a callback that it did not begin signs nobody in. */
+/** The state that the browser stored when it began the sign-in; a callback that it did not begin signs nobody in. */
 function readBegun(cookie: string | undefined): z.infer<typeof Begun> {
   try {
     return Begun.parse(JSON.parse(cookie ?? ''));
@@ -158,7 +158,7 @@ function readBegun(cookie: string | undefined): z.infer<typeof Begun> {
   }
 }
 
-/** A path of this console, whatever was given: nobody is led elsewhere after a sign-in. */
+/** Accepts only paths of this console, so that nobody is redirected elsewhere after a sign-in. */
 export function ownPath(given: string | null | undefined): string {
   const base = 'http://console.invalid';
   const url = given?.startsWith('/') === true ? URL.parse(given, base) : null;
@@ -201,12 +201,12 @@ interface Session extends Person {
   csrf: string;
 }
 
-/** Sessions are kept in memory alone, by the digest of their id; the oldest makes room. */
+/** Sessions are only in memory, by the digest of their id; a new one may replace the oldest. */
 function createSessions(clock: () => number) {
   const known = new Map<string, { session: Session; idleUntil: number; until: number }>();
   const keyOf = (id: string): string => hash('sha256', id);
   return {
-    /** Always a new id: one that was in the browser before means nothing. */
+    /** Always makes a new id, so that an id planted in the browser before is worthless. */
     open(person: Person): string {
       const [oldest] = known.keys();
       if (known.size >= MOST_SESSIONS && oldest !== undefined) known.delete(oldest);
@@ -232,7 +232,7 @@ function createSessions(clock: () => number) {
   };
 }
 
-/** In constant time: digests of one length are compared. */
+/** Compares in constant time, using digests of equal length. */
 function isSame(given: string, wanted: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', wanted, 'buffer'));
 }

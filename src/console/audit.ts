@@ -27,13 +27,13 @@ import {
   time,
 } from './layout.ts';
 
-/** What people did, and what was written on either side: narrowed, page by page, and as files for a spreadsheet. */
+/** Acts of people and writes to both sides: filtered, page by page, and as files for a spreadsheet. */
 export function addAudit(app: ConsoleApp, parts: ConsoleParts): void {
   addActs(app);
   addWrites(app, parts);
 }
 
-/** A file has at most so many rows; the filters take care of the rest. */
+/** A file has at most this many rows; filters reach the others. */
 const MOST_EXPORTED = 10_000;
 
 function addActs(app: ConsoleApp): void {
@@ -54,7 +54,7 @@ function addActs(app: ConsoleApp): void {
     const { tenantId } = await askedScope(c);
     const found = await list(c, PAGE_ROWS + 1);
     const { shown, ways } = paged(c, found, (last) => {
-      // Rows have no key: a place is a time, and how many of it were shown.
+      // Rows have no key: a place is a time and the number of its rows already shown.
       const [at, before] = (placeAsked(c, 2) as [number, number] | undefined) ?? [0, 0];
       const time = Date.parse(last.at);
       const same = found.slice(0, PAGE_ROWS).filter((one) => one.at === last.at).length;
@@ -181,7 +181,7 @@ class="soft">${purgedAt === null ? '' : 'purged'}</span></div>`;
   ];
 }
 
-/** A few are shown; many are opened. */
+/** A few fields are shown directly; more can be expanded. */
 function fieldsCell(fields: readonly string[], shown: readonly Html[]): Html {
   if (fields.length <= MOST_FIELDS) return html`${shown}`;
   return html`<details><summary>${fields.length} fields</summary>${shown}</details>`;
@@ -199,14 +199,14 @@ function dayAsked(c: Asked, name: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The same filters, from the beginning. */
+/** The same filters, from the first row. */
 function csvAddress(c: Asked, path: string): string {
   const query = new URLSearchParams(c.req.query());
   query.delete('after');
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** For a spreadsheet: nothing in it is a formula that runs. */
+/** A CSV file for spreadsheets, in which nothing can run as a formula. */
 function csv(c: Asked, name: string, head: readonly string[], rows: readonly (readonly string[])[]) {
   const text = stringify([head, ...rows], { escape_formulas: true, bom: true });
   return c.body(text, 200, {

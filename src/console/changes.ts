@@ -42,7 +42,7 @@ import {
   time,
 } from './layout.ts';
 
-/** What a tenant's files say, a mapping before it is live, and plans of what would be written. */
+/** A tenant's files, a mapping before it is live, and plans of what would be written. */
 export function addChanges(app: ConsoleApp, parts: ConsoleParts): void {
   addFiles(app);
   addMapping(app, parts);
@@ -149,12 +149,12 @@ function addMapping(app: ConsoleApp, { log, places }: ConsoleParts): void {
   });
 }
 
-/** Browsers send line ends of their own. */
+/** Browsers send their own line ends. */
 function textOf(form: URLSearchParams): string {
   return (form.get('text') ?? '').replaceAll('\r\n', '\n');
 }
 
-/** The text as it is applied, or an earlier one that somebody wants back. */
+/** The applied text, or an earlier one to restore. */
 async function textAsked(c: Asked, tenantId: string, own: OwnMapping): Promise<string> {
   const version = c.req.query('version') ?? '';
   if (version === '') return own.text;
@@ -255,7 +255,7 @@ function earlierPart(c: Asked, tenantId: string, to: string, earlier: Awaited<Re
   })}${revert}`;
 }
 
-/** What a version replaced is put back by a plan of its own. */
+/** Values that a version replaced are restored by a separate plan. */
 function revertForm(c: Asked, tenantId: string): Html {
   return html`<p class="hint">To put back the values that one version wrote into landed records:
 <a href="${addressOf('changes', tenantId)}#plans">plan to put them
@@ -304,7 +304,7 @@ function addPlans(app: ConsoleApp, { log, places }: ConsoleParts): void {
 
 const MOST_SHOWN = 100;
 
-/** Another tenant's plan is answered as one that does not exist. */
+/** Treats another tenant's plan like one that does not exist. */
 async function ownPlan(c: Asked, tenantId: string, hash: string) {
   const plan = await findPlan(c.get('store'), hash);
   if (plan.tenantId === tenantId) return plan;

@@ -3,7 +3,7 @@ import type { Html } from './layout.ts';
 
 export interface Line {
   name: string;
-  /** One for each time; a gap where nothing is known. */
+  /** One value for each time; undefined leaves a gap. */
   values: readonly (number | undefined)[];
 }
 
@@ -14,8 +14,8 @@ const BOTTOM = 24;
 const TOP = 8;
 
 /**
- * Lines over time as a picture that the server draws, so that it stands in the page without a script and is printed as
- * it is seen. What it shows is told beside it in words or a table.
+ * A line chart drawn by the server, so that it needs no script and prints as shown. The page also gives its content in
+ * words or a table.
  */
 export function lineChart(title: string, times: readonly number[], lines: readonly Line[], unit = ''): Html {
   const [first = 0] = times;
@@ -66,7 +66,7 @@ function pathOf(
   return parts.join('');
 }
 
-/** The next of 1, 2, 5, 10, ... above it. */
+/** The next larger of 1, 2, 5, 10, ... */
 function niceTop(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const step = [1, 2, 5, 10].find((one) => one * power >= most) ?? 10;
@@ -79,7 +79,7 @@ function shown(value: number): string {
     : String(Number(value.toPrecision(2)));
 }
 
-/** The time of day, with its day where the other end is on another one. */
+/** The time of day, with the day if the other end is on another one. */
 function clock(at: number, other: number): string {
   const [day = '', hour = ''] = new Date(at).toISOString().split('T');
   return day === new Date(other).toISOString().slice(0, 10) ? hour.slice(0, 5) : `${day} ${hour.slice(0, 5)}`;

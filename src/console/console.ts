@@ -22,11 +22,11 @@ import { addStreams } from './streams.ts';
 import { addTenants } from './tenants.ts';
 
 export interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
-  /** For looking; what is done goes through `act`. */
+  /** For reading; acts go through `act`. */
   store: Store;
-  /** This machine alone where absent. */
+  /** Loopback only, if absent. */
   host?: string;
-  /** 0 takes a free one. */
+  /** 0 uses a free port. */
   port: number;
 }
 
@@ -35,10 +35,10 @@ export interface RunningConsole {
   close(): Promise<void>;
 }
 
-/** The look is the sandbox's; what only these pages have comes after it. */
+/** Uses the sandbox's styles, followed by those of the console's own pages. */
 const STYLES = ['base', 'records', 'lists', 'forms'].map((name) => `../sandbox/page/${name}.css`);
 
-/** The operator's pages, over the functions that the commands call. */
+/** The operator's pages, using the same functions as the commands. */
 export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
   const { log, store, clock, host = '127.0.0.1', port } = options;
   const app = new Hono<ConsoleEnv>();

@@ -28,14 +28,14 @@ import {
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 
-/** States from which a delivery is relayed as if it had just come; what names another company may only be retried. */
+/** States from which a delivery can be replayed; one that names another company can only be retried. */
 const REPLAYED: ReadonlySet<string> = new Set(['relayed', 'ignored', 'unknown', 'undeliverable']);
 
 const NOTICES: Readonly<Record<string, string>> = {
   again: 'The relay has the delivery again. What is done already stays as it is.',
 };
 
-/** Received webhooks: the list, one with its payload, and having it acted upon again. */
+/** Received webhooks: the list, one delivery with its payload, and replaying it. */
 export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
   app.get('/deliveries', async (c) => {
     const { tenantId, tenantIds } = await askedScope(c);
@@ -115,7 +115,7 @@ function deliveryRow({ delivery, tenantId, event, ids, state, receivedAt, lastEr
   ];
 }
 
-/** Names come from the sender; a long one is none of ours. */
+/** Event names come from the sender; a long one is not in the specification. */
 const MOST_NAME = 60;
 const MOST_IDS = 5;
 
@@ -191,7 +191,7 @@ tabindex="0">${masked(body)}</pre>${actForm(c, 'revealDelivery', {
   })}`;
 }
 
-/** Its shape with every value masked, but for what names the event and records. */
+/** The payload's structure with every value masked, except names of events and ids of records. */
 function masked(body: string): string {
   const plain = /^(?:event|type|timestamp|companyId|.*Ids?)$/;
   try {

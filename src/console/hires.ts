@@ -44,7 +44,7 @@ import {
 } from './layout.ts';
 import { isRefresh } from './refresh.ts';
 
-/** The list of hires, the story of one, and why each of its values is what it is. */
+/** The list of hires, the story of one, and the explanation of its values. */
 export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
   const { act, log } = parts;
   app.get('/hires', async (c) => {
@@ -145,7 +145,7 @@ ${section('facts', 'Facts', facts(factsOf(parts, store.installationId, view)))}$
   });
 }
 
-/** Whoever is signed in looks at the hire of the address: once, not each time that a masked page refreshes itself. */
+/** Records that the signed-in person looks at this hire: once, not at each automatic refresh of a masked page. */
 async function noteHire(c: Asked, tenantId: string, look: { what: string; isRevealed?: boolean }): Promise<string> {
   const id = c.req.param('id') ?? '';
   const { by } = c.get('viewer');
@@ -177,7 +177,7 @@ function hireRow(hire: HireView): Cell[] {
   ];
 }
 
-/** What of it is still to be written, before it is written. */
+/** A form to plan what the hire still has to write, before it is written. */
 function planPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell {
   if (state !== 'open' && state !== 'done') return '';
   const body = hidden({ subject: `hire:${jobCandidateId}` });
@@ -185,7 +185,7 @@ function planPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell
   return actForm(c, 'plan', { tenant: tenantId, to, does: 'See what is still to be written', body });
 }
 
-/** One that rests, or whose person came back, is started by a person's word alone. */
+/** A resting hire, or one whose person came back, is only started by a person. */
 function startPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell {
   if (state !== 'left' && !isResting(state)) return '';
   const does = state === 'left' ? 'Start it again' : 'Start it, although it rests';
@@ -197,7 +197,7 @@ function startPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cel
   });
 }
 
-/** Names a hold as a command would; here it is a link. */
+/** Messages name a hold by its command; this page shows a link instead. */
 const SHOW_HOLD = / See: hirebridge hold show (\w+)$/;
 
 function storyLine({ at, kind, text }: StoryLine): Html {
@@ -217,7 +217,7 @@ interface Shown {
   isRevealed: boolean;
 }
 
-/** Asks for what is masked; a viewer is not shown what the mapping calls sensitive even then. */
+/** A form to reveal masked data; a viewer does not see sensitive fields even then. */
 function revealForm(c: Asked, name: 'revealHire' | 'revealFields', { tenant, isRevealed }: Shown, to: string): Cell {
   if (isRevealed)
     return html`<p class="hint">Personal data is shown on this page until you leave it. That you looked is in the audit
@@ -299,7 +299,7 @@ function fieldPart(field: ExplainedField, isRevealed: boolean): Html {
   const { rule, file, line, readAt, steps, written, problem } = field;
   const near = relative(process.cwd(), file);
   const told = (value: unknown, none: string): Cell => personal(value, isRevealed || value === MASK, none);
-  // What is read from nowhere stands in the mapping file, and is nobody's.
+  // A value without a source comes from the mapping file, so it is not personal data.
   const given = (value: unknown, none: string): Cell => personal(value, isRevealed || readAt === undefined, none);
   const rows: [string, Cell | undefined][] = [
     ['rule', html`<code>${rule}</code>`],

@@ -49,7 +49,7 @@ import {
   withoutCommands,
 } from './layout.ts';
 
-/** Holds: the list, one beside its answers, a last look, and the answer itself, by the command's own function. */
+/** Holds: the list, one hold with its answers, a confirmation, and the answer through the command's own function. */
 export function addHolds(app: ConsoleApp, parts: ConsoleParts): void {
   addList(app);
   addMany(app, parts);
@@ -82,14 +82,14 @@ ${filters(c, '/holds', [searchField(c, 'code', 'Reason'), closed])}
   });
 }
 
-/** Another tenant's hold is answered as one that does not exist. @throws ConnectorError HOLD_UNKNOWN */
+/** Treats another tenant's hold like a missing one. @throws ConnectorError HOLD_UNKNOWN */
 async function shownHold(c: Asked, holdId = c.req.param('id') ?? ''): Promise<HoldView> {
   const hold = await readHold(c.get('store'), holdId);
   if (may(c.get('viewer'), 'viewer', hold.tenantId)) return hold;
   throw holdUnknown(holdId);
 }
 
-/** The answer is stored before the hire is told; the worker tells it again where that failed. */
+/** The answer is stored before the hire is signalled; if the signal fails, the worker repeats it. */
 async function giveAnswer({ act, log }: ConsoleParts, c: Asked, given: Given & { by: string }): Promise<void> {
   const { holdId, answer } = given;
   try {
@@ -125,7 +125,7 @@ function addOne(app: ConsoleApp, parts: ConsoleParts): void {
   });
 }
 
-/** One answer for all that were chosen of one reason, or for none of them where one does not take it. */
+/** Gives one answer to all chosen holds with one code, or to none if one of them does not accept it. */
 function addMany(app: ConsoleApp, parts: ConsoleParts): void {
   const chosen = async (c: Asked, asked: URLSearchParams): Promise<{ holds: HoldView[]; answer: string }> => {
     const answer = asked.get('answer') ?? '';
@@ -146,7 +146,7 @@ function addMany(app: ConsoleApp, parts: ConsoleParts): void {
     const { by } = c.get('viewer');
     for (const { holdId } of holds) {
       const given = giveAnswer(parts, c, { holdId, answer, arguments: [], by });
-      // One that somebody else answered meanwhile keeps that answer.
+      // A hold that somebody else answered in the meantime keeps that answer.
       await given.catch((error: unknown) => {
         if (!isConnectorError(error, 'HOLD_ANSWERED')) throw error;
       });
@@ -184,7 +184,7 @@ interface Given {
   arguments: string[];
 }
 
-/** Ids stand in fields of their own, or several in one, apart by spaces or lines. */
+/** Ids are in separate fields, or several in one, separated by spaces or line breaks. */
 function givenIn(holdId: string, fields: URLSearchParams): Given {
   const ids = fields.getAll('id').flatMap((text) => text.split(/[\s,]+/));
   return { holdId, answer: fields.get('answer') ?? '', arguments: ids.filter((id) => id !== '') };
@@ -213,7 +213,7 @@ function holdRow(hold: Aged): Cell[] {
   ];
 }
 
-/** Holds of one reason take one answer together, where it needs no id. */
+/** Holds with one code can be answered together if the answer needs no id. */
 function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: readonly Aged[]): Cell {
   const open = shown.filter(({ state }) => state === 'open');
   const [first] = open;
@@ -291,7 +291,7 @@ ${answeredPart(hold)}
 </div>`;
 }
 
-/** Where it is about who somebody is, both records are looked at. */
+/** If the question is about a person's identity, links to both records. */
 function recordsLink(hold: HoldView): Cell {
   if (hold.jobCandidateId === null || employeesAsked(hold).length === 0) return '';
   return html`<p><a class="button" href="${addressOf('holds', hold.holdId, 'records')}">See both records side by
@@ -326,7 +326,7 @@ ${personal(value, isRevealed, 'empty')}`,
 <div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
 }
 
-/** What was found, and what a person is asked, as the catalogue keeps them apart. */
+/** The finding and the question, which the catalogue keeps apart. */
 function messageParts({ code, message }: HoldView): { what: string; asks: string } {
   const entry = Object.hasOwn(holdCatalogue, code) ? (holdCatalogue as Record<string, HoldEntry>)[code] : undefined;
   if (entry === undefined || !message.endsWith(entry.asks)) return { what: message, asks: '' };
@@ -347,7 +347,7 @@ function answeredPart({ state, answer, answeredBy }: HoldView): Cell {
 ${waitsFor}</p>`;
 }
 
-/** Values that differ are decided one by one where they are listed. */
+/** Differing values can be decided one by one in their list. */
 function conflictsLink({ answers, jobCandidateId, tenantId, details, state }: HoldView): Cell {
   const decides = ['keep-hris', 'apply'].some((one) => answers.includes(one));
   if (state !== 'open' || jobCandidateId !== null || !decides || details['stream'] === undefined) return '';
@@ -362,7 +362,7 @@ function choicesPart(c: Asked, hold: HoldView): Cell {
   return html`<ul class="choices plain">${hold.answers.map((answer) => choicePart(c, hold, answer))}</ul>`;
 }
 
-/** `retry` changes nothing by itself, so it is given at once; every other answer is looked at once more. */
+/** `retry` changes nothing by itself, so it is sent at once; every other answer is confirmed first. */
 function choicePart(c: Asked, hold: HoldView, answer: string): Html {
   const { holdId, jobCandidateId } = hold;
   const isOfHire = jobCandidateId !== null;
@@ -382,7 +382,7 @@ function choicePart(c: Asked, hold: HoldView, answer: string): Html {
   return html`<li><form role="none" method="get" action="${to}">${body}</form>${does}</li>`;
 }
 
-/** The id that an answer takes: one of those that the question names, or another one. */
+/** The id for an answer: one of those that the question names, or another. */
 function idField(hold: HoldView, takes: string): Html {
   const named = takes === 'employeeId' ? employeesAsked(hold) : [];
   if (takes === 'jobCandidateId...') return idBoxes(hold, takes);
@@ -396,7 +396,7 @@ list="${list}"></label><datalist id="${list}">${options}</datalist>`;
 
 const MOST_BOXES = 100;
 
-/** Several ids are chosen among those that the question names. */
+/** Several ids can be chosen from those that the question names. */
 function idBoxes({ details }: HoldView, takes: string): Html {
   const named = [details['jobCandidateIds']].flat().filter((id) => typeof id === 'string');
   if (named.length === 0) return html`<label>${labelOf(takes)}<input name="id" required autocomplete="off"></label>`;
@@ -438,13 +438,13 @@ function lastLook(c: Asked, hold: HoldView, { answer, arguments: ids }: Given): 
 </section>`;
 }
 
-/** A field as the mapping gives it for the person who is hired, and as each employee who may be them has it. */
+/** A field with the mapping's value for the hired person, and the value of each employee who may be the same. */
 interface ComparedField {
   field: string;
   sensitive: boolean;
-  /** Personal data; what the mapping calls sensitive is masked unless revealed. */
+  /** Personal data; sensitive fields are masked unless revealed. */
   hired: unknown;
-  /** In the order of the employees; `same` also where the values are masked. */
+  /** In the order of the employees; `same` is set even if the values are masked. */
   held: { value: unknown; same: boolean }[];
 }
 
@@ -454,7 +454,7 @@ interface ComparedRecords {
 }
 
 const READ_MS = 30_000;
-/** More than these are told apart by a search in the HR system, not by a table. */
+/** For more employees than this, search in the HR system; a table does not help. */
 const MOST_EMPLOYEES = 5;
 
 /** The employees that a question about a hire names. */
@@ -463,7 +463,7 @@ function employeesAsked({ details }: Pick<HoldView, 'details'>): string[] {
   return [...new Set(named.filter((id) => typeof id === 'string'))].slice(0, MOST_EMPLOYEES);
 }
 
-/** Reads the person and the employees anew, and puts them beside each other. Writes nothing. */
+/** Reads the person and the employees again, and puts them side by side. Writes nothing. */
 async function compareIdentity(
   open: OpenTenant,
   { jobCandidateId, employeeIds }: { jobCandidateId: string; employeeIds: readonly string[] },
@@ -474,7 +474,7 @@ async function compareIdentity(
   const row = await latestHire(open.store, open.tenant.tenant, jobCandidateId);
   const own = row && employeeOf(row);
   const { connection } = open.tenant.hris;
-  // In a former HR system the hire's employee cannot be read, and the id is somebody else's in the present one.
+  // An employee in a former HR system cannot be read, and in the present one the id belongs to somebody else.
   const isShown = (id: string): boolean => own?.id !== id || own.connection === connection;
   const read = await Promise.all(
     employeeIds.map(async (id) =>

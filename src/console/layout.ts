@@ -8,13 +8,13 @@ import type { OperatorParts } from '../operator/open-tenant.ts';
 import { age } from '../operator/status.ts';
 import { type ActName, type Asked, mayDo, onlyTenant, type Viewer } from './acts.ts';
 
-/** What the pages work on. */
+/** What the pages use. */
 export interface ConsoleParts {
   places: Places;
   /** Opens what an action needs, as a command does. */
   act: <T>(use: (parts: OperatorParts) => Promise<T>) => Promise<T>;
   log: Logger;
-  /** Where Temporal's own pages are, its namespace included; absent where nobody knows. */
+  /** The address of Temporal's own pages including the namespace; absent if unknown. */
   temporalUi: string | undefined;
 }
 
@@ -33,14 +33,14 @@ const PLACES = [
 ] as const;
 
 export interface Shown {
-  /** Whose page it is: the other parts then lead to the same tenant's. */
+  /** The tenant of the page: links to other parts then stay with it. */
   tenant?: string;
-  /** What stands before the title, as a way back. */
+  /** A link back, shown above the title. */
   above?: Cell;
   status?: ContentfulStatusCode;
 }
 
-/** A whole page. What stands in an element with `data-live` is kept up to date by the script. */
+/** A whole page. The script keeps elements with `data-live` up to date. */
 export function page(c: Asked, title: string, main: Cell, { tenant, above = '', status = 200 }: Shown = {}) {
   const viewer = c.get('viewer') as Viewer | undefined;
   return c.html(
@@ -89,7 +89,7 @@ function navigation(path: string, tenant: string | undefined): Html {
   return html`<nav aria-label="Parts of the console"><ul>${links}</ul></nav>`;
 }
 
-/** A form that does something. Where whoever looks may not do it, a word that says so. */
+/** A form that performs an act; a viewer without the right sees why not. */
 export function actForm(
   c: Asked,
   name: ActName,
@@ -109,7 +109,7 @@ export function hidden(fields: Readonly<Record<string, string>>): Html {
   return html`${Object.entries(fields).map(field)}`;
 }
 
-/** A table that scrolls by itself where it is too wide; the first cell names its row. */
+/** A table with its own scroll bar if it is too wide; the first cell of a row is its heading. */
 export function table(
   caption: string,
   head: readonly string[],
@@ -130,20 +130,20 @@ function rowOf([first = '', ...rest]: readonly Cell[]): Html {
 `;
 }
 
-/** A part of a page under its own heading, by which a screen reader finds it. */
+/** A part of a page with a heading by which a screen reader finds it. */
 export function section(id: string, title: string, body: Cell): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${body}</section>
 `;
 }
 
-/** Names and values beside each other. */
+/** Names with their values. */
 export function facts(rows: ReadonlyArray<readonly [string, Cell]>): Html {
   const fact = ([name, value]: readonly [string, Cell]): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<dl class="facts">${rows.map(fact)}</dl>`;
 }
 
-/** What a list is narrowed by. The tenant is left out where there is only one. */
+/** Filters of a list. The tenant is left out if there is only one. */
 export function filters(c: Asked, to: string, fields: readonly Cell[], does = 'Find'): Html {
   const only = onlyTenant(c);
   const tenant = only === undefined ? searchField(c, 'tenant', 'Tenant') : '';
@@ -151,12 +151,12 @@ export function filters(c: Asked, to: string, fields: readonly Cell[], does = 'F
 <button>${does}</button></form>`;
 }
 
-/** A labelled field of a filter, with what was asked for. */
+/** A labelled filter field with its current value. */
 export function searchField(c: Asked, name: string, label: string): Html {
   return html`<label>${label}<input type="search" name="${name}" value="${c.req.query(name) ?? ''}"></label>`;
 }
 
-/** A labelled choice of a filter. */
+/** A labelled filter choice. */
 export function choiceField(c: Asked, name: string, label: string, options: readonly string[]): Html {
   const chosen = c.req.query(name) ?? '';
   const option = (value: string, text: string): Html =>
@@ -166,13 +166,13 @@ export function choiceField(c: Asked, name: string, label: string, options: read
   </select></label>`;
 }
 
-/** A code as a head, and where it is explained. */
+/** A code as a heading, and where it is explained. */
 export function codeExplained(code: string): Html {
   const place = explainedAt(code);
   return html`<b>${codeName(code)}</b>${place === undefined ? '' : html` <span class="hint">See: ${place}</span>`}`;
 }
 
-/** A code as people say it, and the code itself beside it, by which it is found elsewhere. */
+/** A code in words, with the code itself, by which it can be found elsewhere. */
 export function codeName(code: string): Html {
   const words = code
     .replaceAll('_', ' ')
@@ -183,14 +183,14 @@ export function codeName(code: string): Html {
 
 const SHORT: Readonly<Record<string, string>> = { hris: 'HR system', hr: 'HR', id: 'ID' };
 
-/** A name of our own in plain words: `employeeIds` is `employee IDs`. */
+/** One of our names in plain words: `employeeIds` becomes `employee IDs`. */
 export function plainName(name: string): string {
   return name
     .replaceAll(/([a-z])([A-Z])/g, (_all, before: string, after: string) => `${before} ${after.toLowerCase()}`)
     .replaceAll(/\bid(s?)\b/g, 'ID$1');
 }
 
-/** What a message says without the commands that it names: the page has buttons for them. */
+/** A message without the commands that it names: the page has buttons for them. */
 export function withoutCommands(message: string): string {
   const kept = message.split(/(?<=[.:!?])\s+/).filter((part, at, all) => {
     const isCommand = part.includes('hirebridge ');
@@ -204,7 +204,7 @@ export function time(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
-/** When what is shown was read. */
+/** When the shown data was read. */
 export function asOf(): Html {
   return html`<p class="hint as-of">As of ${time(new Date().toISOString())}</p>`;
 }
@@ -225,21 +225,21 @@ export function hireLink(tenantId: string, jobCandidateId: string, text: Cell = 
   return html`<a href="${addressOf('hires', tenantId, jobCandidateId)}">${text}</a>`;
 }
 
-/** Ids come from other systems: none of them may leave its place in an address. */
+/** Encodes ids: they come from other systems and must not change the address. */
 export function addressOf(...parts: string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }
 
-/** The page that is shown, with some of its questions asked otherwise; an empty one is left out. */
+/** The current page with some query parameters changed; empty ones are left out. */
 export function sameWith(c: Asked, asked: Readonly<Record<string, string>>): string {
   const all = Object.entries({ ...c.req.query(), ...asked }).filter(([, value]) => value !== '');
   return all.length === 0 ? c.req.path : `${c.req.path}?${new URLSearchParams(all).toString()}`;
 }
 
-/** As much as a list shows at once; one more is asked for, so that it is known whether there are more. */
+/** Rows shown at once; one more is read, to know whether there are more. */
 export const PAGE_ROWS = 50;
 
-/** One page of a list, by the place where it begins; `after` in the address says where. */
+/** One page of a list; `after` in the address is the place where it begins. */
 export function paged<T>(
   c: Asked,
   found: readonly T[],
@@ -260,7 +260,7 @@ export function paged<T>(
   return { shown, ways };
 }
 
-/** Where a page of a list begins; anything else in the address is the beginning. */
+/** The place where a page of a list begins; anything invalid means the first page. */
 export function placeAsked(c: Asked, length: number): readonly (string | number)[] | undefined {
   try {
     const place: unknown = JSON.parse(c.req.query('after') ?? '');
@@ -274,7 +274,7 @@ export function placeAsked(c: Asked, length: number): readonly (string | number)
   }
 }
 
-/** What was just done; the address names it, so only what stands in `texts` can be said. */
+/** The notice of what was just done; the address names it, so only entries of `texts` can be shown. */
 export function noticeOf(c: Asked, texts: Readonly<Record<string, string>>): Cell {
   const done = c.req.query('did') ?? '';
   return Object.hasOwn(texts, done) ? html`<p class="notice good" role="status">${texts[done]}</p>` : '';
@@ -282,7 +282,7 @@ export function noticeOf(c: Asked, texts: Readonly<Record<string, string>>): Cel
 
 const MASKED = html`<span class="masked" title="Personal data, masked until it is asked for">•••</span>`;
 
-/** Personal data as it is shown: masked, unless it was asked for. */
+/** Personal data for display: masked unless revealed. */
 export function personal(value: unknown, isRevealed: boolean, none: Cell = ''): Cell {
   if (value === undefined || value === null) return none;
   if (!isRevealed) return MASKED;
@@ -307,7 +307,7 @@ const STATUSES: Readonly<Record<string, ContentfulStatusCode>> = {
   CONSOLE_FORM_STALE: 403,
 };
 
-/** What was refused and why, in the words that the command would print; of anything else only that it went wrong. */
+/** The refusal in the words that the command would print; for any other error only that it failed. */
 export function refusalPage(c: Asked, error: Error, log: Logger) {
   const known = error instanceof ConnectorError ? error : undefined;
   const status = known === undefined ? 500 : (STATUSES[known.code] ?? (known.action === 'reject' ? 422 : 503));

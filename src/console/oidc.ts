@@ -2,7 +2,7 @@ import * as client from 'openid-client';
 import { ConnectorError } from '../errors.ts';
 import { isLoopback, type OidcSettings, type Person } from './access.ts';
 
-/** What a sign-in that is under way must find again in the browser that began it. */
+/** Stored in the browser that begins a sign-in, and checked when it returns. */
 export interface Begun {
   state: string;
   nonce: string;
@@ -10,7 +10,7 @@ export interface Begun {
 }
 
 export interface Oidc {
-  /** Whose sign-in it is, as people know it. */
+  /** The provider's name for display. */
   at: string;
   begin(): Promise<{ to: URL; begun: Begun }>;
   /** @throws ConnectorError SIGN_IN_REFUSED, NO_ROLE */
@@ -19,14 +19,14 @@ export interface Oidc {
 
 /**
  * Signs in through a provider: authorization code with PKCE, state and nonce. The library checks issuer, audience,
- * nonce and times of the ID token, and, because it is asked to, its signature; a token without one is refused.
+ * nonce and times of the ID token and, because it is told to, its signature; an unsigned token is refused.
  */
 export function createOidc(settings: OidcSettings, url: URL): Oidc {
   const redirectUri = new URL('/sign-in/callback', url).href;
   let discovered: Promise<client.Configuration> | undefined;
   const configuration = (): Promise<client.Configuration> => {
     discovered ??= discover(settings).catch((error: unknown) => {
-      // A provider that is away for a moment is asked again.
+      // Try again at the next sign-in: the provider may have been down for a moment.
       discovered = undefined;
       throw unreachable(settings, error);
     });
@@ -86,7 +86,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
   return config;
 }
 
-/** Who this is, and what the file grants them. An address that its owner never proved names nobody. */
+/** The person, with the file's grants for them. An e-mail address that its owner never verified does not count. */
 function personOf({ issuer, name, roles }: OidcSettings, claims: Readonly<Record<string, unknown>>): Person {
   const valuesOf = (claim: string): unknown[] => {
     if (claim === 'email' && claims['email_verified'] !== true) return [];

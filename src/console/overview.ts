@@ -31,7 +31,7 @@ import {
 } from './layout.ts';
 import { shared } from './refresh.ts';
 
-/** Many look at the same page of a wall: what it shows is read once for all of them. */
+/** Many screens may show the same page: its data is read once for all of them. */
 const SHARED_MS = 4_000;
 
 /** The first page: what needs a person now, then every tenant. */
@@ -114,7 +114,7 @@ function waysOf(start: string, { from, more }: { from: number; more: boolean }, 
   return html`<p class="ways">${first}${next}</p>`;
 }
 
-/** What stops the whole fleet, for who may. */
+/** Stops the whole fleet; only for people with that right. */
 function fleetPart(c: Asked, { freezes }: Overview): Cell {
   if (!mayDo(c, 'freezeAll')) return '';
   const isFrozen = freezes.some(({ tenantId }) => tenantId === undefined);
@@ -126,17 +126,17 @@ function fleetPart(c: Asked, { freezes }: Overview): Cell {
 written.</p></details>`;
 }
 
-/** Everything of one cause, wherever it is. */
+/** All troubles with one cause, wherever they are. */
 interface Cause {
   code: string;
-  /** What it is and what to do about it. */
+  /** The trouble, and what to do about it. */
   text: string;
-  /** Absent where nobody knows since when. */
+  /** Absent if unknown. */
   oldestMs: number | undefined;
   blocks: string;
   where: string;
   items: Cell[];
-  /** Where all of them are listed. */
+  /** The page that lists all of them. */
   all?: { to: string; text: string };
 }
 
@@ -160,7 +160,7 @@ function causePart({ code, text, oldestMs, blocks, where, items, all }: Cause): 
 </li>`;
 }
 
-/** Processes that are missing, holds, pauses, freezes and alarms, by cause; what has waited longest first. */
+/** Missing processes, holds, pauses, freezes and alarms by cause, longest waiting first. */
 function causesOf(overview: Overview): Cause[] {
   const causes = [
     ...missingOf(overview),
@@ -270,7 +270,7 @@ function heldOf({ causes, tenants }: Overview): Cause[] {
   });
 }
 
-/** Questions of a tenant that its hires wait for: the HR system does not answer, or credits are used up. */
+/** Holds of a tenant that block its hires: the HR system does not answer, or credits are used up. */
 function isWide(code: string): boolean {
   return code.startsWith('HRIS_') || code === 'CREDITS_USED_UP';
 }
@@ -278,7 +278,7 @@ function isWide(code: string): boolean {
 /** The subject of an alarm about one activity of one hire. */
 const OF_HIRE = / of job candidate (\S+)$/;
 
-/** A pause is told as such, so its alarm is not told again. */
+/** Leaves out alarms of pauses, which are listed as pauses. */
 function alarmsOf({ alarms }: Overview): Cause[] {
   const lasting = alarms.filter(({ kind }) => kind !== 'tenant-paused');
   return [...Map.groupBy(lasting, ({ reason }) => reason)].map(([code, own]): Cause => {
@@ -349,7 +349,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** How a tenant stands, in a word or two. */
+/** A tenant's state in a word or two. */
 export function stateBadge({ state, isFrozen, creditGateClosed, baseline }: TenantLine): Html {
   const gate = creditGateClosed ? html` <span class="badge warn">no credits</span>` : '';
   const frozen = isFrozen ? html` <span class="badge warn">frozen</span>` : '';
@@ -358,7 +358,7 @@ export function stateBadge({ state, isFrozen, creditGateClosed, baseline }: Tena
 ${state === 'active' ? 'good' : state === 'removed' ? '' : 'warn'}">${state}</span>${frozen}${gate}${begins}`;
 }
 
-/** Hires that began, by hour: a number, and its course as a small picture of bars. */
+/** Hires begun, by hour: a number and a small bar chart. */
 export function begunCell(hours: readonly number[]): Html {
   const all = hours.reduce((sum, one) => sum + one, 0);
   if (all === 0) return html`<span class="soft">0</span>`;
@@ -371,7 +371,7 @@ export function begunCell(hours: readonly number[]): Html {
   role="img" aria-label="by hour, the latest last: ${hours.join(' ')}">${bars}</svg></span>`;
 }
 
-/** How old the run of the stream is that waited longest, and how many need a look. */
+/** Age of the oldest stream run, and the number of streams that need a look. */
 function streamsText(streams: TenantFigures['streams']): string {
   if (streams.length === 0) return 'none ran yet';
   const oldest = Math.max(...streams.map(({ ageMs }) => ageMs));

@@ -8,7 +8,7 @@ import { lineChart } from './chart.ts';
 import { asOf, type ConsoleParts, facts, filters, type Html, page, section, tenantLink } from './layout.ts';
 import { percent } from './overview.ts';
 
-/** One look at a limit. */
+/** A limit at one moment. */
 interface Sample {
   at: number;
   rate: number;
@@ -19,13 +19,13 @@ interface Sample {
 }
 
 const EVERY_MS = 30_000;
-/** Two hours of looks; a page that is open looks more often. */
+/** Two hours of samples; an open page adds samples more often. */
 const MOST_SAMPLES = 240;
 
-/** Learned limits, how much of them is used, and how long calls wait: now, and as long as the console has run. */
+/** Learned limits, their use, and the wait of calls: now, and since the console started. */
 export function addRateLimits(app: ConsoleApp, { store }: ConsoleParts & { store: Store }): { stop: () => void } {
   const history = createHistory();
-  // One statement for all tenants, so that a chart is there before anybody opens its page.
+  // One statement for all tenants, so that a chart exists before its page is first opened.
   const timer = setInterval(() => {
     viewRateLimits(store).then(
       (views) => views.forEach(history.note),

@@ -2,12 +2,12 @@ import type { KyselyPlugin } from 'kysely';
 import type { Store } from '../store/open-store.ts';
 import type { Asked, ConsoleApp } from './acts.ts';
 
-/** What all pages that refresh themselves may cost the store together, in statements a second. */
+/** Limit for the store's cost of all refreshing pages together, in statements per second. */
 const STATEMENTS_PER_SECOND = 15;
-/** So many at once, after a while without any. */
+/** This many at once, after a pause. */
 const BURST = 60;
 
-/** A page that fetches itself again says so. */
+/** A page that refreshes itself sends this header. */
 const HEADER = 'x-hirebridge-refresh';
 
 export function isRefresh(c: Asked): boolean {
@@ -15,9 +15,9 @@ export function isRefresh(c: Asked): boolean {
 }
 
 /**
- * Gives each request a store that counts its statements, and lets pages refresh themselves only as long as all of them
- * together stay within the bound: more pages that are open refresh less often, and the store never notices how many
- * there are. What a person asks for is counted and never refused.
+ * Gives each request a store that counts its statements, and lets pages refresh only while all of them together stay
+ * within the limit: if more pages are open, each refreshes less often, and the store's load stays the same. A person's
+ * own requests are counted but never refused.
  */
 export function addBoundedStore(app: ConsoleApp, store: Store, clock = () => performance.now()): void {
   let left = BURST;
@@ -48,7 +48,7 @@ function countStatements(counted: { statements: number }): KyselyPlugin {
   };
 }
 
-/** Reads something once for everybody who asks within so many milliseconds. */
+/** Reads once for all callers within this many milliseconds. */
 export function shared<T>(keepMs: number, read: (store: Store) => Promise<T>): (store: Store) => Promise<T> {
   let kept: { value: Promise<T>; until: number } | undefined;
   return (store) => {
@@ -56,7 +56,7 @@ export function shared<T>(keepMs: number, read: (store: Store) => Promise<T>): (
     const value = read(store);
     const mine = { value, until: performance.now() + keepMs };
     kept = mine;
-    // Kept from when it came; a failure is nobody else's.
+    // The time counts from the result's arrival; a failure is not shared with later callers.
     value.then(
       () => (mine.until = performance.now() + keepMs),
       () => {

@@ -23,11 +23,11 @@ import { type Asked, addAct, allow, type ConsoleApp } from './acts.ts';
 import { addressOf, type Cell, type ConsoleParts, count, facts, type Html, page, section, table } from './layout.ts';
 
 interface SetupParts extends ConsoleParts {
-  /** Whoever is here is at this machine, and may name its files and settings. */
+  /** The viewer is at this machine, and may name its files and settings. */
   isLocal: boolean;
 }
 
-/** What `init` does, step by step: hiring platform, HR system, fields, a look at everything, and then the files. */
+/** The steps of `init`: hiring platform, HR system, fields, a look at everything, and then the files. */
 export function addSetup(app: ConsoleApp, { places: { tenantsDir }, log, isLocal }: SetupParts): void {
   const drafts = keepDrafts();
   const full = (c: Asked): FullDraft => {
@@ -112,7 +112,7 @@ export function addSetup(app: ConsoleApp, { places: { tenantsDir }, log, isLocal
   });
 }
 
-/** A refusal is told where it can be put right; what is no refusal stays an error. */
+/** Shows a refusal on the page where it can be corrected; other errors are passed on. */
 async function again(
   does: () => Promise<string | Response>,
   tell: (problem: string) => Response | Promise<Response>,
@@ -128,7 +128,7 @@ async function again(
 const MOST_DRAFTS = 50;
 const KEPT_MS = 3_600_000;
 
-/** Drafts hold keys: they stay in memory, for an hour, each for the session that began it. */
+/** Drafts contain keys: they stay in memory, for an hour, each for the session that began it. */
 function keepDrafts() {
   const known = new Map<string, { draft: Draft | FullDraft; owner: string; until: number }>();
   return {
@@ -172,7 +172,7 @@ function incomplete(): ConnectorError {
   });
 }
 
-/** From another machine nobody may have files and settings of this one read. @throws ConnectorError SETUP_INVALID */
+/** Only viewers at this machine may have its files and settings read. @throws ConnectorError SETUP_INVALID */
 function assertOpen(value: string, isLocal: boolean): void {
   if (isLocal || (!isSecretRef(value) && !value.startsWith('sqlite:'))) return;
   throw new ConnectorError({
@@ -206,7 +206,7 @@ function stepPage(c: Asked, at: number, title: string, body: Cell, problem?: str
   });
 }
 
-/** The address of a step of the draft that the page is about. */
+/** The address of a step of the page's draft. */
 function stepAt(c: Asked, ...step: string[]): string {
   return addressOf('setup', c.req.param('draft') ?? '', ...step);
 }

@@ -40,7 +40,7 @@ import {
   time,
 } from './layout.ts';
 
-/** What is pulled and pushed: runs, how much of it is there, what was left out, and where both sides differ. */
+/** Streams: runs, coverage, left-out records, and differences between the sides. */
 export function addStreams(app: ConsoleApp, parts: ConsoleParts): void {
   addConflicts(app, parts);
   addRuns(app, parts);
@@ -152,7 +152,7 @@ ${rows.length === 0 ? '' : retryForm(c, tenant, stream)}`,
   });
 }
 
-/** Where no tenant is named: the streams of all, those that need a look. */
+/** Without a tenant: the streams of all tenants that need a look. */
 function lookTable(all: ReadonlyMap<string, readonly StreamStatus[]>): Html {
   const odd = [...all].flatMap(([tenantId, own]) => own.filter(needsLook).map((one) => ({ tenantId, one })));
   const shown = odd.slice(0, PAGE_ROWS);
@@ -385,7 +385,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   keep: 'Leave the employees',
 };
 
-/** The values of both sides, and one decision for all that are chosen: the answer of the hold that asks. */
+/** The values of both sides, and one decision for all chosen conflicts: the answer to their hold. */
 function conflictsPart(c: Asked, tenant: string, shown: readonly ConflictView[], isRevealed: boolean): Html {
   const asked = shown.filter((one) => one.asked !== null);
   const canSettle = asked.length > 0 && mayDo(c, 'settle', tenant);
@@ -433,7 +433,7 @@ ${one.record}">`,
 
 const SIDES = { partner: "the hiring platform's", hris: "the HR system's" } as const;
 
-/** A value as people read it; masked ones came as such. */
+/** A value for display; masked values arrive masked. */
 function readable(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
@@ -445,7 +445,7 @@ function readable(json: string): string {
 
 const read = new Map<string, { version: number | null; streams: StreamName[] }>();
 
-/** The streams that a tenant's applied file runs by itself: none where this version cannot read it. */
+/** The scheduled streams in a tenant's applied file; none if this version cannot read it. */
 async function ownStreams(store: Store, tenantId: string): Promise<readonly StreamName[]> {
   const { version } = await readTenantState(store, tenantId);
   const name = `${store.installationId} ${tenantId}`;

@@ -35,7 +35,7 @@ import {
 } from './layout.ts';
 import { begunCell, stateBadge } from './overview.ts';
 
-/** One tenant: how it stands, and what can be done to all of it. */
+/** One tenant: its state, and what can be done to it as a whole. */
 export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
   app.get('/tenants/:tenant', async (c) => {
     const tenantId = c.req.param('tenant');
@@ -182,7 +182,7 @@ ${actForm(c, 'goLive', {
 })}`;
 }
 
-/** One row for each thing: its button, and what it does. */
+/** A row for each act: its button, and what it does. */
 function actsPart(c: Asked, line: TenantLine): Html {
   const { tenantId, state, isFrozen, paused } = line;
   const form = (name: ActName, verb: string, does: string, body: Cell = ''): Cell =>
