@@ -1,9 +1,9 @@
 import { ConnectorError, type ErrorAction } from '../errors.ts';
 
 interface StatusRow {
-  /** Where it is safe to repeat the request. */
+  /** If the request may be repeated. */
   action: ErrorAction;
-  /** Where it is not and the request may have been carried out all the same. */
+  /** If it may not be repeated and may have been carried out. */
   afterWrite?: ErrorAction;
   code: string;
   hint: string;
@@ -45,14 +45,12 @@ const unexpected: StatusRow = {
   hint: 'this status is not expected',
 };
 
-/**
- * The one table from an HTTP status to what must be done about it. An adapter may replace a row, never write its own.
- */
+/** The one table from HTTP status to action. An adapter may replace a row, but not write its own table. */
 function statusRow(status: number): StatusRow {
   return byStatus[status] ?? byClass[Math.floor(status / 100)] ?? unexpected;
 }
 
-/** What to do about a status, given whether the request may be repeated. */
+/** The action for a status, depending on whether the request may be repeated. */
 export function actionForStatus(status: number, idempotent: boolean): ErrorAction {
   return rowAction(statusRow(status), idempotent);
 }
@@ -67,7 +65,7 @@ interface RefusedAnswer {
   requestId: string;
 }
 
-/** The error for an answer that is no success. `what` names the call without personal data: `POST /candidates`. */
+/** The error for an unsuccessful answer. `what` names the call without personal data: `POST /candidates`. */
 export function httpError(
   what: string,
   answer: RefusedAnswer,
@@ -78,7 +76,7 @@ export function httpError(
     /** The other side's own words, made safe to show. */
     said?: string | undefined;
     hint?: string | undefined;
-    /** Names of the fields that were refused. */
+    /** Names of the refused fields. */
     fields?: readonly string[];
     details?: Record<string, unknown> | undefined;
   } = {},
@@ -101,20 +99,20 @@ export function httpError(
   });
 }
 
-/** Longer waits are taken for a mistake of the server (86,400 has been seen) and shortened to this: one hour. */
+/** Longer waits are treated as a server's mistake (86,400 has been seen) and cut to one hour. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * Reads Retry-After (RFC 9110 section 10.2.3): seconds or an HTTP date, as ms from now. Undefined when it is missing,
- * negative or not understood, so that the caller's own wait applies. A date is read against the answer's Date header
- * where there is one: the server's clock may differ from ours by minutes.
+ * Reads Retry-After (RFC 9110 section 10.2.3), seconds or an HTTP date, as ms from now. Undefined if it is missing,
+ * negative or invalid, so that the caller's own wait applies. A date is compared with the answer's Date header if there
+ * is one, because the server's clock may differ from ours by minutes.
  */
 export function readRetryAfter(headers: Record<string, unknown>, now: number): number | undefined {
   const value = headers['retry-after'];
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS);
-  // Date.parse takes "-5" for a year; an HTTP date begins with a weekday.
+  // Date.parse reads "-5" as a year; an HTTP date begins with a weekday.
   if (!/^[A-Za-z]{3}/.test(text)) return undefined;
   const at = Date.parse(text);
   if (Number.isNaN(at)) return undefined;

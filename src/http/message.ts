@@ -9,17 +9,17 @@ export interface HttpRequest {
   path: string;
   headers?: Record<string, string> | undefined;
   body?: string | Buffer | undefined;
-  /** Our own id of the request, sent as X-Request-Id; made up when absent. */
+  /** Our id of the request, sent as X-Request-Id; generated if absent. */
   requestId?: string | undefined;
-  /** True where doing it twice is as good as once. By default GET, PUT and DELETE. Decides `retry` or `unknown`. */
+  /** True if repeating the request is harmless; by default GET, PUT and DELETE. Decides on `retry` or `unknown`. */
   idempotent?: boolean | undefined;
   signal?: AbortSignal | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
-  /** Of the body as received and as unpacked. 32 MiB by default. */
+  /** Limit for the body as received and as decompressed. 32 MiB by default. */
   maxBodyBytes?: number | undefined;
   /**
    * Called synchronously, directly before the bytes are given to the socket. If it throws, nothing is sent and its
-   * error is thrown.
+   * error is passed on.
    */
   beforeSend?: (() => void) | undefined;
 }
@@ -27,9 +27,9 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Unpacked. */
+  /** Decompressed. */
   body: Buffer;
-  /** When the bytes left and when the last byte came, in ms of this process's clock. */
+  /** When the bytes left and when the last byte arrived, in ms of this process's clock. */
   sentAt: number;
   endedAt: number;
   requestId: string;

@@ -5,13 +5,13 @@ import { Agent, type Dispatcher } from 'undici';
 import { ConnectorError } from '../errors.ts';
 
 export interface HttpTimeouts {
-  /** To a connected (and, for https, secured) socket. */
+  /** Until the socket is connected and, for https, secured. */
   connectMs: number;
   /** From the request's last byte to the answer's headers. */
   headersMs: number;
   /** Between two pieces of the body. */
   bodyMs: number;
-  /** Everything together, waiting for a free connection included. A body that drips never meets `bodyMs`. */
+  /** For everything, including the wait for a free connection: a body that drips never exceeds `bodyMs`. */
   totalMs: number;
 }
 
@@ -22,20 +22,20 @@ export interface PoolOptions {
   allowPrivate?: boolean | undefined;
   connections?: number | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
-  /** A certificate of ours, for a server that asks for one; PEM. */
+  /** Our client certificate, if the server requires one; PEM. */
   tls?: { cert: string; key: string };
-  /** Stands in for the sockets: a simulation carries requests in memory. */
+  /** Replaces the sockets: a simulation carries requests in memory. */
   dispatcher?: RequestCarrier | undefined;
 }
 
-/** What takes a request to the other side and brings its answer, piece by piece. */
+/** Carries a request to the other side and returns its answer piece by piece. */
 export type RequestCarrier = Pick<Dispatcher, 'dispatch' | 'destroy'>;
 
 export interface HttpPool {
   origin: string;
   timeouts: HttpTimeouts;
   dispatcher: RequestCarrier;
-  /** Lets running requests end, then closes every connection. */
+  /** Waits for running requests, then closes every connection. */
   close(): Promise<void>;
 }
 
@@ -47,10 +47,10 @@ export function openPool(url: string | URL, options: PoolOptions = {}): HttpPool
   if (!allowPrivate) assertReachableByTenant(parsed);
   if (options.dispatcher !== undefined)
     return { origin: parsed.origin, timeouts, dispatcher: options.dispatcher, close: async () => undefined };
-  // An agent lets the queues of a pool go with its last connection: tenants at rest hold none.
+  // An agent frees a pool's queues with its last connection: idle tenants hold none.
   const dispatcher = new Agent({
     connections: options.connections ?? 32,
-    // One request at a time on a connection: with more, a reset would leave it open which of them were carried out.
+    // One request at a time on a connection: with more, a reset would leave open which of them were carried out.
     pipelining: 1,
     allowH2: false,
     headersTimeout: timeouts.headersMs,
@@ -86,14 +86,14 @@ function definedOnly<T extends object>(values: T | undefined): Partial<T> {
   return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Public by its range, but answered by the cloud's own host agent (Azure), with credentials on it. */
+/** In a public range, but answered by the cloud's own host agent (Azure), with credentials. */
 const metadataAddresses = new Set(['168.63.129.16']);
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * True for an address of the open internet. Everything else is refused: private, loopback, link-local (the clouds'
- * metadata), carrier-grade NAT, multicast, reserved, and the IPv6 forms that carry an IPv4 address inside (mapped,
- * NAT64, 6to4, Teredo).
+ * True for an address on the open internet. All others are refused: private, loopback, link-local (the clouds'
+ * metadata), carrier-grade NAT, multicast, reserved, and IPv6 forms that contain an IPv4 address (mapped, NAT64, 6to4,
+ * Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -104,7 +104,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Refuses a URL whose host is a literal private address. Names are checked where they are resolved, see publicLookup.
+ * Refuses a URL whose host is a literal private address. Names are checked when they are resolved; see publicLookup.
  */
 export function assertPublicAddress(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -112,14 +112,14 @@ export function assertPublicAddress(url: URL): void {
 }
 
 /**
- * A resolver for the connection itself: what is checked is what is connected to. Resolving first and connecting by name
- * later would let a name server answer differently the second time (DNS rebinding).
+ * A resolver for the connection itself, so that the checked address is the one connected to. If the name were resolved
+ * first and connected to later, a name server could answer differently the second time (DNS rebinding).
  */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const first = addresses?.[0];
     if (error !== null || first === undefined) return callback(error ?? new Error('no address'), '');
-    // One private address among several is refused too: the connection would try them all.
+    // Refuses a single private address among several, because the connection would try them all.
     if (!addresses.every((entry) => isPublicAddress(entry.address))) return callback(privateAddress(hostname), '');
     if (options.all === true) return callback(null, addresses);
     return callback(null, first.address, first.family);

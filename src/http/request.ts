@@ -12,16 +12,16 @@ const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const idempotentMethods: ReadonlySet<HttpMethod> = new Set(['GET', 'PUT', 'DELETE']);
 
 /**
- * Exactly one HTTP request: never retried, no redirect followed. Any complete answer is returned, whatever its status.
- * Errors: `UNREACHABLE`, `PRIVATE_ADDRESS` or `ABORTED` with action `retry` or `reject` when it was never sent;
- * `NO_ANSWER`, `ANSWER_TOO_LARGE`, `UNREADABLE_ANSWER` or `ABORTED` with action `unknown` (`retry` where idempotent)
- * when it was.
+ * Sends exactly one HTTP request: never retries, follows no redirect. Returns any complete answer, whatever its status.
+ * Errors: `UNREACHABLE`, `PRIVATE_ADDRESS` or `ABORTED` with action `retry` or `reject` if it was never sent;
+ * `NO_ANSWER`, `ANSWER_TOO_LARGE`, `UNREADABLE_ANSWER` or `ABORTED` with action `unknown` (`retry` if idempotent) if it
+ * was.
  */
 export async function sendRequest(pool: HttpPool, request: HttpRequest): Promise<HttpAnswer> {
   const requestId = request.requestId ?? randomUUID();
   if (!isTracing()) return sendOnce(pool, request, requestId);
   const { hostname, port } = new URL(pool.origin);
-  // No path: a person's e-mail may be part of it, in an HR system that a file describes.
+  // No path: in an HR system described by a file, it may contain a person's e-mail.
   const facts = {
     'http.request.method': request.method,
     'server.address': hostname,
@@ -115,7 +115,8 @@ function reasonOf(error: unknown): string {
 const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(unzip);
 
 /**
- * Unpacks a body of Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may unpack to gigabytes.
+ * Decompresses a body with Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may become
+ * gigabytes.
  */
 async function decodeBody(body: Buffer, encoding: string | string[] | undefined, maxBytes: number): Promise<Buffer> {
   const name = String(encoding ?? 'identity')
@@ -131,12 +132,12 @@ async function decodeBody(body: Buffer, encoding: string | string[] | undefined,
   }
 }
 
-/** What is known of a request under way; an error is explained from it. */
+/** The state of a request under way; errors are explained from it. */
 interface Exchange {
-  /** Set directly before the bytes are given to the socket: from here on the other side may have acted. */
+  /** Set directly before the bytes are given to the socket: from then on the other side may have acted. */
   sentAt: number | undefined;
   status: number | undefined;
-  /** What beforeSend threw. */
+  /** The error thrown by beforeSend. */
   refusal?: { error: unknown };
 }
 
@@ -149,12 +150,12 @@ interface RawAnswer {
 
 type OwnEnd = 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY';
 
-/** An error that ends the exchange, by our own decision. */
+/** An error by which we end the exchange ourselves. */
 function exchangeError(code: OwnEnd, cause?: unknown): Error {
   return Object.assign(new Error(code, { cause }), { code });
 }
 
-/** Dispatches one request and collects its answer, keeping `state` true at each moment. */
+/** Dispatches one request and collects its answer; `state` is correct at every moment. */
 function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, state: Exchange): Promise<RawAnswer> {
   const timeouts = { ...pool.timeouts, ...request.timeouts };
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
@@ -184,10 +185,7 @@ function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, st
   });
 }
 
-/**
- * Takes the answer as undici brings it. Invariant: once ended, nothing is started; once started, nothing is started
- * again.
- */
+/** Receives the answer from undici. Invariant: after the end nothing is started; nothing is started twice. */
 class Reception implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #state: Exchange;
@@ -214,7 +212,7 @@ class Reception implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  /** Ends it from our side: before the start nothing will be sent, after it the connection is cut. */
+  /** Ends the exchange from our side: before the start nothing will be sent; later the connection is cut. */
   end(error: Error): void {
     this.#ended ??= error;
     this.#reject(this.#ended);
@@ -222,12 +220,12 @@ class Reception implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The last moment at which nothing has happened: undici's writeH1 calls it before the first byte, and a throw stops
-   * the write.
+   * The last moment before anything is sent: undici's writeH1 calls it before the first byte, and a throw stops the
+   * write.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended !== undefined) throw this.#ended;
-    // undici may put a request back into its queue when a connection ends; a second start would be a second send.
+    // undici may requeue a request when a connection ends; a second start would send it twice.
     if (this.#state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
     try {
       this.#request.beforeSend?.();

@@ -6,8 +6,8 @@ const SHORTEST = 24;
 const LONGEST = 64;
 
 /**
- * The headers of a notification as Standard Webhooks has them (standardwebhooks.com), so that a receiver checks it with
- * any library of theirs. The id stays the same however often it is sent; without a secret there is no signature.
+ * Headers of a notification by Standard Webhooks (standardwebhooks.com), so that a receiver can check it with any
+ * library for that. The id stays the same at each repeat; without a secret there is no signature.
  * @throws ConnectorError NOTIFY_SECRET_INVALID, EVENTS_SECRET_INVALID
  */
 export function noticeHeaders(

@@ -1,50 +1,50 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A webhook of an HRIS, as it arrived. */
+/** A webhook of an HRIS as received. */
 export interface SignedDelivery {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: Buffer;
-  /** When it came, in ms since 1970. */
+  /** When it arrived, in ms since 1970. */
   at: number;
 }
 
-/** How a kind signs its webhooks: the HMAC of what it sends stands in one header, and perhaps the time in another. */
+/** How a kind signs its webhooks: one header has the HMAC, and another may have the time. */
 export interface WebhookSigning {
   header: string;
   algorithm: 'sha1' | 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
-  /** What stands before it, such as `sha256=`. */
+  /** Text before the signature, such as `sha256=`. */
   prefix: string;
-  /** The header of the time, in seconds or ms; a delivery whose time is not now is refused. */
+  /** The header with the time, in seconds or ms; a delivery with another time than now is refused. */
   timestamp?: string | undefined;
   /** `{body}`, `{timestamp}.{body}`. */
   signed: string;
-  /** Where the ids of employees may be, by names; lists on the way are gone through. */
+  /** Paths to employees' ids, by member names; lists on the way are searched. */
   ids: readonly (readonly string[])[];
 }
 
-/** Whom a webhook names: who changed in the HRIS. What it says of them is not believed; they are read again. */
+/** The employees that a webhook names as changed. Its content is not trusted; the records are read again. */
 export interface NamedEmployees {
   ids: readonly string[];
-  /** The time that was signed: it tells two deliveries of the same body apart. */
+  /** The signed time, which tells two deliveries with the same body apart. */
   stamp: string;
 }
 
 /**
- * A sender's clock and ours may be so far apart. Not shorter, because a recorded delivery that is sent again does no
- * harm: it is stored once, and the employees that it names are only read again.
+ * How far a sender's clock may differ from ours. Not shorter, because replaying a recorded delivery is harmless: it is
+ * stored once, and the employees it names are only read again.
  */
 const WINDOW_MS = 15 * 60_000;
-/** Later times are in ms. */
+/** Larger times are in ms. */
 const MOST_SECONDS = 100_000_000_000;
 const BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
-/** Whether its headers are those of this kind, at this time. Told before the body is read; says nothing of the key. */
+/** Whether the headers fit this kind at this time. Checked before the body is read; says nothing about the key. */
 export function looksSigned(signing: WebhookSigning, delivery: Omit<SignedDelivery, 'body'>): boolean {
   return signatureIn(signing, delivery) !== undefined;
 }
 
-/** Undefined where this key, one of `webhookKeys`, did not sign it just now. Compares in constant time. */
+/** Undefined unless this key, one of `webhookKeys`, signed it just now. Compares in constant time. */
 export function readSigned(signing: WebhookSigning, delivery: SignedDelivery, key: string): NamedEmployees | undefined {
   const { body } = delivery;
   const { signature, stamp = '' } = signatureIn(signing, delivery) ?? {};
@@ -57,7 +57,7 @@ export function readSigned(signing: WebhookSigning, delivery: SignedDelivery, ke
   return { ids: [...new Set(signing.ids.flatMap((path) => textsAt(said, path)))], stamp };
 }
 
-/** Undefined where it is of another form, or where its time is not now. */
+/** Undefined if the form is another, or the time is not now. */
 function signatureIn(
   { header, prefix, encoding, algorithm, timestamp }: WebhookSigning,
   { headers, at }: Omit<SignedDelivery, 'body'>,
