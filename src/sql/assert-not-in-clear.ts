@@ -1,14 +1,15 @@
 import ipaddr from 'ipaddr.js';
 import { ConnectorError } from '../errors.ts';
 
-/** Modes that Postgres takes from the environment, and that mean TLS. */
+/** Modes that Postgres takes from the environment and that mean TLS. */
 const TLS_BY_ENVIRONMENT = /^(?:prefer|require|verify-ca|verify-full|no-verify)$/;
-/** Names that decide it in an address. */
+/** Parameters of an address that decide about TLS. */
 const DECISIVE = ['sslmode', 'sslcert', 'sslkey', 'sslrootcert'] as const;
 
 /**
- * Whether a password and people would travel in clear is a decision, and none that silence may take: to another machine
- * an address says `sslmode`. @throws ConnectorError with the code given
+ * Requires `sslmode` in an address on another machine, because sending a password and personal data unencrypted must be
+ * an explicit decision.
+ * @throws ConnectorError with the given code
  */
 export function assertNotInClear(url: string, code: 'DATABASE_URL' | 'HRIS_OPTIONS_INVALID'): void {
   if (!URL.canParse(url)) return;
@@ -27,7 +28,7 @@ export function assertNotInClear(url: string, code: 'DATABASE_URL' | 'HRIS_OPTIO
   });
 }
 
-/** A socket in a folder, or loopback. A name is not looked up: it may lead elsewhere a moment later. */
+/** A socket in a folder, or loopback. Other names are not resolved: they may lead elsewhere a moment later. */
 function isThisMachine(host: string): boolean {
   if (host.startsWith('/') || host.toLowerCase() === 'localhost') return true;
   const address = host.replaceAll(/^\[|\]$/g, '');

@@ -19,8 +19,8 @@ export interface Database<Tables> {
   kysely: Kysely<Tables>;
   kind: 'sqlite' | 'postgres';
   /**
-   * The database's own clock, milliseconds since 1970. Decides leases, deadlines and rateLimits; a process's clock
-   * never does.
+   * The database's own clock, milliseconds since 1970. It decides on leases, deadlines and rate limits; a process's
+   * clock never does.
    */
   now: RawBuilder<number>;
   close(): Promise<void>;
@@ -28,13 +28,13 @@ export interface Database<Tables> {
 
 export interface OpenOptions {
   plugins?: KyselyPlugin[];
-  /** Only for tests that own the clock (SQLite): replaces the machine's. */
+  /** For tests that control the clock (SQLite): replaces the machine's. */
   now?: () => number;
-  /** SQLite: a commit survives this process, and not always the machine's end; it waits for no disk. */
+  /** SQLite: commits do not wait for the disk; they survive this process's end, but perhaps not the machine's. */
   relaxed?: boolean;
-  /** SQLite: a file or folder that is made here may be read by this user alone. */
+  /** SQLite: only this user may read a newly made file or folder. */
   ownerOnly?: boolean;
-  /** Postgres connections at most. */
+  /** Maximum number of Postgres connections. */
   poolSize?: number;
 }
 
@@ -56,7 +56,7 @@ function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables
   if (file !== ':memory:') makeFile(file, options.ownerOnly === true);
   const database = openSqliteFile(file);
   if (options.relaxed === true) database.exec('pragma synchronous = normal');
-  // What is deleted or cleared is overwritten: free pages would keep it readable for good.
+  // Overwrites deleted data, which would otherwise stay readable in free pages.
   if (options.ownerOnly === true) database.exec('pragma secure_delete = on');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
@@ -64,7 +64,7 @@ function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables
   return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
 }
 
-/** SQLite gives the files beside it (-wal, -shm) the mode of the database. */
+/** SQLite gives the files beside it (-wal, -shm) the database's mode. */
 function makeFile(file: string, ownerOnly: boolean): void {
   mkdirSync(dirname(file), { recursive: true, ...(ownerOnly ? { mode: 0o700 } : {}) });
   if (ownerOnly && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
@@ -80,15 +80,15 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
   return { kysely, kind: 'postgres', now: POSTGRES_NOW, close: () => kysely.destroy() };
 }
 
-/** Kysely waits for its log after each statement, so there is one only where spans are made. */
+/** Kysely waits for its log after each statement, so a log is set only if spans are made. */
 function settings(system: string, { plugins = [] }: OpenOptions): Pick<KyselyConfig, 'plugins' | 'log'> {
   return isTracing() ? { plugins, log: (event) => noteStatement(system, event) } : { plugins };
 }
 
-/** Verb and table of a statement; of one that begins with another (`with`), its own. */
+/** Verb and table of a statement; if it begins with another (`with`), of the statement itself. */
 const STATEMENT = /\b(insert|update|delete|select)\b[^]*?(?:\b(?:into|from|update)\s+)?"(\w+)"/i;
 
-/** Neither its text nor its values: some statements carry records as JSON. */
+/** Records neither text nor values: some statements carry records as JSON. */
 function noteStatement(system: string, { level, query, queryDurationMillis }: LogEvent): void {
   const [, verb = 'statement', table = ''] = STATEMENT.exec(query.sql) ?? [];
   const operation = verb.toLowerCase();

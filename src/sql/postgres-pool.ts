@@ -5,39 +5,39 @@ import { ConnectorError } from '../errors.ts';
 import { within } from '../within.ts';
 import { assertNotInClear } from './assert-not-in-clear.ts';
 
-/** What a Postgres address may say of its bounds, by the names that Postgres and libpq have for them. */
+/** Limits that a Postgres address may set, by Postgres' and libpq's names. */
 const BOUNDS = {
-  /** Seconds for a new connection, and for a free one of the pool. */
+  /** Seconds to wait for a new connection, or for a free one in the pool. */
   connect_timeout: 5,
-  /** Milliseconds, on the server. */
+  /** Milliseconds, enforced by the server. */
   statement_timeout: 15_000,
   lock_timeout: 5_000,
   idle_in_transaction_session_timeout: 15_000,
-  /** Milliseconds that what the server sent may stay unacknowledged. */
+  /** Milliseconds that data may stay unacknowledged by the other end. */
   tcp_user_timeout: 10_000,
-  /** Seconds without a word until keep-alive asks. */
+  /** Idle seconds before the first keep-alive. */
   keepalives_idle: 10,
 } as const;
 
 type DatabaseBounds = Record<keyof typeof BOUNDS, number>;
 
-/** After its own timeout the server gets this long to say so. */
+/** Extra time for the server to report its own timeout. */
 const GRACE_MS = 2_000;
 /** A statement that takes this long may be slow, wait for a lock, or be lost: the server is asked which. */
 const SUSPECT_MS = 3_000;
 const LOOK_MS = 500;
 const ASK_MS = 2_000;
-/** How long the server has had nothing to do for a connection on which an answer is waited for. */
+/** How long the server must have been idle on a connection whose answer we still wait for. */
 const SETTLED_MS = 1_000;
 
-/** What needs the database comes back after so long, however long it has been away. */
+/** Work that needs the database is tried again after this long, however long the database was away. */
 const AGAIN_MS = 3_000;
 
-/** The server is no longer the one that was connected to: it ends, has ended, or only reads by now. */
+/** The server is no longer the one we connected to: it is ending, has ended, or became read-only. */
 const OTHER_SERVER = /^(?:08...|57P0[1-5]|25006|25P03)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** The bounds in a Postgres address, and its rest. @throws ConnectorError DATABASE_URL */
+/** Splits a Postgres address into its limits and the rest. @throws ConnectorError DATABASE_URL */
 function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
   assertNotInClear(url, 'DATABASE_URL');
   const address = new URL(url);
@@ -52,7 +52,7 @@ function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
   return { bounds, address: address.href };
 }
 
-/** A Postgres address with other bounds. */
+/** A Postgres address with other limits. */
 export function withBounds(url: string, bounds: Partial<DatabaseBounds>): string {
   const address = new URL(url);
   for (const [name, value] of Object.entries(bounds)) address.searchParams.set(name, String(value));
@@ -70,7 +70,7 @@ function settingsOf(bounds: DatabaseBounds, address: string): pg.ClientConfig {
   };
 }
 
-/** Set on the new connection, not asked for as it begins: poolers refuse a connection that asks for them. */
+/** Sets them on the new connection instead of in its startup message: poolers refuse a connection that does so. */
 async function setBounds(client: pg.ClientBase, bounds: DatabaseBounds): Promise<void> {
   const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout } = bounds;
   const wanted = { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout };
@@ -80,23 +80,23 @@ async function setBounds(client: pg.ClientBase, bounds: DatabaseBounds): Promise
   );
 }
 
-/** A connection that stands by itself, still to be opened. */
+/** A single connection outside a pool, not yet opened. */
 export function createConnection(url: string, queryMs: number): Client {
   const { bounds, address } = readBounds(url);
   return new Client({ ...settingsOf(bounds, address), query_timeout: queryMs });
 }
 
-/** Owns its socket: a polite end waits for an answer that a silent connection never gives. */
+/** Owns its socket: an orderly end would wait for an answer that a silent connection never gives. */
 class Client extends pg.Client {
   readonly socket: Socket;
-  /** Not to be used by anybody again. */
+  /** Must not be used again. */
   isLost = false;
 
   constructor(config: pg.ClientConfig) {
     const socket = new Socket();
     super({ ...config, stream: () => socket });
     this.socket = socket;
-    // A connection that dies is also told to the client itself; without a listener that would end the process.
+    // A dying connection also emits an error on the client; without a listener that would end the process.
     this.on('error', () => undefined);
   }
 
@@ -116,10 +116,10 @@ interface UnderWay {
 }
 
 /**
- * A pool whose connections are given up once they are known to be lost. Keep-alive and the server's own timeouts end
- * what hangs only after long; so while a statement takes long, the server is asked on a new connection whether it works
- * on it. Where it does not, or does not know the connection, that one is dropped and so is every other that nobody
- * uses: they were made before whatever happened. Where nothing can be asked, the timeouts decide.
+ * A pool that gives up connections once they are known to be lost. Keep-alive and the server's own timeouts end a
+ * hanging connection only after long; so while a statement takes long, the pool asks the server on a new connection
+ * whether it is working on it. If it is not, or does not know the connection, that one and every idle connection are
+ * dropped, since all of them date from before the failure. If the server cannot be asked, the timeouts decide.
  */
 export function openPool(url: string, most: number, types: pg.CustomTypesConfig): PostgresPool {
   const { bounds, address } = readBounds(url);
@@ -129,10 +129,10 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
     max: most,
     types,
     Client: Client as unknown as typeof pg.Client,
-    // The pool waits for it, which its types do not say.
+    // The pool awaits this function, although its types do not say so.
     onConnect: ((client: pg.ClientBase) => setBounds(client, bounds)) as unknown as (client: pg.ClientBase) => void,
   });
-  // An idle connection that the server closes must not end the process; the next query reports it.
+  // An idle connection closed by the server must not end the process; the next query reports it.
   pool.on('error', () => undefined);
   const open = new Set<Client>();
   const idle = new Set<Client>();
@@ -145,7 +145,7 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
     idle.delete(ours(client));
   });
 
-  /** Everybody connected before now is connected to whatever is no longer there. */
+  /** Everything connected so far may be connected to a server that is gone. */
   function dropOthers(): void {
     for (const client of open) {
       if (idle.has(client)) client.drop();
@@ -160,7 +160,7 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
     asking = true;
     void lostAmong(suspects, settings)
       .then((lost) => {
-        // Whose answer came meanwhile is no longer among them.
+        // Leaves out statements whose answer arrived in the meantime.
         const gone = lost.filter((one) => underWay.has(one));
         if (gone.length > 0) dropOthers();
         for (const { client } of gone) client.drop();
@@ -172,7 +172,7 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
 
   async function query(client: Client, text: string, parameters: readonly unknown[]) {
     if (client.isLost && !client.socket.writable) {
-      // What would be rolled back has ended with its connection.
+      // The connection's end has rolled the transaction back already.
       if (text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
       throw silent();
     }
@@ -186,7 +186,7 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
       if (isAnswer && !OTHER_SERVER.test(code)) throw error;
       if (isAnswer) dropOthers();
       client.drop();
-      // Anything but an answer of the server says nothing of the statement, only that its connection is gone.
+      // An error that is not the server's answer says nothing about the statement, only that its connection is gone.
       throw isAnswer ? error : silent(error);
     } finally {
       underWay.delete(one);
@@ -216,8 +216,8 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
 }
 
 /**
- * Those of the statements that the server does not work on. None where it cannot be asked, or where a pooler stands in
- * between: then nobody knows its processes.
+ * The statements that the server is not working on. Empty if it cannot be asked, or if a pooler is in between, which
+ * hides the server's processes.
  */
 async function lostAmong(suspects: readonly UnderWay[], settings: pg.ClientConfig): Promise<UnderWay[]> {
   const asking = new Client({ ...settings, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS });
@@ -239,7 +239,7 @@ async function lostAmong(suspects: readonly UnderWay[], settings: pg.ClientConfi
   }
 }
 
-/** The server's process of a connection, as the server named it at its beginning. */
+/** The server process of a connection, as named by the server at its start. */
 function processOf(client: Client): number {
   return Number((client as unknown as { processID: number | null }).processID);
 }

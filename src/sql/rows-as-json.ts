@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 export type JsonDialect = 'sqlite' | 'postgres';
 
 /**
- * Selects rows that are given as one JSON parameter, each value in the type of its column of `table`. A parameter a
- * value costs the client more than the database takes to write it: a page of a hundred rows has over a thousand.
+ * Selects rows passed as one JSON parameter, each value in its column's type in `table`. A parameter for each value
+ * would cost the client more than the write costs the database: a page of a hundred rows has over a thousand.
  */
 export function selectRows(
   dialect: JsonDialect,
@@ -15,7 +15,7 @@ export function selectRows(
   return selectJson(dialect, table, columns, JSON.stringify(rows));
 }
 
-/** As `selectRows`, of a list that is JSON already. */
+/** Like `selectRows`, for a list that is JSON already. */
 export function selectJson(
   dialect: JsonDialect,
   table: string,
@@ -27,18 +27,18 @@ export function selectJson(
     return sql`select ${all} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`;
   }
   const all = sql.join(columns.map((column) => sql`value ->> ${sql.lit(`$."${column}"`)} as ${sql.ref(column)}`));
-  // Without a condition SQLite would take the `on` of `on conflict` for that of a join.
+  // Without a condition, SQLite would parse the `on` of `on conflict` as a join's.
   return sql`select ${all} from json_each(${json}) where true`;
 }
 
-/** A zero character, or half of a surrogate pair: Postgres refuses either, and with it the whole statement. */
+/** A zero character, or half of a surrogate pair: Postgres refuses either, and the whole statement with it. */
 export function hasEscapeUnknownToPostgres(json: string): boolean {
   if (!json.includes('\\u')) return false;
   const escapes = json.replaceAll('\\\\', ' ').replaceAll(/\\ud[89ab]..\\ud[c-f]../gi, ' ');
   return /\\u(?:0000|d[89a-f])/i.test(escapes);
 }
 
-/** Whether a column holds one of these values, which are one parameter. */
+/** Whether a column holds one of these values, passed as one parameter. */
 export function isAmong(dialect: JsonDialect, column: string, values: readonly string[]): RawBuilder<boolean> {
   return dialect === 'postgres'
     ? sql<boolean>`${sql.ref(column)} = any(${values})`

@@ -2,23 +2,23 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { type DatabaseConnection, type Driver, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 
-/** Waits this long for another process's short transaction before SQLITE_BUSY. */
+/** Wait for another process's short transaction before SQLITE_BUSY. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** DDL in one transaction, so that two processes that migrate at once queue on the file's write lock. */
+/** Runs DDL in one transaction, so that two processes that migrate at the same time queue for the file's write lock. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Statements are synchronous: after so long in a row, whatever else waits in this process comes first, ms. */
+/** Statements are synchronous: after this long in a row, ms, other work in this process gets its turn. */
 const MOST_IN_A_ROW_MS = 10;
 
-/** When statements began that nothing else came between. */
+/** When the current row of statements without other work in between began. */
 let rowBegan: number | undefined;
 
-/** A loop over statements alone would otherwise never let the event loop turn: awaiting one is no rest. */
+/** Gives the event loop a turn: awaiting synchronous statements alone never would. */
 async function letOthersWork(): Promise<void> {
   if (rowBegan === undefined) {
     rowBegan = performance.now();
@@ -30,15 +30,15 @@ async function letOthersWork(): Promise<void> {
   if (performance.now() - rowBegan > MOST_IN_A_ROW_MS) await otherWork();
 }
 
-/** The latest transaction of each file in use. The next one waits for it. */
+/** The latest transaction on each file in use; the next one waits for it. */
 const lastOf = new Map<string, Promise<void>>();
 
 /**
- * The connections of one process to one file take turns. Otherwise one that waits for the file's write lock would block
- * the very thread that has to finish the other's transaction, until the busy timeout.
+ * Connections of one process to one file take turns. Otherwise a connection waiting for the file's write lock would
+ * block the very thread that must finish the other's transaction, until the busy timeout.
  */
 class TurnTakingDriver extends SqliteDriver {
-  /** Undefined for a database in memory: it is small, nobody shares it, and nothing has to come in between. */
+  /** Undefined for a database in memory: it is small and not shared, so no turns are needed. */
   readonly #file: string | undefined;
   #endTurn: () => void = () => undefined;
 
@@ -70,12 +70,12 @@ class TurnTakingDriver extends SqliteDriver {
   }
 }
 
-/** How rows are read. `exact`: the customer's own integers may be larger than a number; those come as text. */
+/** How rows are read. `exact`: the customer's integers may exceed a number; these are read as text. */
 interface Reading {
   exact?: boolean;
 }
 
-/** Kysely's own SQLite dialect over node:sqlite instead of a native package. */
+/** Kysely's SQLite dialect on node:sqlite instead of a native package. */
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #driver: Driver;
 
@@ -104,12 +104,12 @@ export function openSqliteFile(file: string): DatabaseSync {
 }
 
 /**
- * Statements kept prepared. V8 does not see what SQLite holds for one: without this a page of 100 rows costs a megabyte
- * until some later collection.
+ * Number of prepared statements kept. V8 does not see SQLite's memory for them: without this limit a page of 100 rows
+ * costs a megabyte until some later collection.
  */
 const KEPT_STATEMENTS = 100;
 
-/** Integers of a row as numbers, or as text where a number would change them; read otherwise, these throw. */
+/** Integers of a row as numbers, or as text if a number would change them; node:sqlite itself would throw for those. */
 export function withExactIntegers<Row extends object>(row: Row): Row {
   for (const [name, value] of Object.entries(row)) {
     if (typeof value !== 'bigint') continue;
@@ -123,8 +123,8 @@ function asKyselyDatabase(database: DatabaseSync, { exact = false }: Reading) {
   const kept = new Map<string, StatementSync>();
   function prepared(sql: string): StatementSync {
     const known = kept.get(sql);
-    // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate`
-    // queues.
+    // A deferred transaction that upgrades to a write fails at once if another process wrote in the meantime;
+    // `immediate` queues.
     const statement = known ?? database.prepare(sql === 'begin' ? 'begin immediate' : sql);
     if (exact) statement.setReadBigInts(true);
     kept.delete(sql);
