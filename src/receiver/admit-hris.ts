@@ -9,13 +9,13 @@ import type { UnjudgedBodies } from './unjudged-bodies.ts';
 /** Where webhooks of a tenant's HRIS arrive. */
 export interface HrisAddress {
   looksSigned(delivery: Omit<SignedDelivery, 'body'>): boolean;
-  /** Undefined where the tenant's HRIS did not send it. @throws ConnectorError WEBHOOK_KEY_UNREADABLE */
+  /** Undefined unless the tenant's HRIS sent it. @throws ConnectorError WEBHOOK_KEY_UNREADABLE */
   read(delivery: SignedDelivery): NamedEmployees | undefined;
 }
 
 /**
- * A webhook of the tenant's HRIS. The signature covers the body, so the body is read before anybody knows who sent it,
- * among others of that kind. Nothing of it is kept but the ids: it may hold whatever the customer chose to post.
+ * Admits a webhook of the tenant's HRIS. The signature covers the body, so the body is read before the sender is
+ * verified, within the limit for such bodies. Only the ids are kept, because the customer's HRIS may post anything.
  */
 export async function admitHris(
   request: IncomingMessage,

@@ -7,23 +7,24 @@ import { type EventClass, readDelivery } from './read-delivery.ts';
 import { refusal } from './refusals.ts';
 import type { UnjudgedBodies } from './unjudged-bodies.ts';
 
-/** What the receiver knows of a tenant. */
+/** A tenant as the receiver knows it. */
 export interface ReceiverTenant {
   id: string;
-  /** It was removed: the sender may stop. */
+  /** The tenant was removed: the sender may stop. */
   removed?: boolean;
   /**
-   * Keys accepted now: one, or two during a rotation. None accepts nothing, unless `keyless`. With `anew` they are read
-   * again first. @throws ConnectorError WEBHOOK_KEY_UNREADABLE
+   * Keys accepted now: one, or two during a rotation. An empty list accepts nothing, unless `keyless`. `anew` reads
+   * them again first.
+   * @throws ConnectorError WEBHOOK_KEY_UNREADABLE
    */
   webhookKeys: (anew: boolean) => readonly string[];
-  /** The tenant file says in so many words that its partner account has no webhook key. */
+  /** The tenant file states explicitly that its partner account has no webhook key. */
   keyless?: boolean;
-  /** The partner's company id, where the tenant file names it. */
+  /** The partner's company id, if the tenant file names it. */
   company?: string;
-  /** Absent where no webhooks of the tenant's HRIS are taken. */
+  /** Absent if no webhooks of the tenant's HRIS are accepted. */
   hris?: HrisAddress;
-  /** The partner sends it none. */
+  /** The partner sends no webhooks to this tenant; only its HRIS does. */
   hrisAlone?: boolean;
 }
 
@@ -34,11 +35,11 @@ export interface Admission {
   classify: (event: string) => EventClass;
 }
 
-/** A tenant's address, and below it the one for its HRIS. */
+/** A tenant's address, and below it the address for its HRIS. */
 const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})(\/hris)?$/;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-/** The tenant an address names. @throws ConnectorError WEBHOOK_PATH_UNKNOWN, WEBHOOK_TENANT_REMOVED */
+/** The tenant in an address. @throws ConnectorError WEBHOOK_PATH_UNKNOWN, WEBHOOK_TENANT_REMOVED */
 export function findTenant(request: IncomingMessage, tenants: Admission['tenants']): ReceiverTenant {
   const [, id = ''] = placesIn(request);
   const tenant = tenants(id);
@@ -60,8 +61,9 @@ function hasAddress({ hris, hrisAlone }: ReceiverTenant, ofHris: boolean): boole
 }
 
 /**
- * The guards after the address, in a fixed order: method, type, declared size, key, body (counted and timed), envelope.
- * The key is in a header, so it is checked before the body is read: without one, nobody fills memory or holds a socket.
+ * The checks after the address, in a fixed order: method, type, declared size, key, body (counted and timed), envelope.
+ * The key is in a header, so it is checked before the body is read: senders without one can neither fill memory nor
+ * hold a socket.
  */
 export async function admit(request: IncomingMessage, tenant: ReceiverTenant, admission: Admission): Promise<Delivery> {
   if (request.method !== 'POST') throw refusal('WEBHOOK_METHOD_WRONG');
@@ -70,7 +72,7 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   const { id: tenantId, hris } = tenant;
   if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
-  // Without a key, nobody ever judges who sends.
+  // Without a key, the sender is never verified.
   const place = tenant.keyless === true ? admission.unjudged.enter(tenantId, request) : undefined;
   const bytes = await readBody(request, admission.limits, place).finally(place?.leave);
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });
@@ -81,7 +83,7 @@ function isPlainJson(request: IncomingMessage): boolean {
   return encoding === 'identity' && JSON_TYPE.test(request.headers['content-type'] ?? '');
 }
 
-/** A key that is not known may have been rotated a moment ago: the references are read again before it is refused. */
+/** An unknown key may be the result of a rotation: the references are read again before it is refused. */
 function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
   const given = request.headers['x-webhook-key'];
   return [false, true].some((anew) => {

@@ -4,14 +4,14 @@ import type { Logger } from '../log.ts';
 import { type Delivery, weightOf } from '../store/inbox.ts';
 import { type RefusalCode, refusal } from './refusals.ts';
 
-/** The part of the store a receiver needs. */
+/** The part of the store that a receiver needs. */
 export interface DeliveryStore {
   /**
-   * Resolves only after the delivery is durable; `fresh` is false when the same body was stored before. Once `signal`
-   * aborts nobody waits for it any more.
+   * Resolves only after the delivery is durable; `fresh` is false if the same body was stored before. Once `signal`
+   * aborts, nobody waits for it any more.
    */
   commit(delivery: Delivery, signal: AbortSignal): Promise<{ fresh: boolean }>;
-  /** Why it is of no use now, if it is. */
+  /** Why the store is unusable now, if it is. */
   trouble(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface GateOptions {
   log: Logger;
   /** How long one delivery may wait for the store, milliseconds. */
   maxWaitMs: number;
-  /** Deliveries and bytes that may wait at the same time; one more is answered 503 at once. */
+  /** How many deliveries and bytes may wait at the same time; a further delivery is answered 503 at once. */
   maxHeld: number;
   maxHeldBytes: number;
 }
@@ -30,11 +30,11 @@ export interface CommitGate {
   commit(delivery: Delivery): Promise<{ fresh: boolean }>;
   /** Deliveries waiting now. */
   held(): number;
-  /** Why no delivery can be stored now; undefined where one can. */
+  /** Why no delivery can be stored now; undefined if it can. */
   trouble(): Promise<string | undefined>;
-  /** Ends every wait with a 503; deliveries are no longer held. */
+  /** Ends every wait with a 503; from now on deliveries are not held. */
   abandon(): void;
-  /** Abandons and closes the store. */
+  /** Abandons all waits and closes the store. */
   close(): Promise<void>;
 }
 
@@ -45,9 +45,9 @@ function retryDelay(attempt: number): number {
 }
 
 /**
- * Stands between listening and storing: the port opens before the store does (a first boot creates the tables, which
- * may outlast the sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, until a
- * commit or a 503.
+ * Holds deliveries between listening and storing: the port opens before the store does (a first start creates tables,
+ * which may take longer than the sender's 1.4 s of retries), so deliveries wait here, limited in number, bytes and
+ * time, until a commit or a 503.
  */
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
@@ -87,12 +87,12 @@ export function createCommitGate(options: GateOptions): CommitGate {
   };
 }
 
-/** When the last commit failed, by this process's clock; never where one has worked since. */
+/** When the last commit failed, by this process's clock; reset when one has worked since. */
 interface Commits {
   failedAt: number;
 }
 
-/** Later it is not known: a receiver that gets no deliveries because it is not ready would never be ready again. */
+/** After this long a failure no longer counts: a receiver that is not ready gets no deliveries to prove otherwise. */
 const FAILED_MS = 5_000;
 
 async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal): Promise<DeliveryStore> {
@@ -106,7 +106,7 @@ async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal): Pr
   }
 }
 
-/** A failed commit is tried again until the deadline: the sender's next attempt may come too late or never. */
+/** Repeats a failed commit until the deadline, because the sender's next attempt may come too late or never. */
 async function commitUntil(
   store: DeliveryStore,
   delivery: Delivery,
@@ -129,8 +129,8 @@ async function commitUntil(
 }
 
 /**
- * Aborts after so long, or when `stop` does. `AbortSignal.any` and `timeout` would do it, too, but live on after the
- * delivery is answered, until the garbage collector finds them.
+ * Aborts after `ms`, or when `stop` does. `AbortSignal.any` and `timeout` would do the same, but stay in memory after
+ * the delivery is answered, until the garbage collector finds them.
  */
 function startDeadline(ms: number, stop: AbortSignal): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController();
@@ -145,7 +145,7 @@ function startDeadline(ms: number, stop: AbortSignal): { signal: AbortSignal; en
   return { signal: controller.signal, end };
 }
 
-/** Waits for a promise or for the signal, whichever is first; the promise itself goes on. */
+/** Waits for a promise or the signal, whichever comes first; the promise itself continues. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'));
@@ -159,10 +159,10 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Counts who is in, and rejects one more than there is room for. */
+/** Counts what is inside, and rejects anything beyond its limits. */
 interface Room {
   count(): number;
-  /** Gives what leaves again. */
+  /** Enters; call the returned function to leave. */
   enter(size: number): () => void;
 }
 

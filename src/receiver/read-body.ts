@@ -4,20 +4,20 @@ import type { UnjudgedBody } from './unjudged-bodies.ts';
 
 export interface BodyLimits {
   maxBytes: number;
-  /** From the end of the headers to the last byte; a drip of bytes does not extend it. */
+  /** From the end of the headers to the last byte; slow single bytes do not extend it. */
   maxMs: number;
 }
 
-/** A body that brings less than this in one second is given up, however long it might still take. */
+/** A body slower than this is given up, whatever time is left. */
 const LEAST_BYTES_A_SECOND = 1_000;
 
-/** True when the declared length alone is over the limit, so that not one byte need be read. */
+/** True if the declared length exceeds the limit, so that nothing has to be read. */
 export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > maxBytes;
 }
 
 /**
- * Reads the raw body while counting, so that an undeclared (chunked) length is bounded as well.
+ * Reads the raw body while counting, so that an undeclared (chunked) length is limited as well.
  * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW, WEBHOOK_ABORTED or WEBHOOKS_BUSY
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits, place?: UnjudgedBody): Promise<Buffer> {
@@ -44,7 +44,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, place?: U
   const closed = (): void => reject(refusal('WEBHOOK_ABORTED'));
   request.once('close', closed);
   request.once('end', () => {
-    // Each request closes in the end: an error made for those that were read would cost more than reading them.
+    // Every request closes in the end: creating an error for those already read would cost more than reading them.
     request.off('close', closed);
     resolve(Buffer.concat(chunks, size));
   });

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Counters of the receiver. Labels are tenant ids and codes of our own, never text that arrived from outside. */
+/** Counters of the receiver. Labels are tenant ids and our own codes, never text from outside. */
 export function createReceiverMetrics(registry: Registry) {
   const registers = [registry];
   return {

@@ -11,10 +11,10 @@ export interface ReceiverTenants {
   take: (changed: readonly AppliedTenant[]) => void;
 }
 
-/** Keys are read again after this time, and at once for a key that is not among them. */
+/** Keys are read again after this time, and at once for an unknown key. */
 const FRESH_MS = 1_000;
 
-/** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address of its own. */
+/** The tenants as a receiver knows them. A tenant without webhooks has no webhook address. */
 export function createReceiverTenants(): ReceiverTenants {
   const known = new Map<string, ReceiverTenant>();
   return {
@@ -64,7 +64,7 @@ function hrisAddress({ kind, webhookKey, webhookKeys = [webhookKey], signing: ke
   };
 }
 
-/** Of two keys one may be missing, as long as the other is there; with none the sender should try again. */
+/** One of two keys may be missing as long as the other is there; if none is there, the sender should try again. */
 function readKeys(refs: readonly string[]): string[] {
   const read = refs.map((ref) => {
     try {

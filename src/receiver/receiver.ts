@@ -14,23 +14,23 @@ import { createUnjudgedBodies } from './unjudged-bodies.ts';
 export interface ReceiverOptions {
   port: number;
   host: string;
-  /** May still be loading: requests wait for it unread. */
+  /** May still be loading: requests then wait unread. */
   tenants: Admission['tenants'] | Promise<Admission['tenants']>;
-  /** By event name (section 6): who acts upon it, if anyone. */
+  /** Decides by event name (section 6) what happens to a delivery. */
   classify: (event: string) => EventClass;
   /** Opened after the port; failures are retried until `close`. */
   openStore: GateOptions['openStore'];
   log: Logger;
   metrics: ReceiverMetrics;
-  /** Takes a request that is no webhook's, and says whether it did. */
+  /** Handles a request that is not a webhook; returns whether it did. */
   otherwise?: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Told of every delivery that was stored for the first time, and of the time since its headers came, ms. */
+  /** Called for every delivery stored for the first time, with the ms since its headers arrived. */
   onStored?: (delivery: Delivery, ms: number) => void;
-  /** Told of every refused delivery of a known tenant. */
+  /** Called for every refused delivery of a known tenant. */
   onRefused?: (tenantId: string, code: string) => void;
   /** Largest body, bytes. Default 1,000,000. */
   maxBytes?: number;
-  /** Bodies that are read before anybody knows who sent them, bytes together. Default 32,000,000. */
+  /** Limit for all bodies whose sender is not verified yet, bytes. Default 32,000,000. */
   maxUnjudgedBytes?: number;
   /** Time for one body, milliseconds. Default 5,000. */
   maxBodyMs?: number;
@@ -41,11 +41,11 @@ export interface ReceiverOptions {
 }
 
 export interface Receiver {
-  /** Base address; a tenant's address is `${url}/webhooks/${tenantId}`. */
+  /** Base address; a tenant's webhooks arrive at `${url}/webhooks/${tenantId}`. */
   url: string;
-  /** Why no delivery can be stored now; undefined where one can. */
+  /** Why no delivery can be stored now; undefined if it can. */
   trouble(): Promise<string | undefined>;
-  /** Stops listening, lets deliveries in flight end (two seconds), closes the store. */
+  /** Stops listening, waits two seconds for deliveries in flight, and closes the store. */
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ interface Exchange {
   onRefused: ReceiverOptions['onRefused'];
 }
 
-/** One delivery from address to answer. Never rejects: what is not stored is answered as not stored. */
+/** Handles one delivery from address to answer. Never rejects: if it is not stored, the answer says so. */
 async function answer(exchange: Exchange): Promise<void> {
   const { request, response, admission, gate, metrics } = exchange;
   const stop = metrics.seconds.startTimer();
@@ -126,7 +126,7 @@ async function answer(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Logs and counts what was stored although nobody acts upon it. Event names are sender's text: clipped. */
+/** Logs and counts stored deliveries that nothing acts upon. Event names come from the sender, so they are clipped. */
 function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange): void {
   const { tenantId, state } = delivery;
   const event = delivery.event.replaceAll(/[^\w.:-]/g, '?').slice(0, 80);
@@ -144,14 +144,14 @@ function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange)
 function reply(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(status === 200 ? { status: code } : { error: code });
-  // With its length the answer is one write; without it, the body would leave in chunks.
+  // With its length the answer is one write; without it, the body would be sent in chunks.
   const length = Buffer.byteLength(body);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers }).end(body);
 }
 
 /**
- * Answers a refusal and discards the rest of the body for a moment: closing immediately would reset the connection, and
- * the sender would see a broken pipe instead of the status. A sender that goes on after that is cut off.
+ * Answers a refusal and discards the rest of the body for a moment: closing at once would reset the connection, and the
+ * sender would see a broken pipe instead of the status. A sender that continues after that is cut off.
  */
 function refuse({ request, response }: Exchange, status: number, code: string): void {
   const headers = status === 405 ? { allow: 'POST' } : status === 503 ? { 'retry-after': '1' } : undefined;

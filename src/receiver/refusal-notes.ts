@@ -1,12 +1,12 @@
 import type { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 
-/** Remembers refused deliveries of known tenants, so that `status` and `check` can tell of them. */
+/** Records refused deliveries of known tenants for `status` and `check`. */
 export interface RefusalNotes {
   note(tenantId: string, reason: string): void;
-  /** Until then they are counted. */
+  /** Sets where to write; until then refusals are only counted. */
   writeTo(write: (refusals: readonly NotedRefusal[]) => Promise<void>): void;
-  /** Writes what is still to be written. */
+  /** Writes what is left. */
   close(): Promise<void>;
 }
 
@@ -17,8 +17,8 @@ export interface NotedRefusal {
 }
 
 /**
- * Counts in memory and writes at most once in `everyMs`: a sender of rubbish costs the store one statement a second,
- * not one a delivery. What cannot be written is lost: it is worth no retry.
+ * Counts in memory and writes at most once in `everyMs`: a sender of rubbish costs the store one statement a second
+ * instead of one per delivery. A failed write is lost, since it is not worth a retry.
  */
 export function createRefusalNotes(everyMs = 1_000): RefusalNotes {
   let write: ((refusals: readonly NotedRefusal[]) => Promise<void>) | undefined;
@@ -48,13 +48,13 @@ export function createRefusalNotes(everyMs = 1_000): RefusalNotes {
 
 export interface RefusalLog {
   say(tenantId: string | undefined, status: number, refused: ConnectorError): void;
-  /** Says how many there were that no line was written for. */
+  /** Logs the number of refusals that had no line of their own. */
   close(): void;
 }
 
 /**
- * Keeps a sender of rubbish from filling the log: the first refusal of each tenant and code is written at once, and
- * the following ones as a number, once in `everyMs`.
+ * Keeps a sender of rubbish from filling the log: logs the first refusal of each tenant and code at once, and the
+ * following ones as a number, once in `everyMs`.
  */
 export function createRefusalLog(log: Logger, everyMs = 10_000): RefusalLog {
   const silences = new Map<string, { count: number; end: () => void }>();

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 
-/** Every way a delivery is refused, in the order of the guards: code -> HTTP status and what to tell the sender. */
+/** Every refusal of a delivery, in the order of the checks: code -> HTTP status and message to the sender. */
 const REFUSALS = {
   WEBHOOK_PATH_UNKNOWN: [404, 'No tenant of this installation receives webhooks at this address.'],
   WEBHOOK_TENANT_REMOVED: [410, 'The tenant of this address was removed. Send it no more webhooks.'],
@@ -19,7 +19,7 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** A refusal of one delivery; its `status` is the answer's status. Never holds the key or a part of the body. */
+/** The error for a refused delivery; its `status` is the answer's. Never contains the key or a part of the body. */
 export function refusal(code: RefusalCode, cause?: unknown): ConnectorError {
   const [status, message] = REFUSALS[code];
   return new ConnectorError({ code, action: status === 503 ? 'retry' : 'reject', status, message, cause });

@@ -5,7 +5,7 @@ import { readFeed } from '../store/calendars.ts';
 import type { Store } from '../store/open-store.ts';
 import { readResumeFile } from '../store/resumes.ts';
 
-/** What an address shows, by the beginning of its path and its ending; undefined where there is nothing (any more). */
+/** The pages at secret addresses, by path; `read` returns undefined if there is nothing (any more). */
 const PAGES = [
   {
     path: /^\/calendars\/([\w-]{43})\.ics$/,
@@ -22,17 +22,17 @@ const PAGES = [
   },
 ];
 
-/** Calendars ask every few minutes; an address that is asked for more often says when to come back. */
+/** Calendars ask every few minutes; an address that is asked more often answers when to come back. */
 const RATE = { ofOne: 30, ofUnknown: 300, perMs: 60_000 };
-/** Addresses that are counted at once; the least recently asked for is forgotten. */
+/** Addresses counted at once; the least recently requested one is dropped. */
 const MOST_COUNTED = 10_000;
-/** All addresses together that do not exist. */
+/** Stands for all unknown addresses together. */
 const UNKNOWN = '';
 
 /**
- * Answers requests for calendars, which people's calendars read, and for resumes, which the hiring platform reads;
- * false for any other. What is in the address is the only key: who asks for one that does not exist, and whose was
- * revoked, gets the same answer. `store` is undefined until it is open.
+ * Answers requests for calendars, by calendar applications, and for resumes, by the hiring platform; false for any
+ * other request. The secret in the address is the only key: unknown and revoked addresses get the same answer. `store`
+ * is undefined until it is open.
  */
 export function createSecretPages(store: () => Store | undefined) {
   const asked = new Map<string, { since: number; times: number }>();
@@ -70,7 +70,7 @@ export function createSecretPages(store: () => Store | undefined) {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (!/^\/(?:calendars|resumes)\//.test(path)) return false;
     const [asked] = PAGES.flatMap((page) => (page.path.exec(path)?.slice(1) ?? []).map((token) => ({ token, page })));
-    // Nothing of a body is read.
+    // Discards any body.
     request.resume();
     if (asked === undefined) end(response, 404);
     else answer(request, response, asked).catch(() => end(response, 503, { 'retry-after': '5' }));
@@ -91,8 +91,8 @@ function end(
 const HALF_AN_HOUR_MS = 30 * 60_000;
 
 /**
- * RFC 5545. Times are in UTC, which every calendar shows in its owner's zone; the schedule's own time stands in the
- * description. Of the person the id of their application alone is told: who they are, the hiring platform shows.
+ * Renders RFC 5545. Times are in UTC, which calendars show in their owner's zone; the schedule's own time is in the
+ * description. The person appears only as the id of their application: the hiring platform shows who they are.
  */
 export async function renderCalendar(feed: CalendarFeed, events: readonly CalendarEvent[]): Promise<string> {
   const { default: ical, ICalEventStatus } = await import('ical-generator');

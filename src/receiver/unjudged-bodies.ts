@@ -1,32 +1,33 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Bodies of senders that are known only once the body is whole. Together they hold a bounded memory. */
+/** Bodies whose sender is known only once the body is complete. Together they may use a limited amount of memory. */
 export interface UnjudgedBodies {
-  /** One more body of this tenant begins. */
+  /** Registers another body of this tenant. */
   enter(tenantId: string, request: IncomingMessage): UnjudgedBody;
 }
 
 export interface UnjudgedBody {
-  /** So many bytes of it came. */
+  /** Counts further bytes of the body. */
   grow(bytes: number): void;
-  /** Aborted where others need its place. */
+  /** Aborts if others need its memory. */
   turnedOut: AbortSignal;
   leave(): void;
 }
 
-/** What a body costs that has only begun: its socket and its request. */
+/** The cost of a body that has just begun: its socket and request. */
 const PLACE_BYTES = 16_384;
 
 interface Sender {
   bytes: number;
-  /** The oldest first. */
+  /** Oldest first. */
   bodies: Set<{ bytes: number; turnOut: () => void }>;
 }
 
 /**
- * Nobody is kept out: where memory ends, the address that holds most of it for one tenant loses its oldest body. An HR
- * system sends at once and is gone in milliseconds, so the oldest body is one that trickles, from the same address too.
+ * No sender is locked out: when memory runs out, the address that uses most of it for one tenant loses its oldest body.
+ * An HR system sends quickly and is done in milliseconds, so the oldest body is one that trickles, even from the same
+ * address.
  */
 export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
   const senders = new Map<string, Sender>();
@@ -70,7 +71,7 @@ export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
   };
 }
 
-/** An IPv4 address, or the network of an IPv6 address: its owner has every address in it. */
+/** An IPv4 address, or the network of an IPv6 address, since its owner has every address in it. */
 function networkOf(address = ''): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
