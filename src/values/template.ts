@@ -1,9 +1,7 @@
-/** A template in its parts: text as it stands, and the paths in braces. */
+/** A part of a template: literal text, or a path in braces. */
 export type TemplatePart = { text: string } | { path: string };
 
-/**
- * Splits `{candidate.lastName}, {candidate.firstName}`. Undefined where a brace opens or closes alone, or is empty.
- */
+/** Splits `{candidate.lastName}, {candidate.firstName}`. Undefined if a brace is unmatched or empty. */
 export function templateParts(template: string): TemplatePart[] | undefined {
   const parts = template
     .split(/\{([^{}]+)\}/)

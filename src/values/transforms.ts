@@ -9,7 +9,7 @@ import { instantOf } from '../partner/contract/shapes.ts';
 const require = createRequire(import.meta.url);
 let loaded: typeof Countries | undefined;
 
-/** Loaded with the first country or phone number: a command that reads none starts a tenth of a second sooner. */
+/** Loaded with the first country or phone number: commands without them start a tenth of a second sooner. */
 function countries(): typeof Countries {
   if (loaded !== undefined) return loaded;
   loaded = require('i18n-iso-countries') as typeof Countries;
@@ -24,14 +24,14 @@ function phones() {
 export type Value = string | number | boolean | string[];
 
 /**
- * A transform gives a value, or the reason it cannot, in words that repeat no personal value. Undefined means: nothing
- * left.
+ * The result of a transform: a value, or the reason for a failure in words that repeat no personal value. An undefined
+ * value means that nothing is left.
  */
 export type Transformed = { value: Value | undefined } | { code: string; text: string };
 
 export type Transform = (value: Value, option: unknown) => Transformed;
 
-/** Options by transform name, for the schema of mapping files. A transform that is absent here takes none. */
+/** Options by transform, for the schema of mapping files. A transform that is absent here has none. */
 export const transformOptions = {
   date: z.strictObject({
     formats: z
@@ -59,7 +59,7 @@ export const transformOptions = {
 };
 
 /**
- * The closed list. Each takes one value and its options; lists are handled item by item unless the transform is about
+ * All transforms. Each takes one value and its options; lists are handled item by item, unless the transform is about
  * lists.
  */
 export const transforms = {
@@ -95,7 +95,7 @@ export const transforms = {
 
 export type TransformName = keyof typeof transforms;
 
-/** A text as a transform reads it; undefined where it is none of that kind. */
+/** A text as a transform reads it; undefined if it is not of that kind. */
 export function readText(name: 'instant' | 'phone', text: string, option?: unknown): string | undefined {
   const read = transforms[name](text, option);
   return 'value' in read && typeof read.value === 'string' ? read.value : undefined;
@@ -106,7 +106,7 @@ const BOOLEANS: Record<string, Transformed> = Object.fromEntries([
   ...['false', 'no', '0'].map((word) => [word, { value: false }]),
 ]);
 
-/** A letter whose capital is two (ß, ﬁ) keeps the second one small, so that doing it again changes nothing. */
+/** If a letter's capital is two letters (ß, ﬁ), the second stays small, so that repeating it changes nothing. */
 function capital(letter: string): string {
   const [first = '', ...rest] = Array.from(letter.toUpperCase());
   return first + rest.join('').toLowerCase();
@@ -130,8 +130,8 @@ function each(change: (text: string, option: unknown) => Transformed): Transform
 }
 
 /**
- * What people sign in with: small letters of ASCII, digits, dots, hyphens and underscores, and one @ where the text has
- * one. Letters of other scripts become those that sound most like them.
+ * A login name: ASCII lower case, digits, dots, hyphens and underscores, and one @ if the text has one. Letters of
+ * other scripts become those that sound most similar.
  */
 function toLogin(text: string): Transformed {
   const { default: anyAscii } = require('any-ascii') as typeof AnyAscii;
@@ -145,7 +145,7 @@ function toLogin(text: string): Transformed {
     : { code: 'NOT_A_LOGIN', text: 'leaves no user name or address of plain letters and digits' };
 }
 
-/** Strict `YYYY-MM-DD`. Without formats: that form, or the day part of an ISO instant as it is written. */
+/** Strict `YYYY-MM-DD`. Without formats: that form, or the day part of an ISO instant as written. */
 function toDate(text: string, option: unknown): Transformed {
   const formats = (option as { formats?: string[] } | undefined)?.formats;
   const trimmed = text.trim();
@@ -195,7 +195,7 @@ function toCountry(text: string): Transformed {
     : { code: 'NOT_A_COUNTRY', text: 'is not a country by its English name or ISO 3166 code' };
 }
 
-/** As people write a name: one blank between its parts, no invisible characters around them, composed letters. */
+/** A name in its usual form: one blank between parts, no invisible characters around them, composed letters. */
 function toName(text: string): string {
   return text
     .normalize('NFC')
@@ -206,7 +206,7 @@ function toName(text: string): string {
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** Digits that a number keeps exactly. */
+/** Number of digits that a number stores exactly. */
 const EXACT_DIGITS = 15;
 
 function toNumber(text: string): Transformed {
@@ -217,7 +217,7 @@ function toNumber(text: string): Transformed {
   return { code: 'NOT_EXACT', text: `has more than ${EXACT_DIGITS} digits, which a number would round` };
 }
 
-/** A decimal as text, with as many decimals as the currency has (ISO 4217): `1200.50`. */
+/** A decimal as text, with the currency's number of decimals (ISO 4217): `1200.50`. */
 function toMoney(text: string, option: unknown): Transformed {
   const { currency } = option as { currency: string };
   const trimmed = text.trim();
@@ -233,7 +233,7 @@ function toMoney(text: string, option: unknown): Transformed {
   return { value: decimals === 0 ? whole : `${whole}.${cents}` };
 }
 
-/** The field's own spelling of the value, whatever its capitals and blanks. */
+/** The value in the field's own spelling, ignoring case and blanks. */
 function toOption(text: string, option: unknown): Transformed {
   const { values } = option as { values: readonly string[] };
   const fitting = values.filter((value) => folded(value) === folded(text));
@@ -253,7 +253,7 @@ function parseList(text: string): string[] {
       const parsed: unknown = JSON.parse(text);
       if (Array.isArray(parsed)) return items(parsed.map(String));
     } catch {
-      // Not JSON after all: the text is taken as it stands, below.
+      // It is not JSON after all: treat it as text, below.
     }
   }
   return items(text.split(','));
