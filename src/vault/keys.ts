@@ -2,18 +2,18 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { ConnectorError } from '../errors.ts';
 
-/** A data key as it is kept: encrypted by the master key of this id. */
+/** A stored data key: encrypted with the master key of this id. */
 export interface Wrapped {
   keyId: string;
   bytes: Buffer;
 }
 
-/** Whoever holds the master keys. A file today; a key service, which never hands one out, fits as well. */
+/** Access to the master keys. A file today; a key service, which never reveals its keys, would fit as well. */
 export interface MasterKeys {
   /** The id of the key that wraps from now on. */
   currentId(): string;
   wrap(dataKey: KeyObject, about: string): Promise<Wrapped>;
-  /** `about`: what was said when it was wrapped. @throws ConnectorError KEY_MISSING, SEAL_BROKEN */
+  /** `about`: the same text as when it was wrapped. @throws ConnectorError KEY_MISSING, SEAL_BROKEN */
   unwrap(wrapped: Wrapped, about: string): Promise<KeyObject>;
 }
 
@@ -21,9 +21,9 @@ const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** A line of the file: what the key is called, and its bytes in base64. */
+/** A line of the file: the key's id, and its bytes in base64. */
 const LINE = /^([a-z0-9][a-z0-9-]{0,31})\s+([A-Za-z0-9+/]{43}=)$/;
-/** The file is looked at again after so long, so that a new key needs no restart. */
+/** The file is checked again after this long, so that a new key needs no restart. */
 const FRESH_MS = 1_000;
 
 export function newKey(): KeyObject {
@@ -31,8 +31,8 @@ export function newKey(): KeyObject {
 }
 
 /**
- * AES-256-GCM: the initialisation vector, the tag, and then what is encrypted. `about` is what it may be opened as.
- * A KeyObject, because Node takes ten times as long to begin with plain bytes (24.21: 3 us and 30).
+ * AES-256-GCM: initialisation vector, tag, ciphertext. `about` must be the same for opening. Takes a KeyObject, because
+ * Node needs ten times as long to begin with plain bytes (24.21: 3 us and 30).
  */
 export function seal(key: KeyObject, plain: Uint8Array, about: string): Buffer {
   const iv = newIv();
@@ -42,7 +42,7 @@ export function seal(key: KeyObject, plain: Uint8Array, about: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/** Taken from many random bytes at once: asking for 12 takes a third of the time that sealing does. */
+/** Takes vectors from many random bytes generated at once: generating 12 bytes takes a third of the time of sealing. */
 function newIv(): Buffer {
   if (ivs.length === 0) ivs = randomBytes(IV_BYTES * 256);
   const iv = ivs.subarray(0, IV_BYTES);
@@ -52,7 +52,7 @@ function newIv(): Buffer {
 
 let ivs = Buffer.alloc(0);
 
-/** @throws ConnectorError SEAL_BROKEN where it was changed, is of another key, or stood somewhere else */
+/** @throws ConnectorError SEAL_BROKEN if it was changed, belongs to another key, or was moved */
 export function unseal(key: KeyObject, sealed: Uint8Array, about: string): Buffer {
   try {
     const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
@@ -63,7 +63,7 @@ export function unseal(key: KeyObject, sealed: Uint8Array, about: string): Buffe
   }
 }
 
-/** A value that is not what was encrypted, or does not stand where it stood. */
+/** The error for an encrypted value that was changed or moved. */
 export function sealBroken(about: string, cause?: unknown): ConnectorError {
   return new ConnectorError({
     code: 'SEAL_BROKEN',
@@ -76,8 +76,9 @@ export function sealBroken(about: string, cause?: unknown): ConnectorError {
 }
 
 /**
- * The keys of a `file:` reference, a line each: its id and 32 bytes in base64. The first encrypts, all decrypt.
- * Undefined where nothing is to be encrypted. @throws ConnectorError KEYS_INVALID
+ * The keys in a file (`file:` reference), one on each line: its id and 32 bytes in base64. The first encrypts, all of
+ * them decrypt. Undefined if nothing is to be encrypted.
+ * @throws ConnectorError KEYS_INVALID
  */
 export function openKeys(ref: string | undefined): MasterKeys | undefined {
   if (ref === undefined) return undefined;
@@ -89,7 +90,7 @@ export function openKeys(ref: string | undefined): MasterKeys | undefined {
     try {
       keys = readKeys(file);
     } catch {
-      // Half written, or away for a moment: what was read goes on, and the next start says what is wrong.
+      // The file is half written or missing for a moment: keep the keys already read; the next start reports the fault.
     }
   };
   const currentId = (): string => {
@@ -111,14 +112,14 @@ export function openKeys(ref: string | undefined): MasterKeys | undefined {
   };
 }
 
-/** The same, for what is of no use without. @throws ConnectorError KEYS_INVALID */
+/** The same, for parts that need keys. @throws ConnectorError KEYS_INVALID */
 export function requireKeys(ref: string | undefined): MasterKeys {
   const keys = openKeys(ref);
   if (keys === undefined) throw invalid('is not set, and nothing is encrypted: set it to file:PATH');
   return keys;
 }
 
-/** For what is encrypted where this process has no key for it; `but` says of HIREBRIDGE_KEYS what is wrong. */
+/** The error for a value whose key this process lacks; `but` says what is wrong with HIREBRIDGE_KEYS. */
 export function keyMissing(keyId: string, but = 'is not set: name the file that has it'): ConnectorError {
   return new ConnectorError({
     code: 'KEY_MISSING',
@@ -127,7 +128,7 @@ export function keyMissing(keyId: string, but = 'is not set: name the file that 
   });
 }
 
-/** Adds a key to the file, after all others, and makes the file where there is none. */
+/** Appends a key to the file, and creates the file if necessary. */
 export function addKey(ref: string | undefined, day: string): { file: string; keyId: string; isFirst: boolean } {
   const file = fileOf(ref ?? '');
   const isFirst = !existsSync(file);
