@@ -16,7 +16,7 @@ import type { Registry } from 'prom-client';
 const EVERY_MS = 60_000;
 const MOST_MS = 30_000;
 
-/** Sends the figures of `/metrics` as they are, every minute (OTEL_METRIC_EXPORT_INTERVAL). Gives how to end. */
+/** Sends the metrics of `/metrics` unchanged every minute (OTEL_METRIC_EXPORT_INTERVAL). Returns how to stop it. */
 export function sendMetrics(registry: Registry, resource: Resource): () => Promise<void> {
   const everyMs = Number(process.env['OTEL_METRIC_EXPORT_INTERVAL'] ?? '') || EVERY_MS;
   const reader = new PeriodicExportingMetricReader({
@@ -28,7 +28,7 @@ export function sendMetrics(registry: Registry, resource: Resource): () => Promi
   return () => reader.shutdown();
 }
 
-/** Counted once, by prom-client, whoever asks: a second set of instruments beside it would drift apart from it. */
+/** Uses prom-client's counts for all readers: a second set of instruments would drift apart from it. */
 function producerOf(registry: Registry, resource: Resource): MetricProducer {
   const startTime = millisToHrTime(performance.timeOrigin);
   return {
@@ -41,7 +41,7 @@ function producerOf(registry: Registry, resource: Resource): MetricProducer {
   };
 }
 
-/** As prom-client gives it; its own types leave out what a histogram's values carry. */
+/** prom-client's output; its own types leave out some members of a histogram's values. */
 interface Counted {
   name: string;
   help: string;
@@ -62,7 +62,7 @@ function toMetricData({ name, help, type, values }: Counted, times: Times): Metr
   return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms(name, values, times) };
 }
 
-/** Prometheus counts every bucket with those below it, as values of their own; OTLP wants each apart, in one point. */
+/** Prometheus' buckets include the smaller ones, as separate values; OTLP wants separate counts in one point. */
 function histograms(name: string, values: Counted['values'], times: Times): DataPoint<Histogram>[] {
   const series = Map.groupBy(values, ({ labels: { le: _bound, ...labels } }) => JSON.stringify(labels));
   return [...series.values()].map((own) => {

@@ -46,7 +46,7 @@ import type { Asked, Part, Telemetry } from './telemetry.ts';
 
 const CLOSE_MS = 2_000;
 
-/** Loads the SDK of OpenTelemetry and installs it. What it is set to, OTEL_* says; it reads that itself. */
+/** Loads and installs OpenTelemetry's SDK, which reads its settings from OTEL_* itself. */
 export async function sendTelemetry(part: Part, registry: Registry, asked: Asked): Promise<Telemetry> {
   const resource = resourceOf(part);
   const closers: (() => Promise<void>)[] = [];
@@ -75,7 +75,7 @@ export async function sendTelemetry(part: Part, registry: Registry, asked: Asked
   return { ...telemetry, temporal: temporalTelemetry(processor, resource, rootOf) };
 }
 
-/** Named as the part, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise. */
+/** Named after the part, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise. */
 function resourceOf(part: Part): Resource {
   const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
   const own = resourceFromAttributes({ 'service.name': `hirebridge-${part}`, 'service.version': version });
@@ -85,7 +85,7 @@ function resourceOf(part: Part): Resource {
 
 type IdGenerator = RandomIdGenerator & { next(place: TracePlace | undefined): void };
 
-/** Random ids, but for a span whose place others have to know: it is told directly before it begins. */
+/** Random ids, except for a span whose place others must know: that place is set directly before the span begins. */
 function createIdGenerator(): IdGenerator {
   const random = new RandomIdGenerator();
   let place: TracePlace | undefined;
@@ -98,9 +98,9 @@ function createIdGenerator(): IdGenerator {
 
 const KINDS = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER } as const;
 
-/** `rootOf`: below what everything done about a hire hangs, whoever noted that root and when. */
+/** `rootOf`: the parent of all spans about a hire, whichever process records that root, and whenever. */
 function createTracing(tracer: Tracer, ids: IdGenerator): { tracing: Tracing; rootOf: (hire: TracedHire) => Context } {
-  /** A root at its own place. The sampler decides by the trace's id, so every process decides the same. */
+  /** A root at its own place. The sampler decides by trace id, so every process decides the same. */
   function rootAt(name: string, options: object, place: TracePlace): Span {
     ids.next(place);
     try {
@@ -155,7 +155,7 @@ function attributesOf(facts: Facts = {}): Attributes {
   return facts;
 }
 
-/** Temporal's interceptors note an error's message and stack, which may quote a value. Only its kind is sent. */
+/** Temporal's interceptors record an error's message and stack, which may quote a value. Only its kind is sent. */
 function withoutMessages(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(withoutMessage), done),
@@ -174,7 +174,7 @@ function withoutMessage(span: ReadableSpan): ReadableSpan {
   });
 }
 
-/** The code alone: messages of errors that are not ours may quote a value. */
+/** Only the code: messages of foreign errors may quote a value. */
 function fail(span: Span, error: unknown): void {
   failAs(span, isConnectorError(error) ? error.code : error instanceof Error ? error.name : 'Error');
 }

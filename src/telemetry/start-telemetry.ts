@@ -5,8 +5,9 @@ import type { Asked, Part, Telemetry } from './telemetry.ts';
 const EXPORTERS = ['otlp', 'none', ''];
 
 /**
- * Reads what OTEL_* asks for. Something is sent only where an exporter or an endpoint is named: without either, the
- * specification's default would have every installation call localhost. @throws ConnectorError TELEMETRY_CONFIG_INVALID
+ * What OTEL_* requests. Nothing is sent unless an exporter or an endpoint is named: by the specification's default,
+ * every installation would call localhost.
+ * @throws ConnectorError TELEMETRY_CONFIG_INVALID
  */
 export function askedTelemetry(env: NodeJS.ProcessEnv = process.env): Asked {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return { traces: false, metrics: false };
@@ -17,7 +18,7 @@ export function askedTelemetry(env: NodeJS.ProcessEnv = process.env): Asked {
 
 function isAsked(env: NodeJS.ProcessEnv, signal: 'TRACES' | 'METRICS'): boolean {
   const exporter = env[`OTEL_${signal}_EXPORTER`]?.trim();
-  // Prometheus fetches what it wants from /metrics; there is nothing to send.
+  // Prometheus fetches /metrics itself, so there is nothing to send.
   if (signal === 'METRICS' && exporter === 'prometheus') return false;
   if (exporter !== undefined && !EXPORTERS.includes(exporter))
     throw invalid(`OTEL_${signal}_EXPORTER`, `is not one of otlp, none${signal === 'METRICS' ? ', prometheus' : ''}`);
@@ -48,7 +49,7 @@ function invalid(name: string, what: string): ConnectorError {
   });
 }
 
-/** Begins to send what OTEL_* asks for; undefined where it asks for nothing, and then nothing is loaded. */
+/** Starts to send what OTEL_* requests; undefined if nothing, and then nothing is loaded. */
 export async function startTelemetry(part: Part, registry: Registry): Promise<Telemetry | undefined> {
   const asked = askedTelemetry();
   if (!asked.traces && !asked.metrics) return undefined;

@@ -2,22 +2,22 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
 import type { TracePlace } from '../trace.ts';
 
-/** What a process that sends traces or metrics hands to Temporal, and ends with. */
+/** What a process with telemetry passes to Temporal, and closes at its end. */
 export interface Telemetry {
-  /** Absent where only metrics are sent. */
+  /** Absent if only metrics are sent. */
   temporal?: TemporalTelemetry;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends the rest, for at most two seconds. */
   close(): Promise<void>;
 }
 
-/** Temporal's own interceptors: the trace goes through its headers. */
+/** Temporal's own interceptors, which pass the trace in headers. */
 export interface TemporalTelemetry {
   client: WorkflowClientInterceptor;
   activity: NonNullable<WorkerInterceptors['activity']>;
   sinks: InjectedSinks<SpanSinks>;
 }
 
-/** A span as a workflow tells it; times in ms since 1970, `failed` the kind of error with which it ended. */
+/** A span from a workflow; times in ms since 1970, `failed` the kind of error with which it ended. */
 export interface WorkflowSpan {
   name: string;
   place: TracePlace;
@@ -27,13 +27,13 @@ export interface WorkflowSpan {
   failed: string | undefined;
 }
 
-/** How spans leave the sandbox of workflows; a type, because Temporal asks for an index signature. */
+/** The way for spans out of the workflow sandbox; a type, because Temporal requires an index signature. */
 export type SpanSinks = { spans: { ended(span: WorkflowSpan): void } };
 
-/** A part of the program, as `service.name` has it: hirebridge-worker. */
+/** A part of the program, in `service.name`: hirebridge-worker. */
 export type Part = 'serve' | 'worker' | 'console';
 
-/** What the environment asks for, by the names that OpenTelemetry gives. */
+/** What the environment requests, by OpenTelemetry's names. */
 export interface Asked {
   traces: boolean;
   metrics: boolean;

@@ -19,7 +19,7 @@ import type { WorkflowInfo } from '@temporalio/workflow';
 import type { TracedHire } from '../trace.ts';
 import type { TemporalTelemetry, WorkflowSpan } from './telemetry.ts';
 
-/** Temporal's interceptors for client and activities. `rootOf`: below what the spans of a hire hang. */
+/** Temporal's interceptors for client and activities. `rootOf`: the parent of a hire's spans. */
 export function temporalTelemetry(
   processor: SpanProcessor,
   resource: Resource,
@@ -35,8 +35,8 @@ export function temporalTelemetry(
 }
 
 /**
- * Temporal's own, told where the activity belongs. One of a hire is in the hire's trace, also where the workflow was
- * started by a command that traces nothing; any other begins a trace where its workflow is in none.
+ * Temporal's own interceptor, with the right trace for the activity. A hire's activity belongs to the hire's trace,
+ * even if a command without telemetry started the workflow; any other begins a trace if its workflow has none.
  */
 function activityInterceptor(ctx: ActivityContext, rootOf: (hire: TracedHire) => Context) {
   const own = new OpenTelemetryActivityInboundInterceptor(ctx);
@@ -52,7 +52,7 @@ function activityInterceptor(ctx: ActivityContext, rootOf: (hire: TracedHire) =>
   };
 }
 
-/** As `hireWorkflowId` makes it: INSTALLATION/hire/TENANT/JOB CANDIDATE. */
+/** Parses an id of `hireWorkflowId`: INSTALLATION/hire/TENANT/JOB CANDIDATE. */
 function hireOf(workflowId: string): TracedHire | undefined {
   const [, installationId, tenantId, jobCandidateId] = /^([^/]+)\/hire\/([^/]+)\/([^/]+)$/.exec(workflowId) ?? [];
   if (installationId === undefined || tenantId === undefined || jobCandidateId === undefined) return undefined;
@@ -75,7 +75,7 @@ function headerOf(at: Context): Headers {
   return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
 }
 
-/** A workflow's span in the form of the SDK. */
+/** A workflow's span in the SDK's form. */
 function fromWorkflow(span: WorkflowSpan, { workflowId, runId, workflowType }: WorkflowInfo, resource: Resource) {
   const { name, place, parentSpanId, failed } = span;
   const [startTime, endTime] = [millisToHrTime(span.startedAt), millisToHrTime(span.endedAt)];

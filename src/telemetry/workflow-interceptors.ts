@@ -9,35 +9,35 @@ import type { TracePlace } from '../trace.ts';
 import type { SpanSinks } from './telemetry.ts';
 
 /**
- * Bundled with the workflows. It makes spans where the start of a workflow brought a trace, and does nothing elsewhere.
- * It makes no command, waits for nothing and takes no random number, so histories replay with and without.
+ * Bundled with the workflows. It makes spans if the start of a workflow brought a trace, and otherwise does nothing. It
+ * makes no command, waits for nothing and takes no random number, so histories replay with and without it.
  *
- * Temporal's own interceptor brings an SDK of OpenTelemetry into the sandbox, whose modules are evaluated anew for each
- * workflow: 6.9 ms of CPU instead of 1.4, and a bundle twice as large. Ids and times are all that is needed here; the
- * SDK outside makes spans of them.
+ * Temporal's own interceptor brings OpenTelemetry's SDK into the sandbox, whose modules are evaluated for each
+ * workflow: 6.9 ms of CPU instead of 1.4, and a bundle twice as large. Only ids and times are needed here; the SDK
+ * outside makes spans of them.
  */
 
-/** Where Temporal's interceptors of clients and activities put and look for a trace. */
+/** The header in which Temporal's interceptors of clients and activities put a trace. */
 const TRACE_HEADER = '_tracer-data';
-/** Version, trace, span and flags, the last of which says that the trace is sampled. */
+/** Version, trace, span and flags; an odd last digit means that the trace is sampled. */
 const SAMPLED = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f][13579bdf]$/;
 
 const { spans } = proxySinks<SpanSinks>();
 
-/** Of each workflow by itself. */
+/** Each workflow gets its own. */
 export const interceptors = (): WorkflowInterceptors => {
-  /** Below what everything in this run hangs. */
+  /** The parent of all spans in this run. */
   let run: TracePlace | undefined;
   let made = 0;
 
-  /** Of the run's own id, which is random: a span has the same id when the workflow is replayed. */
+  /** Derived from the run's id, which is random: a span has the same id when the workflow is replayed. */
   function placeBelow({ traceId }: TracePlace): TracePlace {
     made += 1;
     const own = BigInt(`0x${workflowInfo().runId.replaceAll('-', '').slice(-16)}`) ^ BigInt(made);
     return { traceId, spanId: own.toString(16).padStart(16, '0') };
   }
 
-  /** Makes a span of what `go` does with the headers that carry it. */
+  /** Makes a span of `go`, and gives it the headers that carry the span. */
   function inSpan<Result>(name: string, headers: Headers, go: (headers: Headers) => Promise<Result>): Promise<Result> {
     const parent = run;
     if (parent === undefined) return go(headers);
@@ -46,7 +46,7 @@ export const interceptors = (): WorkflowInterceptors => {
     const end = (failed?: string) =>
       spans.ended({ name, place, parentSpanId: parent.spanId, startedAt, endedAt: Date.now(), failed });
     const going = go({ ...headers, ...headersAt(place) });
-    // Beside the promise, not in its way: what follows it comes no step later than without a span.
+    // Attached beside the promise: code that awaits it continues no later than without a span.
     going.then(
       () => end(),
       (error: unknown) => end(error instanceof Error ? error.name : 'Error'),
@@ -58,8 +58,8 @@ export const interceptors = (): WorkflowInterceptors => {
     inbound: [
       {
         /**
-         * The span of a run ends as it begins: a hire may take weeks, and until then everything in its trace would hang
-         * below a span that nobody has.
+         * The span of a run ends when it begins: a hire may take weeks, and until then all spans of its trace would
+         * have a parent that was never sent.
          */
         execute(input, next) {
           const from = placeIn(input.headers);
@@ -76,7 +76,7 @@ export const interceptors = (): WorkflowInterceptors => {
       {
         scheduleActivity: (input, next) =>
           inSpan(`StartActivity:${input.activityType}`, input.headers, (headers) => next({ ...input, headers })),
-        /** It never returns, so that the next run hangs below this one. */
+        /** It never returns; the headers make the next run a child of this one. */
         continueAsNew: (input, next) => {
           const headers = run === undefined ? input.headers : { ...input.headers, ...headersAt(run) };
           return next({ ...input, headers });
