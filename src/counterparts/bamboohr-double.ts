@@ -14,23 +14,23 @@ import {
 } from './bamboohr-records.ts';
 
 export const API_KEY = 'bamboo-test-0123456789';
-/** The customer's own field for our reference. */
+/** The customer's custom field for our reference. */
 export const REFERENCE_FIELD = 'customHirebridgeReference';
 
-/** A BambooHR company with state, which the vendor's document does not have. */
+/** A BambooHR company with state; the vendor's document offers only single answers. */
 export interface BambooDouble {
   url: string;
   company: BambooCompany;
-  /** `revoked`: no key is good any more; `throttled`: every call is one too many. */
+  /** `revoked`: no key works any more; `throttled`: every call exceeds the limit. */
   mood: 'revoked' | 'throttled' | 'well';
-  /** Requests so far. */
+  /** Number of requests so far. */
   requests: number;
-  /** Drops every connection, is away for a moment and comes back at the same address. */
+  /** Drops every connection, is down for a moment, and comes back at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Fields that the customer made. */
+/** Custom fields of the customer. */
 export const CUSTOM_FIELDS: readonly string[] = Array.from({ length: 400 }, (_, at) => `customField${at + 1}`);
 
 const FIELDS = [
@@ -130,7 +130,7 @@ async function answer(company: BambooCompany, asked: Asked): Promise<BambooAnswe
   return { status: 200, body: { id, ...Object.fromEntries(wanted.map((name) => [name, readAs(employee, name)])) } };
 }
 
-/** Exclusive, though nobody says so: a client must not rely on the other. */
+/** Excludes `since` itself, although that is undocumented: clients must not rely on it being included. */
 function changedSince({ changed }: BambooCompany, since: string): BambooAnswer {
   const after = [...changed].filter(([, { lastChanged }]) => Date.parse(lastChanged) > Date.parse(since));
   const latest =
@@ -164,19 +164,19 @@ const LISTS = [
   },
 ];
 
-/** Written as dateOfBirth, read as birthDate. */
+/** Written as dateOfBirth, but read as birthDate. */
 function readAs(employee: Record<string, string>, name: string): string | null {
   return employee[name === 'birthDate' ? 'dateOfBirth' : name] ?? null;
 }
 
 const FIRST_ID = 40_500;
 
-/** The answer has no body; where the employee is stands in Location, in two shapes by turns. */
+/** The answer has no body; Location has the employee's address, alternating between two forms. */
 function create(company: BambooCompany, body: Record<string, unknown>): BambooAnswer {
   if (!body['firstName'] || !body['lastName'])
     return { status: 400, headers: { 'X-BambooHR-Error-Message': 'First and last name are required' } };
   const { employees } = company;
-  // The id of a record that HR deleted is not given again.
+  // The id of a deleted record is not used again.
   const known = [...employees.keys(), ...company.changed.keys()].map(Number);
   const made = Math.max(FIRST_ID - 1, ...known) + 1 - FIRST_ID;
   const id = String(FIRST_ID + made);
@@ -231,7 +231,7 @@ function search({ employees }: BambooCompany, body: Record<string, unknown>): Ba
   return { status: 200, body: { data, links: { next: null, prev: null }, meta } };
 }
 
-/** `a eq 'x'` and `a in ('x','y')`, joined by `or`; compared with case, as a database may. */
+/** `a eq 'x'` and `a in ('x','y')`, joined by `or`; case-sensitive, as a database may be. */
 function parseFilter(filter: string): (row: Record<string, string>) => boolean {
   const terms = [...filter.matchAll(/([\w.]+) (?:eq|in) (\((?:'(?:[^']|'')*',?)+\)|'(?:[^']|'')*')/g)].map(
     ([, name = '', values = '']) => ({

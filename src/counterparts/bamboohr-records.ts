@@ -1,10 +1,10 @@
-/** What a company holds. */
+/** The records of a company. */
 export interface BambooCompany {
   employees: Map<string, Record<string, string>>;
   changed: Map<string, { action: 'Inserted' | 'Updated' | 'Deleted'; lastChanged: string }>;
-  /** Rows of the table of employment statuses, by employee. */
+  /** Rows in the table of employment statuses, by employee. */
   statuses: Map<string, Record<string, string>[]>;
-  /** Rows of the table of jobs, by employee. */
+  /** Rows in the table of jobs, by employee. */
   jobs: Map<string, Record<string, string>[]>;
   files: Map<string, { id: number; name: string; bytes: Buffer }[]>;
 }
@@ -13,7 +13,7 @@ export interface Asked {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** The JSON sent; empty where it is none. */
+  /** The JSON body; empty if it is not JSON. */
   body: Record<string, unknown>;
   raw: Buffer;
   type: string;
@@ -25,15 +25,15 @@ export interface BambooAnswer {
   body?: unknown;
 }
 
-/** The section that files of employees go to. */
+/** The section for employees' files. */
 export const FILE_CATEGORY = 16;
 
-/** To the second, as the vendor's examples have it. */
+/** With a precision of seconds, as in the vendor's examples. */
 export function markChanged({ changed }: BambooCompany, id: string, action: 'Inserted' | 'Updated' | 'Deleted'): void {
   changed.set(id, { action, lastChanged: `${new Date().toISOString().slice(0, 19)}+00:00` });
 }
 
-/** As somebody imports them. */
+/** Adds people as an import would. */
 export function addPeople(company: BambooCompany, count: number): string[] {
   const ids = Array.from({ length: count }, () => {
     const size = company.employees.size;
@@ -46,13 +46,13 @@ export function addPeople(company: BambooCompany, count: number): string[] {
   return ids;
 }
 
-/** All within one second, as one import is. */
+/** Edits all within one second, as an import would. */
 export function touchPeople(company: BambooCompany, ids: readonly string[]): void {
   const lastChanged = `${new Date().toISOString().slice(0, 19)}+00:00`;
   for (const id of ids) company.changed.set(id, { action: 'Updated', lastChanged });
 }
 
-/** A row counts from its date on. */
+/** A row is valid from its date on. */
 export function statusAnswer(
   company: BambooCompany,
   { id, rest }: { id: string; rest: string },
@@ -72,7 +72,7 @@ export function statusAnswer(
   return { status: 200 };
 }
 
-/** Over the row that is named, or as a new one. */
+/** Replaces the named row, or adds a new one. */
 function writeRow(
   table: Map<string, Record<string, string>[]>,
   { id, rowId }: { id: string; rowId: string | undefined },
@@ -87,7 +87,7 @@ function writeRow(
 
 const JOB_FIELDS = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
 
-/** Written with the employee, they stand in the row that counts, or in one of the day of hire. */
+/** Job fields written with the employee go to the row that is valid, or to a new one on the day of hire. */
 export function noteJob(company: BambooCompany, id: string, body: Record<string, unknown>): void {
   const fields = Object.entries(body).filter(([name]) => JOB_FIELDS.includes(name));
   if (fields.length === 0) return;
@@ -99,7 +99,7 @@ export function noteJob(company: BambooCompany, id: string, body: Record<string,
   else Object.assign(latest, values);
 }
 
-/** A new row holds what was sent and nothing else; the employee shows the latest one, also before its day. */
+/** A new row holds only what was sent; the employee shows the latest row, even before its day. */
 export function jobAnswer(
   company: BambooCompany,
   { id, rest }: { id: string; rest: string },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The headers that BambooHR sends with a webhook. */
+/** The headers of a BambooHR webhook. */
 export function signWebhook(payload: Buffer, key: string, at: number): Record<string, string> {
   const stamp = String(Math.floor(at / 1_000));
   const signature = createHmac('sha256', key)
@@ -9,7 +9,7 @@ export function signWebhook(payload: Buffer, key: string, at: number): Record<st
   return { 'x-bamboohr-signature': signature, 'x-bamboohr-timestamp': stamp };
 }
 
-/** Event-based, about the first of them alone, and field-based. */
+/** An event-based payload about the first employee, and a field-based one about all. */
 export function webhookPayloads(ids: readonly string[]): Buffer[] {
   const timestamp = '2026-01-31T18:42:00+0000';
   const [employeeId] = ids;

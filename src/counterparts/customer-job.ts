@@ -12,23 +12,23 @@ import { startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 
-/** What the customer's people decide about a request that makes an employee. */
+/** The customer's decision about a request for a new employee. */
 export type Decision = 'create' | 'wait' | { reject: string };
 
 /**
- * The customer's own job, written with its own tools: gpg decrypts, Postgres' COPY reads the requests and writes
- * results and rosters, a sequence numbers the employees.
+ * The customer's own job, built from independent tools: gpg decrypts, Postgres' COPY reads requests and writes results
+ * and rosters, and a sequence numbers the employees.
  */
 export interface CustomerJob {
-  /** Its OpenPGP public key, and the private one that only it has. */
+  /** Its OpenPGP public key; only the job has the private one. */
   publicKey: string;
-  /** Our public key, where results and rosters are encrypted to us. */
+  /** Our public key, if results and rosters are to be encrypted. */
   encryptTo?: string;
   decide: (requestId: string) => Decision;
   /** Takes every ready request, then writes results and a roster. */
   run(): Promise<void>;
   writeRoster(): Promise<string>;
-  /** A statement in its database. */
+  /** Runs a statement in its database. */
   sql<T = Record<string, unknown>>(statement: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ const SCHEMA = `
   create table said (n int generated always as identity, request_id text, status text, employee_id text,
     employee_number text, error text, shown boolean default false);`;
 
-/** Works on the folders under `root`, on a Postgres of its own where none is given. */
+/** Works on the folders under `root`, with its own Postgres unless one is given. */
 export async function startCustomerJob(root: string, shared?: TestPostgres): Promise<CustomerJob> {
   await ensurePackages('gnupg');
   const postgres = shared ?? (await startPostgres());
@@ -55,7 +55,7 @@ export async function startCustomerJob(root: string, shared?: TestPostgres): Pro
   await client.connect();
   await client.query(SCHEMA);
   const desk = await mkdtemp(join(tmpdir(), 'hirebridge-customer-'));
-  // Postgres reads and writes there as another user.
+  // Postgres runs as another user and reads and writes there.
   await chmod(desk, 0o777);
   const publicKey = await makeKeyring(join(desk, 'keys'));
   const office: Office = { root, desk, client, written: 0 };
@@ -82,7 +82,7 @@ export async function startCustomerJob(root: string, shared?: TestPostgres): Pro
   return job;
 }
 
-/** The job as a scheduler starts it, wherever requests are ready, until it is told to end. */
+/** Runs the job whenever requests are ready, like a scheduler, until told to stop. */
 export async function takeRequests(root: string, job: CustomerJob, ended: AbortSignal): Promise<void> {
   for (; !ended.aborted; await pause(300)) if ((await readyRequests(root)).length > 0) await job.run();
 }
@@ -109,7 +109,7 @@ async function readyRequests(root: string): Promise<string[]> {
   return inOrder.map(({ name }) => name.slice(0, -'.ready'.length));
 }
 
-/** A request that waits for a person stays where it is. */
+/** A request that waits for a person's decision stays in place. */
 async function takeRequest(office: Office, name: string, { decide }: CustomerJob): Promise<void> {
   const { root, desk } = office;
   const id = name.replace(/\.[0-9a-f]{12}\.csv(?:\.pgp)?$/, '');
@@ -133,7 +133,7 @@ async function unseal({ desk }: Office, sealed: string, plain: string): Promise<
   else await writeFile(plain, await readFile(sealed));
 }
 
-/** What stands beside the row goes into the employee's record, if it is what the row says. */
+/** Puts the document beside the row into the employee's record, if it matches the row. */
 async function fileDocument(office: Office): Promise<void> {
   const { root, desk, client } = office;
   const { rows } = await client.query<Record<string, string>>('select * from incoming');
@@ -149,7 +149,7 @@ async function fileDocument(office: Office): Promise<void> {
   await rm(plain);
 }
 
-/** COPY judges the file; a column that nobody has seen before becomes one of the employees. */
+/** COPY checks the file; an unknown column is added to the employees. */
 async function readInto(client: pg.Client, file: string): Promise<void> {
   const header = (await readFile(file, 'utf8')).split('\r\n', 1)[0] ?? '';
   const columns = header.replaceAll('"', '').split(',');
@@ -202,7 +202,7 @@ async function writeResults(office: Office, job: CustomerJob): Promise<void> {
   await office.client.query('update said set shown = true');
 }
 
-/** Under a name that sorts by time; the ready file last. */
+/** The name sorts by time; the ready file is written last. */
 async function writeTable(office: Office, job: CustomerJob, folder: string, query: string): Promise<string> {
   const { root, desk, client } = office;
   office.written += 1;

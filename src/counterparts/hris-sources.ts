@@ -11,24 +11,24 @@ import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.
 /** An employee in the HR system's own records. */
 export interface OwnEmployee {
   id: string;
-  /** The id where it gives no numbers. */
+  /** The id, if it assigns no numbers. */
   number: string;
-  /** What the connector left there: `<partner company>:<candidate id>`. */
+  /** The connector's reference: `<partner company>:<candidate id>`. */
   reference: string | null;
   email: string | null;
 }
 
-/** An HR system that one customer has. */
+/** A customer's HR system. */
 export interface CustomerHris {
-  /** `hris:` of the tenant file, without the connection. */
+  /** `hris:` in the tenant file, without the connection. */
   settings: Record<string, unknown>;
-  /** What the partner is told as Employee ID: the number, unless the HR system gives none. */
+  /** What is sent to the partner as Employee ID: the number, unless the HR system assigns none. */
   employeeId?: 'id';
   /** The secrets that `settings` refers to. */
   env: NodeJS.ProcessEnv;
-  /** From its own records, past everything that the connector uses. */
+  /** From its own records, bypassing all that the connector uses. */
   employees(): Promise<OwnEmployee[]>;
-  /** HR deletes a record, or joins it with another one that stays. */
+  /** Deletes a record, or merges it into another, as HR would. */
   remove?(id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface HrisSource {
   stop(): Promise<void>;
 }
 
-/** Kinds beside `sql`, whose tables need no counterpart. */
+/** Kinds other than `sql`, whose tables need no counterpart. */
 export const hrisSources = {
   tryton: startTrytons,
   sftp: startSftps,
@@ -48,7 +48,7 @@ export const hrisSources = {
   odoo: startOdoos,
 } as const satisfies Record<string, () => Promise<HrisSource>>;
 
-/** One installation; each customer has a copy of its database behind a server of its own. */
+/** One installation; each customer has a copy of its database with its own server. */
 async function startTrytons(): Promise<HrisSource> {
   const base = await startTryton();
   return {
@@ -67,7 +67,7 @@ async function startTrytons(): Promise<HrisSource> {
   };
 }
 
-/** From its tables, past the server. */
+/** Reads its tables, bypassing the server. */
 async function readTryton({ sql }: Pick<TrytonServer, 'sql'>): Promise<OwnEmployee[]> {
   const rows = await sql(`select employee.id::text as id, party.code as number,
       (select code from party_identifier where party = party.id order by id limit 1) as reference,
@@ -77,7 +77,7 @@ async function readTryton({ sql }: Pick<TrytonServer, 'sql'>): Promise<OwnEmploy
   return rows as OwnEmployee[];
 }
 
-/** As for Tryton. It gives no numbers. */
+/** Like Tryton, but without employee numbers. */
 async function startOdoos(): Promise<HrisSource> {
   const base = await startOdoo();
   return {
@@ -88,7 +88,7 @@ async function startOdoos(): Promise<HrisSource> {
         settings: { kind: 'odoo', url, database, ...login, allowPrivateAddress: true },
         employeeId: 'id',
         env: { COUNTERPART_ODOO_PASSWORD: ODOO_PASSWORD },
-        // The administrator was an employee before anybody was hired.
+        // The administrator is an employee from the start, so leave them out.
         employees: async () =>
           (await sql(`select employee.id::text as id, employee.id::text as number, x_hirebridge as reference, home.email
             from hr_employee as employee left join res_partner as home on home.id = employee.address_home_id
@@ -100,7 +100,7 @@ async function startOdoos(): Promise<HrisSource> {
   };
 }
 
-/** A server for each customer, and the customer's job behind it; the jobs share one Postgres. */
+/** A server for each customer, with the customer's job; the jobs share one Postgres. */
 async function startSftps(): Promise<HrisSource> {
   const postgres = await startPostgres();
   return {

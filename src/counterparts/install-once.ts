@@ -10,8 +10,8 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 
 /**
- * A folder of this name in the user's cache, filled by `install` the first time; processes that need it at once share
- * one installation. What a killed process left behind is made anew.
+ * A folder of this name in the user's cache, filled by `install` the first time; concurrent processes share one
+ * installation. The rest of a killed installation is replaced.
  */
 export async function installOnce(name: string, install: (folder: string) => Promise<void>): Promise<string> {
   const base = dirname(cacheFolder(process.env));
@@ -36,7 +36,7 @@ export async function installOnce(name: string, install: (folder: string) => Pro
   return folder;
 }
 
-/** Packages of PyPI, exact versions, in an environment of their own; the folder of their commands. */
+/** Exact versions of PyPI packages in their own environment; returns the folder of their commands. */
 export async function installPython(name: string, requirements: readonly string[]): Promise<string> {
   const folder = await installOnce(name, async (place) => {
     const make = () => run('python3', ['-m', 'venv', place]);
@@ -50,7 +50,7 @@ export async function installPython(name: string, requirements: readonly string[
   return join(folder, 'bin');
 }
 
-/** Starts a server that ends with this process, and waits until it answers; one that ends before says why. */
+/** Starts a server that ends with this process, and waits until it answers; fails with its output if it ends before. */
 export async function serveUntilAnswers(
   command: string,
   args: readonly string[],
@@ -66,7 +66,7 @@ export async function serveUntilAnswers(
   child.stderr?.on('data', listen);
   await until(`${command} answers`, async () => {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: ${said}`);
-    // The answer is read: a server that ends the connection under an unread one ends our process (undici's issue 5360).
+    // Read the answer: if the server closes the connection with an unread one, our process ends (undici's issue 5360).
     return fetch(url)
       .then((answer) => answer.arrayBuffer())
       .then(

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
 /**
- * A new database on this server, empty or a copy of `template`, to which nobody is connected; gives its URL. Copied by
- * files where the server can be told so (15 and later): a tenth of the time that a copy by its log takes.
+ * Creates a database on this server, empty or as a copy of `template`, which must have no connections; returns its URL.
+ * Copies files if the server supports it (15 and later): a tenth of the time of a copy through the log.
  */
 export async function newDatabase(serverUrl: string, template = 'template1'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
@@ -35,7 +35,7 @@ export function nameOf(databaseUrl: string): string {
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-/** Only a database that nobody is connected to can be copied. */
+/** Ends all connections first, because only a database without connections can be copied. */
 export async function copyOf(databaseUrl: string): Promise<string> {
   const server = Object.assign(new URL(databaseUrl), { pathname: '/postgres' }).href;
   const name = nameOf(databaseUrl);
@@ -43,7 +43,7 @@ export async function copyOf(databaseUrl: string): Promise<string> {
   return newDatabase(server, name);
 }
 
-/** A statement in a database; the rows. */
+/** Runs a statement in a database and returns the rows. */
 export function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]> {
   return connected(databaseUrl, async (client) => (await client.query(statement)).rows);
 }

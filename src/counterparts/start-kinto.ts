@@ -7,10 +7,10 @@ import { installPython, serveUntilAnswers } from './install-once.ts';
 
 export const KINTO_PASSWORD = 'kinto-test-0123456789';
 
-/** Kinto of PyPI, a store of records with an OpenAPI document; what one collection holds is a company's staff. */
+/** Kinto of PyPI, a record store with an OpenAPI document; one of its collections serves as a company's staff. */
 export interface KintoServer {
   url: string;
-  /** Its own OpenAPI document. */
+  /** The server's own OpenAPI document. */
   document(): Promise<string>;
   count(): Promise<number>;
   stop(): Promise<void>;

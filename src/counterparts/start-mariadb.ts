@@ -12,19 +12,19 @@ import { ensurePackages } from './ensure-packages.ts';
 
 const run = promisify(execFile);
 
-/** A throw-away MariaDB of Debian's. */
+/** A temporary MariaDB from Debian. */
 export interface MariadbServer {
-  /** A new database, as its administrator. */
+  /** Creates a database; its URL has the administrator's login. */
   newDatabase(): Promise<string>;
-  /** SIGKILL, and up again on the same port. */
+  /** Kills it with SIGKILL and restarts it on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** MariaDB refuses root unless it is told so. */
+/** MariaDB refuses to run as root without this option. */
 const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 
-/** With a pair of key and certificate it speaks TLS too. */
+/** Supports TLS if given a key and certificate. */
 export async function startMariadb(tls?: { key: Buffer; cert: Buffer }): Promise<MariadbServer> {
   await ensurePackages('mariadb-server');
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-mariadb-'));
@@ -32,7 +32,7 @@ export async function startMariadb(tls?: { key: Buffer; cert: Buffer }): Promise
   const made = ['--no-defaults', `--datadir=${data}`, ...asRoot];
   await run('mariadb-install-db', [...made, '--auth-root-authentication-method=normal', '--skip-test-db']);
   const port = await freePort();
-  // A table of 400 columns may be wider than a row can be; whether it fits is then decided by each row.
+  // A table of 400 columns may exceed the row size; without strict mode, that is checked for each row.
   const settings = [...(await tlsSettings(folder, tls)), '--innodb-strict-mode=OFF', `--socket=${folder}/socket`];
   const begin = () => serve([...made, ...settings, '--bind-address=127.0.0.1', `--port=${port}`]);
   let child = await begin();
@@ -60,7 +60,7 @@ async function tlsSettings(folder: string, tls: { key: Buffer; cert: Buffer } | 
   return [`--ssl-key=${key}`, `--ssl-cert=${cert}`];
 }
 
-/** Until it takes connections. */
+/** Resolves when it takes connections. */
 function serve(args: readonly string[]): Promise<ChildProcess> {
   const child = spawnTied('mariadbd', args);
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ function serve(args: readonly string[]): Promise<ChildProcess> {
   });
 }
 
-/** A statement on a connection of its own; the rows. */
+/** Runs a statement on its own connection and returns the rows. */
 export async function onMariadb<Row>(url: string, statement: RawBuilder<Row>): Promise<Row[]> {
   const database = openSqlDatabase(url);
   try {

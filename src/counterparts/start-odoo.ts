@@ -10,27 +10,27 @@ import { startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 
-/** Of the user `admin` of a new database. */
+/** Password of the user `admin` in a new database. */
 export const ODOO_PASSWORD = 'admin';
 
-/** Odoo 14 of Debian 11 with its HR application, on a Postgres of its own. */
+/** Odoo 14 of Debian 11 with its HR application, on its own Postgres. */
 export interface OdooServer {
   url: string;
   database: string;
-  /** As its own client would ask: the result of a method of a model. */
+  /** Calls a model's method as Odoo's own client would, and returns the result. */
   call<T>(model: string, method: string, args: unknown[], kwargs?: Record<string, unknown>): Promise<T>;
-  /** A statement in its database; the rows. */
+  /** Runs a statement in its database and returns the rows. */
   sql(statement: string): Promise<unknown[]>;
-  /** SIGKILL, and up again on the same port. */
+  /** Kills it with SIGKILL and restarts it on the same port. */
   restart(): Promise<void>;
-  /** Another server, on a copy of this database as it was when it was made. */
+  /** Starts another server on a copy of this database in its initial state. */
   fork(): Promise<Omit<OdooServer, 'fork'>>;
   stop(): Promise<void>;
 }
 
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
-/** Debian 11 is put into a folder of its own, and Odoo runs inside. @throws ConnectorError NO_ODOO where it cannot */
+/** Installs Debian 11 into its own folder and runs Odoo inside. @throws ConnectorError NO_ODOO if that is impossible */
 export async function startOdoo(): Promise<OdooServer> {
   const root = await installOnce('odoo-14-bullseye', install);
   const postgres = await startPostgres();
@@ -42,7 +42,7 @@ export async function startOdoo(): Promise<OdooServer> {
   const first = await begin(root, postgres, databaseUrl);
   await customize(first.call);
   const copyUrl = await copyOf(databaseUrl);
-  // Its connections were ended for the copy.
+  // Copying ended its connections.
   await first.restart();
   return {
     ...first,
@@ -68,7 +68,7 @@ function noOdoo(why: string, cause?: unknown): ConnectorError {
   return new ConnectorError({ code: 'NO_ODOO', action: 'reject', message: `Odoo cannot be installed: ${why}.`, cause });
 }
 
-/** Odoo looks itself up in /proc, which is there for it alone. */
+/** Odoo looks itself up in /proc, which is mounted only for it. */
 function argsOf(root: string, { url }: TestPostgres, more: readonly string[]): string[] {
   const inside = 'mount -t proc proc "$1/proc" && exec chroot "$@"';
   const database = ['--db_host', '127.0.0.1', '--db_port', new URL(url).port, '--db_user', 'odoo'];
@@ -109,7 +109,7 @@ async function begin(root: string, postgres: TestPostgres, databaseUrl: string):
   };
 }
 
-/** With its own way of calls by name and password, which the connector does not use. */
+/** Uses Odoo's calls with name and password, which the connector does not use. */
 function createCall(url: string, database: string): OdooServer['call'] {
   return async <T>(model: string, method: string, args: unknown[], kwargs = {}) => {
     const params = {
@@ -128,7 +128,7 @@ function createCall(url: string, database: string): OdooServer['call'] {
   };
 }
 
-/** The fields that a customer makes, and files that are kept where a copy of the database has them. */
+/** Creates the customer's fields, and keeps files in the database, so that copies contain them. */
 async function customize(call: OdooServer['call']): Promise<void> {
   const [model] = await call<number[]>('ir.model', 'search', [[['model', '=', 'hr.employee']]]);
   for (const [name, ttype, label] of [

@@ -13,21 +13,21 @@ const run = promisify(execFile);
 export interface TestPostgres {
   /** `postgres://postgres@127.0.0.1:PORT/postgres`, no password, superuser. */
   url: string;
-  /** Its files. */
+  /** The folder of its files. */
   cluster: string;
-  /** Of the server's first process. */
+  /** Process id of the server's first process. */
   pid(): number;
-  /** Ends it at once, as a crash does, and starts it again on the same port. */
+  /** Ends it at once, like a crash, and restarts it on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Settings of the server beside those of a throw-away one, or in their place. */
+  /** Server settings that add to or replace those of a temporary server. */
   settings?: Readonly<Record<string, string>>;
-  /** Where its files are made; a new folder among the temporary ones by default. */
+  /** Where to create its files; by default a new folder in the temporary directory. */
   parent?: string;
-  /** Files of a server that are put in place of an empty cluster; called with the folder to fill. */
+  /** Fills the given folder with a server's files in place of an empty cluster. */
   fill?: (cluster: string) => Promise<void>;
 }
 
@@ -37,8 +37,8 @@ interface Account {
 }
 
 /**
- * Starts a throw-away Postgres on 127.0.0.1: the npm package's binaries, else the system's. Works as root too (Postgres
- * refuses root, so it runs as `postgres` or `nobody`), needs no Docker, and ends with this process.
+ * Starts a temporary Postgres on 127.0.0.1: the npm package's binaries, otherwise the system's. Works as root too
+ * (Postgres refuses root, so it runs as `postgres` or `nobody`), needs no Docker, and ends with this process.
  */
 export async function startPostgres({
   settings,
@@ -82,7 +82,7 @@ interface Place {
   settingArgs: readonly string[];
 }
 
-/** Files that are copied belong to whoever copies them, and Postgres takes only its own. */
+/** Copied files belong to the copying user, and Postgres accepts only its own. */
 async function fillAs(account: Account | undefined, cluster: string, fill: (cluster: string) => Promise<void>) {
   await fill(cluster);
   if (account !== undefined) await run('chown', ['-R', `${account.uid}:${account.gid}`, cluster]);
@@ -90,7 +90,7 @@ async function fillAs(account: Account | undefined, cluster: string, fill: (clus
 }
 
 async function serve({ bin, cluster, cwd, identity, settingArgs }: Place, fixedPort?: number) {
-  // Another process may take the port between our look and Postgres' bind.
+  // Another process may take the port between our check and Postgres' bind.
   for (let attempt = 1; ; attempt += 1) {
     const port = fixedPort ?? (await freePort());
     const child = spawnTied(path.join(bin, 'postgres'), ['-D', cluster, '-p', String(port), ...settingArgs], {
@@ -114,7 +114,7 @@ const usual: Readonly<Record<string, string>> = {
   max_connections: '200',
 };
 
-/** Undefined when Postgres takes connections, else what it printed instead. */
+/** Undefined when Postgres takes connections, otherwise its output. */
 function untilReady(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let printed = '';
@@ -141,7 +141,7 @@ async function findBinaries(account: Account | undefined, folder: string): Promi
   throw new Error('No Postgres: `npm ci` brings one for this platform, or install your system’s postgresql package.');
 }
 
-/** The package's `bin` folder, its library links made when the install ran without scripts. */
+/** The package's `bin` folder; creates its library links if the install ran without scripts. */
 async function packagedBinaries(): Promise<string | undefined> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   let root: string;
@@ -183,13 +183,13 @@ async function unprivilegedAccount(): Promise<Account> {
       const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
-      // No such account: the next.
+      // No such account: try the next.
     }
   }
   throw new Error('Postgres refuses to run as root, and there is neither an account `postgres` nor `nobody`.');
 }
 
-/** A clone under /root cannot be entered by another account. */
+/** Another account cannot enter a clone under /root. */
 async function reachable(bin: string, account: Account | undefined): Promise<boolean> {
   if (account === undefined) return true;
   return run(path.join(bin, 'postgres'), ['--version'], { ...account, cwd: '/' }).then(

@@ -5,19 +5,19 @@ import { installPython, serveUntilAnswers } from './install-once.ts';
 
 export const SCIM_SERVER_TOKEN = 'scim-server-test-0123456789';
 
-/** A user as the server shows it. */
+/** A user in the server's form. */
 export type ScimUser = Record<string, unknown> & { id: string; externalId?: string; emails?: { value?: string }[] };
 
-/** scim2-server of PyPI: a SCIM server with users, filters and versions of its own. It keeps them in memory. */
+/** scim2-server of PyPI: an independent SCIM server with users, filters and versions, in memory. */
 export interface ScimServer {
   url: string;
-  /** As any other client of it would ask. */
+  /** Calls it as any other client would. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   users(): Promise<ScimUser[]>;
   stop(): Promise<void>;
 }
 
-/** Exact versions, so that a newer one changes no test by itself. */
+/** Exact versions, so that a newer one cannot change a test. */
 const REQUIREMENTS = [
   'scim2-server==0.8.3',
   'scim2-models==0.12.3',

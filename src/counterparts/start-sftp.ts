@@ -12,26 +12,26 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** An OpenSSH server of its own, with folders for requests, results and rosters. */
+/** A separate OpenSSH server with folders for requests, results and rosters. */
 export interface SftpServer {
   port: number;
-  /** Where its folders stand on the disk. */
+  /** The folders' place on disk. */
   root: string;
-  /** As `ssh-keygen -lf` prints it. */
+  /** In the form of `ssh-keygen -lf`. */
   hostKey: string;
   /** The user's private key. */
   privateKey: string;
   passphrase: string;
-  /** Takes the user's key away and ends what is open, until the returned function is called. */
+  /** Removes the user's key and ends open sessions, until the returned function is called. */
   revoke(): Promise<() => Promise<void>>;
-  /** SIGKILL for the server and every session, and up again on the same port. */
+  /** Kills the server and every session with SIGKILL, and restarts it on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const PASSPHRASE = 'sftp-test-0123456789';
 
-/** Debian's openssh-server, installed where it is missing. */
+/** Debian's openssh-server, installed if missing. */
 export async function startSftp(): Promise<SftpServer> {
   await ensurePackages('openssh-server', 'openssh-client');
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-sftp-'));
@@ -95,7 +95,7 @@ async function configure(folder: string, root: string, port: number): Promise<st
 }
 
 async function serve(config: string, port: number): Promise<ChildProcess> {
-  // Debian's start script makes it; without it sshd refuses to run.
+  // Debian's start script creates it; without it sshd refuses to run.
   await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
   const { stdout } = await run('/bin/sh', ['-c', 'PATH=$PATH:/usr/sbin command -v sshd']);
   const child = spawnTied(stdout.trim(), ['-D', '-e', '-f', config], { signal: 'SIGKILL' });
@@ -119,7 +119,7 @@ async function endAll(child: ChildProcess): Promise<void> {
   await endChild(child, 'SIGKILL');
 }
 
-/** Each session is a process of its own. */
+/** Each session has its own process. */
 async function endSessions({ pid }: ChildProcess): Promise<void> {
   const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({ stdout: '' }));
   for (const session of stdout.split(/\s+/)) if (session !== '') process.kill(Number(session), 'SIGKILL');

@@ -15,19 +15,19 @@ const run = promisify(execFile);
 
 export const TRYTON_PASSWORD = 'tryton-test-0123456789';
 
-/** A Tryton of its own on a Postgres of its own, with one company. */
+/** A Tryton on its own Postgres, with one company. */
 export interface TrytonServer {
   url: string;
   port: number;
   database: string;
   company: number;
-  /** As its own client would ask; the result of `model.…`. */
+  /** Calls it as its own client would; returns the result of `model.…`. */
   call<T>(method: string, ...params: unknown[]): Promise<T>;
-  /** A statement in its database; the rows. */
+  /** Runs a statement in its database and returns the rows. */
   sql(statement: string): Promise<unknown[]>;
-  /** SIGKILL, and up again on the same port. */
+  /** Kills it with SIGKILL and restarts it on the same port. */
   restart(): Promise<void>;
-  /** Another server, on a copy of this database as it was once it had its company. */
+  /** Starts another server on a copy of this database, in its state after the company was made. */
   fork(): Promise<Omit<TrytonServer, 'fork'>>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startTryton(): Promise<TrytonServer> {
   const first = await begin(postgres, databaseUrl);
   const company = await seed(first.call);
   const copyUrl = await copyOf(databaseUrl);
-  // Its connections were ended for the copy, and the next calls would still be given them.
+  // Copying ended its connections, which the next calls would still be given.
   await first.restart();
   return {
     ...first,
@@ -94,7 +94,7 @@ async function configure({ url }: TestPostgres, folder: string, port: number): P
   return config;
 }
 
-/** Its own tool makes the tables, and activates the module of companies. */
+/** Tryton's own tool creates the tables and activates the company module. */
 async function install(config: string, database: string, folder: string): Promise<void> {
   const password = join(folder, 'password');
   await writeFile(password, TRYTON_PASSWORD);
@@ -117,7 +117,7 @@ async function serve(config: string, url: string): Promise<ChildProcess> {
   return child;
 }
 
-/** A session for each call: tests end sessions. */
+/** Opens a session for each call, because tests end sessions. */
 function createCall(url: string, database: string): TrytonServer['call'] {
   const post = async (body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
     const answer = await fetch(`${url}/${database}/`, {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls until `met` gives a value that is not false or undefined; fails with what was seen last. */
+/** Polls until `met` returns a value other than false or undefined; fails with what was last seen. */
 export async function until<T>(
   what: string,
   met: () => Promise<T | false | undefined>,
