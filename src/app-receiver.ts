@@ -24,18 +24,18 @@ export interface RunReceiverOptions extends Places {
 export interface RunningReceiver {
   url: string;
   healthUrl: string;
-  /** Rejects when the tenants of a first start turn out invalid after all. */
+  /** Rejects if the tenants of a first start turn out to be invalid. */
   failed: Promise<never>;
-  /** In less than five seconds, although the store hangs. */
+  /** Takes less than five seconds, even if the store hangs. */
   close(): Promise<void>;
 }
 
-/** Two seconds for deliveries in flight, and what the store needs to close. */
+/** Two seconds for deliveries in flight, plus the store's time to close. */
 const CLOSE_MS = 4_000;
 
 /**
- * The receiver as a process. It listens first and loads the rest (store, tenants, drivers: most of its start-up) while
- * the first deliveries wait: the partner's retries end after 1.4 s, and a closed port uses that time up.
+ * The receiver as a process. It listens first and loads the rest (store, tenants, drivers: most of its start) while the
+ * first deliveries wait: the partner's retries end after 1.4 s, and a closed port would use up that time.
  */
 export async function runReceiver(options: RunReceiverOptions): Promise<RunningReceiver> {
   const config = readConfig();
@@ -56,7 +56,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     reusePort: options.reusePort ?? config.HIREBRIDGE_REUSE_PORT,
     maxBytes: config.HIREBRIDGE_MAX_WEBHOOK_BYTES,
     tenants: tenants.promise,
-    // The relay ignores known events that nothing acts upon: it knows the dispatch table.
+    // Known events that nothing acts upon are ignored later by the relay, which has the dispatch table.
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: async () => {
       try {
@@ -106,7 +106,7 @@ async function readiness(receiver: Receiver): Promise<Record<string, HealthCheck
   return { store: note === undefined ? { ok: true } : { ok: false, note } };
 }
 
-/** The inbox, and the tenants as they are applied from now on. */
+/** Opens the inbox, and follows the applied tenants from now on. */
 async function openDeliveryStore(
   url: string,
   tenantsDir: string,

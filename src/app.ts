@@ -57,9 +57,9 @@ import { type RunningRelay, startRelay } from './worker/relay.ts';
 export interface RunningWorker {
   healthUrl: string;
   installationId: string;
-  /** Rejects when the worker ends by itself. */
+  /** Rejects if the worker ends by itself. */
   failed: Promise<never>;
-  /** Lets running work end, then closes everything, in less than five seconds. */
+  /** Waits for running work, then closes everything, in less than five seconds. */
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export interface RunWorkerOptions extends Places {
   healthPort?: number;
 }
 
-/** The worker as a process: relay, hires, reconciles. Everything it needs is checked before anything starts. */
+/** The worker as a process: relay, hires, reconciles. Checks everything it needs before anything starts. */
 export function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   return actingAs('part:worker', () => openWorker(options));
 }
@@ -81,17 +81,17 @@ async function openWorker(options: RunWorkerOptions): Promise<RunningWorker> {
     listFile: config.HIREBRIDGE_FAILPOINT_LIST,
   });
   await sweepKeyrings();
-  // A first start with invalid files leaves nothing behind.
+  // A first start with invalid files must leave nothing behind.
   if (!storeExists(options.dataDir)) await loadTenants(options.tenantsDir);
   installRuntime(log);
   const registry = createRegistry('worker');
-  // Before the store is opened: it makes spans only where somebody asked for them by then.
+  // Before the store opens: the store makes spans only if telemetry is running by then.
   const telemetry = await startTelemetry('worker', registry);
   const temporal = await connectTemporal();
   const url = storeUrl(options.dataDir, config);
   const plugins = [writeFailpoints(passFailpoint)];
   const store = await openStore(url, { plugins, keys: { ref: config.HIREBRIDGE_KEYS } });
-  // A connection of its own: no permit waits for a transaction, and none for the disk. Evidence may be lost with it.
+  // Its own connection, so that permits wait neither for transactions nor for the disk. Evidence may be lost with it.
   const rateLimits = await openStore(url, { relaxed: true, poolSize: 2, plugins });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
@@ -127,7 +127,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   let wasAway = false;
   const presence = keepPresence(parts.rateLimits, 'worker', log, async () => {
     const { note = null } = await temporalCheck(temporal);
-    // It may have come back with nothing that it knew.
+    // Temporal may have come back with an empty database.
     if (wasAway && note === null) following?.compareSchedules();
     wasAway = note !== null;
     return note;
@@ -192,7 +192,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-/** What a worker is for: it moves deliveries on, and follows hires. */
+/** Checks the worker's two duties: relaying deliveries and running hires. */
 async function readiness(
   workers: readonly Worker[],
   { store, temporal }: WorkerParts,
@@ -209,7 +209,7 @@ async function readiness(
   };
 }
 
-/** A relay that did not get through a look for so long stands still. */
+/** A relay whose last look is older than this is stuck. */
 const STALE_LOOK_MS = 15_000;
 
 async function temporalCheck(temporal: TemporalConnection): Promise<HealthCheck> {
@@ -222,7 +222,7 @@ interface FollowedTenants {
   close(): Promise<void>;
 }
 
-/** Takes up what is applied, paused and removed, in this process and on the server. */
+/** Follows applied, paused and removed tenants in this process and on the server. */
 async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: HireClient): Promise<FollowedTenants> {
   const { store, tenants, log } = parts;
   let keeper: ScheduleKeeper | undefined;
@@ -264,7 +264,7 @@ function wireRelay(
   return { ...relay, close: async () => void (await Promise.all([news.close(), relay.close()])) };
 }
 
-/** What `hirebridge sync` asks of a worker on its own machine. */
+/** Answers `hirebridge sync` commands on this machine. */
 function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireClient): Promise<Answering> {
   const { dataDir, tenantsDir } = options;
   return answerSync({
@@ -323,8 +323,8 @@ function wireActivities(
 }
 
 /**
- * The job candidates of a tenant whose hire has a running workflow, by Temporal's visibility, which may not show one
- * that began a moment ago. One call for each thousand of them.
+ * The job candidates of a tenant whose hire has a running workflow, by Temporal's visibility, which may miss one that
+ * has just begun. One call per thousand.
  */
 async function followedHires({ client, installationId }: HireClient, tenantId: string): Promise<Set<string>> {
   const prefix = hireWorkflowId(installationId, tenantId, '');
@@ -335,28 +335,28 @@ async function followedHires({ client, installationId }: HireClient, tenantId: s
   return followed;
 }
 
-/** Whatever ends, begun when its turn comes. */
+/** Starts the closing of some parts, when their turn comes. */
 type Ends = () => readonly Promise<unknown>[];
 
-/** What a worker ends, in this order. */
+/** The parts that a worker closes, in this order. */
 export interface WorkerEnds {
   /** Relay, chores and activities. */
   work: Ends;
-  /** What the work needed of others. */
+  /** What the work used. */
   connections: Ends;
-  /** What all of them needed. */
+  /** What all of these used. */
   stores: Ends;
 }
 
 /**
- * When activities under way are cancelled, which gives up their reads, and when nobody waits any longer for a write
- * that has left, ms. Its outcome is then looked for like that of a process that was killed.
+ * When running activities are cancelled, which ends their reads, and when waiting for a sent write stops, ms. That
+ * write's outcome is looked up later, as after a killed process.
  */
 export const SHUTDOWN = { graceMs: 2_000, forceMs: 3_000 } as const;
 const WORK_MS = SHUTDOWN.forceMs + 300;
 const REST_MS = 500;
 
-/** Ends a worker in less than five seconds, whatever hangs. What fails to end keeps nothing else from ending. */
+/** Closes a worker in less than five seconds, whatever hangs. A part that fails to close blocks no other. */
 export async function endWorker({ work, connections, stores }: WorkerEnds): Promise<void> {
   await within(WORK_MS, Promise.allSettled(work()));
   await within(REST_MS, Promise.allSettled(connections()));
@@ -364,7 +364,7 @@ export async function endWorker({ work, connections, stores }: WorkerEnds): Prom
 }
 
 /**
- * Keeps what answers show of the assumptions, for `doctor`. A process writes each tenant's first confirmation and
+ * Stores what answers show about the assumptions, for `doctor`. A process writes each tenant's first confirmation and
  * first contradiction of an assumption and nothing after that, so a busy tenant costs no writes.
  */
 function createEvidenceKeeper(
@@ -372,7 +372,7 @@ function createEvidenceKeeper(
   log: Logger,
 ): (tenantId: string, observations: readonly Observation[]) => void {
   const written = new Set<string>();
-  // No part of the activity whose call showed it: when it is written there would be chance.
+  // Runs outside the activity whose call showed it, because the time of this write is arbitrary.
   const outside = AsyncLocalStorage.snapshot();
   return (tenantId, observations) => {
     for (const { assumption, holds } of observations) {

@@ -12,7 +12,7 @@ const flag = z
 
 /**
  * The process environment, parsed once. TEMPORAL_* belongs to Temporal's own environment configuration
- * (src/temporal/connection.ts) and LOG_LEVEL, LOG_FORMAT to src/log.ts, which must work before anything else does.
+ * (src/temporal/connection.ts), and LOG_LEVEL and LOG_FORMAT to src/log.ts, which must work before everything else.
  */
 export const Config = z.object({
   HIREBRIDGE_TENANTS: z.string().min(1).default(TENANTS_DIR).describe('Directory of tenant files.'),
@@ -118,18 +118,18 @@ export const Config = z.object({
       "This worker's version in Temporal's Worker Deployment of the installation: it takes no work until " +
         '`hirebridge rollout` sends some there. Without it, a worker takes any work.',
     ),
-  /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
+  /** For tests: the process kills itself at this point; see src/failpoint.ts. */
   HIREBRIDGE_FAILPOINT_KILL: z.string().optional(),
-  /** Only for tests: the process stops itself at this point, until SIGCONT. */
+  /** For tests: the process stops itself at this point, until SIGCONT. */
   HIREBRIDGE_FAILPOINT_STOP: z.string().optional(),
-  /** Only for tests: every point passed is written to this file. */
+  /** For tests: every point passed is written to this file. */
   HIREBRIDGE_FAILPOINT_LIST: z.string().optional(),
 });
 export type Config = z.infer<typeof Config>;
 
 export type { Places } from './places.ts';
 
-/** Reads the environment. An invalid value is rejected by the variable's name, without the value. */
+/** Reads the environment. The error for an invalid value names the variable, not the value. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Config.safeParse(env);
   if (parsed.success) return parsed.data;
@@ -141,18 +141,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   });
 }
 
-/** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
+/** The store's address: the fleet's Postgres, or SQLite in the data directory. */
 export function storeUrl(dataDir: string, config: Config = readConfig()): string {
   return storeIn(dataDir, config.HIREBRIDGE_STORE_URL);
 }
 
-/** The file of a store on this machine; undefined where the store is a server. */
+/** The file of a store on this machine; undefined if the store is a server. */
 export function storeFile(dataDir: string): string | undefined {
   const url = storeUrl(dataDir);
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }
 
-/** False where the store is a file that is not there yet; a server may or may not have one. */
+/** False if the store is a file that does not exist yet; a server may or may not have tables. */
 export function storeExists(dataDir: string): boolean {
   const file = storeFile(dataDir);
   return file === undefined || existsSync(file);

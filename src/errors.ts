@@ -1,35 +1,35 @@
-/** What the caller must do about an error. One word, decided where the error is made. */
+/** What the caller must do about an error. One word, decided where the error is created. */
 export type ErrorAction =
-  /** Nothing happened or the call is safe to repeat: try again later. */
+  /** Nothing happened, or the call is safe to repeat: try again later. */
   | 'retry'
   /** Too fast: try again after `retryAfterMs`. */
   | 'throttle'
   /** The key or account no longer works: pause the tenant. */
   | 'reauthorize'
-  /** Bad data or a rule only a person can satisfy: hold. */
+  /** Bad data, or a rule that only a person can satisfy: open a hold. */
   | 'reject'
-  /** Already as wanted. */
+  /** It is already as wanted. */
   | 'ignore'
-  /** Sent, and no answer: look first, never send again on a guess. */
+  /** Sent without an answer: look first, and never send again on a guess. */
   | 'unknown';
 
 export interface ErrorFacts {
-  /** Stable, upper snake case; the partner's own code where it gave one. */
+  /** Stable, upper snake case; the partner's own code if it gave one. */
   code: string;
   action: ErrorAction;
   /** Safe to show: ids and codes only, never a body, a secret or a person's data. */
   message: string;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was an answer. */
   status?: number | undefined;
   retryAfterMs?: number | undefined;
-  /** Field to message, or numbers the caller needs; safe to show. */
+  /** By field, a message; or numbers that the caller needs. Safe to show. */
   details?: Record<string, unknown> | undefined;
-  /** Our own id of the request, also sent as X-Request-Id and logged. */
+  /** Our id of the request, also sent as X-Request-Id and logged. */
   requestId?: string | undefined;
   cause?: unknown;
 }
 
-/** The one error class that crosses rooms: a stable code, what to do about it, and a message safe to show. */
+/** The one error class that all rooms share: a stable code, an action, and a message that is safe to show. */
 export class ConnectorError extends Error {
   readonly code: string;
   readonly action: ErrorAction;
@@ -50,7 +50,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** True for a ConnectorError, optionally of one code. */
+/** Whether it is a ConnectorError, optionally with this code. */
 export function isConnectorError(error: unknown, code?: string): error is ConnectorError {
   return error instanceof ConnectorError && (code === undefined || error.code === code);
 }

@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 
 /**
- * Places where a test may kill or stop this process: directly before and after each foreign call and each write to the
- * store. Nothing
- * happens unless a test armed one; the list of points is recorded from a real run, never written by hand.
+ * Points at which a test may kill or stop this process: directly before and after each call to another system and each
+ * write to the store. Nothing happens unless a test armed one; the list of points is recorded from a real run, never
+ * written by hand.
  */
 interface Arming {
-  /** `ACTIVITY/CALL/before|after`, optionally `#N` for the Nth time it is passed: the process dies there by SIGKILL. */
+  /** `ACTIVITY/CALL/before|after`, optionally `#N` for the Nth pass: the process kills itself there with SIGKILL. */
   killAt?: string | undefined;
-  /** The same form: the process stands still there, by SIGSTOP, until somebody sends SIGCONT. */
+  /** In the same form: the process stops itself there with SIGSTOP, until it gets SIGCONT. */
   stopAt?: string | undefined;
-  /** Each point passed is appended to this file. */
+  /** File to which each passed point is appended. */
   listFile?: string | undefined;
 }
 
@@ -23,12 +23,12 @@ export function armFailpoints(points: Arming): void {
   arming = points;
 }
 
-/** Names the activity, or its part, in whose course the points inside are passed. */
+/** Names the activity, or its part, for the points passed while `run` runs. */
 export function inActivity<T>(name: string, run: () => Promise<T>): Promise<T> {
   return activity.run(name, run);
 }
 
-/** Runs a foreign call or a write with its two points around it, whether it succeeds or fails. */
+/** Runs a call to another system, or a write, between its two points, whether it succeeds or fails. */
 export async function withFailpoints<T>(call: string, run: () => Promise<T>): Promise<T> {
   passFailpoint(`${call}/before`);
   try {

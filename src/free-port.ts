@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * The kernel takes ports for outgoing connections from 32,768 upwards (Linux; 49,152 elsewhere). One of those may be
- * taken before the caller listens on it, so none of them is given. Temporal keeps ports as smallint in Postgres, which
- * ends there too.
+ * The kernel uses ports from 32,768 up for outgoing connections (Linux; 49,152 elsewhere). One of these might be taken
+ * before the caller listens on it, so choose below. Temporal stores ports as smallint in Postgres, which ends there,
+ * too.
  */
 const FIRST = 10_000;
 const BEYOND = 32_768;
 const MOST_TRIES = 100;
 
-/** A port that was free a moment ago, for a process that must know its address before it starts. */
+/** A port that was free a moment ago, for a process that needs its address before it starts. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(FIRST, BEYOND);
@@ -23,7 +23,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   }
 }
 
-/** Throws the error of `listen` where somebody has the port. */
+/** Throws the error of `listen` if the port is in use. */
 export async function assertFree(host: string, port: number): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

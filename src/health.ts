@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ConnectorError } from './errors.ts';
 
-/** One thing a process needs, as `/readyz` shows it. `note` is safe to show: no personal data, no secrets. */
+/** A requirement of a process in `/readyz`. `note` is safe to show: no personal data, no secrets. */
 export interface HealthCheck {
   ok: boolean;
   note?: string;
 }
 
 export interface HealthOptions {
-  /** Loopback, unless what asks is on another machine. */
+  /** Loopback, unless requests come from another machine. */
   host: string;
-  /** 0 takes a free port. */
+  /** 0 uses a free port. */
   port: number;
   registry: Registry;
-  /** Asked at each `/readyz`; a rejection means not ready. */
+  /** Called for each `/readyz`; a rejection means not ready. */
   ready: () => Promise<Record<string, HealthCheck>> | Record<string, HealthCheck>;
 }
 
@@ -26,7 +26,7 @@ export interface Health {
 
 const READY_MS = 2_000;
 
-/** A registry with the process's own figures (memory, event loop lag, descriptors) under the product's prefix. */
+/** A registry with the process's own metrics (memory, event loop lag, descriptors) under the product's prefix. */
 export function createRegistry(part: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ part });
@@ -35,8 +35,8 @@ export function createRegistry(part: string): Registry {
 }
 
 /**
- * Answers `/healthz` (the event loop runs), `/readyz` (what it needs is there; 503 otherwise) and `/metrics`
- * (Prometheus), on a port of its own: none of it is meant for the internet that reaches the webhook port.
+ * Serves `/healthz` (the event loop runs), `/readyz` (requirements are met; otherwise 503) and `/metrics` (Prometheus)
+ * on a port of its own, since none of it is meant for the internet that reaches the webhook port.
  */
 export async function startHealth(options: HealthOptions): Promise<Health> {
   const pages: Record<string, (response: ServerResponse) => Promise<void>> = {

@@ -10,7 +10,8 @@ export type Logger = pino.Logger;
 const REDACTED = '[redacted]';
 
 /**
- * Field names, lower case without separators, whose values never reach a log: secrets first, then what names a person.
+ * Field names, lower case without separators, whose values never reach a log: first secrets, then what identifies a
+ * person.
  */
 const HIDDEN = new Set(
   (
@@ -40,7 +41,7 @@ const BOUND = [
 const HIDDEN_ENDING = /(?:password|secret|token|apikey|webhookkey|privatekey|email|phone)$/;
 const DEPTH = 6;
 
-/** Copies a log object with every hidden field masked, whatever its depth. Errors become code, action and message. */
+/** Copies a log object and masks every hidden field at any depth. Errors become code, action and message. */
 export function redact(value: unknown, depth = 0): unknown {
   if (value instanceof Error) return describeError(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
@@ -57,9 +58,8 @@ function isHidden(key: string): boolean {
 }
 
 /**
- * A ConnectorError's message is safe by its contract. Other errors keep name, code and message but none of their own
- * properties: pg puts whole rows into `detail`, undici puts headers into its errors. Stacks only where debugging is
- * asked for.
+ * A ConnectorError's message is safe by contract. Other errors keep name, code and message, but no other properties: pg
+ * puts whole rows into `detail`, undici puts headers into its errors. Stacks only when debugging.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
   const own =
@@ -71,18 +71,18 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   return { ...own, message: error.message, ...cause, ...stack };
 }
 
-/** Characters that wait for the place to which they are written; later ones are dropped. */
+/** Characters that may wait to be written; further ones are dropped. */
 const MOST_UNWRITTEN = 1_000_000;
 
-/** Pretty lines as a stream in this thread: a worker thread would lose the last lines of a process that is ending. */
+/** Pretty lines are formatted in this thread: a worker thread would lose the last lines of an ending process. */
 function destination(): pino.DestinationStream {
   const format = process.env['LOG_FORMAT'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
   if (format !== 'pretty') {
     const lines = pino.destination({ dest: 2, sync: true, maxLength: MOST_UNWRITTEN });
-    // A disk that is full, or a reader that is gone, costs lines of the log and never the process.
+    // A full disk, or a reader that is gone, costs log lines but never the process.
     return lines.on('error', () => undefined);
   }
-  // 40 modules, which most processes never need.
+  // Loaded here: 40 modules that most processes never need.
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof build;
   return pretty({
     destination: 2,
@@ -96,9 +96,7 @@ function destination(): pino.DestinationStream {
   });
 }
 
-/**
- * A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output.
- */
+/** A separate logger on any stream, for tests that read it. Logs go to standard error, results to standard output. */
 export function createRootLogger(to: pino.DestinationStream = destination(), level = logLevel()): Logger {
   return pino(
     {
@@ -106,7 +104,7 @@ export function createRootLogger(to: pino.DestinationStream = destination(), lev
       base: { pid: process.pid },
       mixin: () => tracedIds() ?? {},
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Pino runs no formatter over a child logger's bindings, so their hidden names are listed as they are written.
+      // Pino applies no formatter to a child logger's bindings, so their hidden names are listed in the spelling used.
       redact: { paths: BOUND, censor: REDACTED },
       serializers: { err: (error: unknown) => redact(error), error: (error: unknown) => redact(error) },
       formatters: {
@@ -121,7 +119,7 @@ export function createRootLogger(to: pino.DestinationStream = destination(), lev
 /** The process-wide logger: constant messages plus fields (tenantId, jobCandidateId, requestId, err). */
 export const log: Logger = createRootLogger();
 
-/** The process-wide logger with the part of the program that speaks, for example `receiver`. */
+/** The process-wide logger with the name of the logging part, for example `receiver`. */
 export function createLogger(part: string): Logger {
   return log.child({ part });
 }

@@ -3,17 +3,17 @@ import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ConnectorError } from './errors.ts';
 
-/** Where this installation's files are, absolute. */
+/** Absolute paths of this installation's folders. */
 export interface Places {
   tenantsDir: string;
   dataDir: string;
 }
 
-/** Folders of whoever names none. */
+/** Default folders. */
 export const TENANTS_DIR = 'tenants';
 export const DATA_DIR = '.hirebridge';
 
-/** The places as they were typed, or as the environment has them. Nothing of it is checked: see src/config.ts. */
+/** The places as typed, or from the environment. Not validated: see src/config.ts. */
 export function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS.ProcessEnv): Places {
   return {
     tenantsDir: resolve(typed.tenants ?? env['HIREBRIDGE_TENANTS'] ?? TENANTS_DIR),
@@ -21,7 +21,7 @@ export function placesIn(typed: { tenants?: string; data?: string }, env: NodeJS
   };
 }
 
-/** Where the store is: the fleet's Postgres, whose address may stand in a file, or SQLite in the data directory. */
+/** The store's address: the fleet's Postgres, whose address may be in a file, or SQLite in the data directory. */
 export function storeIn(dataDir: string, named: string | undefined): string {
   if (named?.startsWith('file:') === true) return addressIn(named.slice('file:'.length));
   return named ?? `sqlite:${join(dataDir, 'store.db')}`;
@@ -43,12 +43,12 @@ function addressIn(file: string): string {
   }
 }
 
-/** The name that this system has for the user of this process, whatever its environment says. */
+/** The system's name for this process's user, regardless of its environment. */
 export function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run as a number that nobody gave a name.
+    // A container may run as a uid without a name.
     return `uid ${process.getuid?.() ?? 0}`;
   }
 }

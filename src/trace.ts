@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Spans, where somebody asked for traces (OTEL_*, see src/telemetry). Otherwise nothing is loaded and nothing is made:
- * each function here then does no more than run what it is given.
+ * Spans, if traces are requested (OTEL_*, see src/telemetry). Otherwise nothing is loaded or made: the functions here
+ * then only run what they are given.
  */
 
-/** Ids, names and codes of our own and numbers; never text that arrived from outside, never a person's data. */
+/** Our own ids, names and codes, and numbers; never text from outside, never personal data. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A place in a trace, as W3C writes it: 32 and 16 hexadecimal digits. */
+/** A place in a trace in W3C's form: 32 and 16 hexadecimal digits. */
 export interface TracePlace {
   traceId: string;
   spanId: string;
@@ -16,32 +16,32 @@ export interface TracePlace {
 
 export interface SpanOptions {
   facts?: Facts;
-  /** A call to another system, or something received; internal where absent. */
+  /** A call to another system, or something received; internal if absent. */
   kind?: 'client' | 'consumer';
-  /** The hire whose trace it belongs to; by default it belongs to the span in whose course it is made. */
+  /** The hire whose trace it belongs to; by default it belongs to the current span. */
   hire?: TracedHire;
-  /** What it came of, in another trace. */
+  /** Its cause, in another trace. */
   causedBy?: TracePlace;
 }
 
 interface PastOptions extends SpanOptions {
   as?: TracePlace;
-  /** The code of the error with which it ended. */
+  /** Code of the error with which it ended. */
   failed?: string;
 }
 
-/** Adds facts that are known only once the work is under way. */
+/** Adds facts that become known during the work. */
 export type Note = (facts: Facts) => void;
 
-/** What src/telemetry installs. */
+/** The implementation that src/telemetry installs. */
 export interface Tracing {
   span<T>(name: string, options: SpanOptions, run: (note: Note) => Promise<T>): Promise<T>;
-  /** A span that is over already: it took `ms` until now. `as`: a root at a place that others know. */
+  /** A span that is over already, after `ms`. `as`: makes it a root at a place that others know. */
   past(name: string, options: PastOptions, ms: number): void;
   here(): TracePlace | undefined;
 }
 
-/** One hire of one installation: its trace follows from these, so that every process knows it without asking. */
+/** Identifies a hire; its trace is derived from this, so that every process knows it without asking. */
 export interface TracedHire {
   installationId: string;
   tenantId: string;
@@ -60,35 +60,32 @@ export function isTracing(): boolean {
 
 const nothing: Note = () => undefined;
 
-/** Runs the work as a span of the trace under way; without one, for example in a chore, it makes none. */
+/** Runs the work as a span of the current trace; without one, for example in a chore, makes none. */
 export function traced<T>(name: string, options: SpanOptions, run: (note: Note) => Promise<T>): Promise<T> {
   if (tracing === undefined || tracing.here() === undefined) return run(nothing);
   return tracing.span(name, options, run);
 }
 
-/** Notes something that just ended as a span of the trace under way. */
+/** Records something that just ended as a span of the current trace. */
 export function tracePast(name: string, options: PastOptions, ms: number): void {
   if (tracing?.here() !== undefined) tracing.past(name, options, ms);
 }
 
-/** Trace and span under way, under the names that logs give them. */
+/** The current trace and span, with the names used in logs. */
 export function tracedIds(): { trace_id: string; span_id: string } | undefined {
   const place = tracing?.here();
   return place && { trace_id: place.traceId, span_id: place.spanId };
 }
 
 /**
- * The trace of a hire and its root. Whatever is done about a hire stands in one trace, whichever webhook, reconcile or
- * person it came of, in whichever process, for as long as it takes: no id has to be stored or handed on.
+ * The trace of a hire and its root. All work on a hire is in one trace, whatever webhook, reconcile or person caused
+ * it, in any process and for as long as it takes: no id has to be stored or passed on.
  */
 export function placeOfHire({ installationId, tenantId, jobCandidateId }: TracedHire): TracePlace {
   return placeOf('hire', installationId, tenantId, jobCandidateId);
 }
 
-/**
- * Runs what is done about a hire in its trace. What it came of, a delivery or a reconcile, is linked where that has a
- * trace of its own.
- */
+/** Runs work on a hire in its trace, and links the cause, a delivery or a reconcile, if it has a trace of its own. */
 export function tracedForHire<T>(
   name: string,
   hire: TracedHire,
@@ -102,29 +99,29 @@ export function tracedForHire<T>(
   return tracing.span(name, { ...options, hire, ...(causedBy === undefined ? {} : { causedBy }) }, run);
 }
 
-/** The root of a hire's trace, noted where the hire is opened. */
+/** Records the root of a hire's trace when the hire is opened. */
 export function traceOpened(hire: TracedHire): void {
   const { tenantId, jobCandidateId } = hire;
   const facts = { 'hirebridge.tenant': tenantId, 'hirebridge.job_candidate_id': jobCandidateId };
   tracing?.past('hire', { facts, as: placeOfHire(hire) }, 0);
 }
 
-/** A delivery as a webhook brought it. */
+/** Identifies a delivery from a webhook. */
 export interface TracedDelivery {
   installationId: string;
   tenantId: string;
   bodyHash: string;
 }
 
-/** Where a delivery that starts no hire is noted. */
+/** The trace of a delivery that starts no hire. */
 export function placeOfDelivery({ installationId, tenantId, bodyHash }: TracedDelivery): TracePlace {
   return placeOf('delivery', installationId, tenantId, bodyHash);
 }
 
-/** The event that starts hires; which hires other events concern is known to the relay alone. */
+/** The event that starts hires; only the relay knows which hires other events concern. */
 export const STARTING_EVENT = 'candidate.hired';
 
-/** Notes a delivery that was stored: in the trace of each hire that it starts, or in one of its own. */
+/** Records a stored delivery: in the trace of each hire that it starts, or in one of its own. */
 export function traceReceived(
   delivery: TracedDelivery,
   { event, jobCandidateIds, ms }: { event: string; jobCandidateIds: readonly string[]; ms: number },
@@ -139,7 +136,7 @@ export function traceReceived(
   if (hires.length === 0) tracing.past(`receive ${event}`, { ...options, as: placeOfDelivery(delivery) }, ms);
 }
 
-/** No digest of secrets: it only has to be the same everywhere, and even, because samplers decide by it. */
+/** Not a digest of secrets: it only has to be the same in every process, and even, because samplers use it. */
 function placeOf(...parts: string[]): TracePlace {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48) };

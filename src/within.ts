@@ -1,4 +1,4 @@
-/** What the work gives, or undefined once `ms` are over; the work itself goes on unheard. */
+/** The result of the work, or undefined after `ms`; the work itself continues, and its result is ignored. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
