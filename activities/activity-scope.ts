@@ -3,31 +3,31 @@ import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Priority, RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 
-/** What is known of the activity in whose course something runs. */
+/** What is known of the activity that the current code runs in. */
 interface Scope {
-  /** Says when to give up. */
+  /** Aborts when the activity should give up. */
   cancelled: AbortSignal;
-  /** It has called: if it gives up now, its next attempt makes the same calls again. */
+  /** The activity has made a call, so giving up now means that its next attempt repeats the call. */
   hasCalled: boolean;
   tenantId: string;
 }
 
 const activity = new AsyncLocalStorage<Scope>();
-/** Activities under way in this process, by tenant. */
+/** Number of activities under way in this process, by tenant. */
 const underWay = new Map<string, number>();
-/** When a tenant had several under way last. */
+/** When a tenant last had several activities under way. */
 const together = new Map<string, number>();
-/** Hires of one moment come one after another where a worker is full: so long after, more are expected. */
+/** On a full worker, hires of one moment come one after another, so more are expected for this long. */
 const BURST_MS = 1_000;
 
-/** A permit that comes no sooner is waited for without a worker's slot, ms. */
+/** An activity does not keep a worker's slot to wait longer than this for a permit, ms. */
 const PATIENCE_MS = 5_000;
-/** An activity that has called waits for as long as so many permits take at the learned rate. */
+/** An activity that has made a call waits as long as this many permits take at the learned rate. */
 const FURTHER = { permits: 8, mostMs: 60_000 };
-/** Who waited in vain comes back no sooner, ms. */
+/** An activity that waited in vain comes back no sooner than this, ms. */
 const LEAST_WAIT_MS = 1_000;
 
-/** Runs an activity of a tenant; its calls are given up when the signal says so. */
+/** Runs a tenant's activity; its calls are given up when the signal aborts. */
 export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: () => Promise<T>): Promise<T> {
   const count = (underWay.get(tenantId) ?? 0) + 1;
   underWay.set(tenantId, count);
@@ -41,28 +41,28 @@ export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: 
   }
 }
 
-/** Whether the tenant has, and lately had, no other activity under way here than the one that asks. */
+/** Whether the calling activity is the tenant's only one here, now and recently. */
 export function isOnlyActivity(): boolean {
   const scope = activity.getStore();
   if (scope === undefined || underWay.get(scope.tenantId) !== 1) return false;
   return performance.now() - (together.get(scope.tenantId) ?? Number.NEGATIVE_INFINITY) > BURST_MS;
 }
 
-/** A call was made for this activity, by whichever: a read that several share is everybody's. */
+/** Notes that a call was made for this activity. A shared read counts for every activity that waits for it. */
 export function noteCall(): void {
   const scope = activity.getStore();
   if (scope !== undefined) scope.hasCalled = true;
 }
 
-/** The signal of the activity in whose course this is asked. */
+/** The cancellation signal of the current activity. */
 export function cancellation(): AbortSignal | undefined {
   return activity.getStore()?.cancelled;
 }
 
 /**
- * Waits for a permit for some seconds at most, and for longer where permits are rare and the activity has called, then
- * throws RATE_LIMIT_WAIT with the wait that remains: an activity that waited on would hold a slot that every tenant
- * needs. Where permits are not rare, a pause that the partner asks for is so never waited out in a slot.
+ * Waits at most a few seconds for a permit, or longer if permits are rare and the activity has made a call, then throws
+ * RATE_LIMIT_WAIT with the remaining wait: an activity that keeps waiting holds a slot that every tenant needs. Unless
+ * permits are rare, a pause that the partner asks for is therefore never waited out in a slot.
  */
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   return {
@@ -80,7 +80,7 @@ export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   };
 }
 
-/** Ms. Giving up has a price now: the next attempt makes the same calls again. */
+/** How long to wait, in ms, once giving up has a price: the next attempt repeats the calls made so far. */
 function furtherPatience(perSecond: number): number {
   return Math.min(Math.max((FURTHER.permits * 1_000) / perSecond, PATIENCE_MS), FURTHER.mostMs);
 }
@@ -110,8 +110,8 @@ async function acquireWithin(patienceMs: number, { keeper, priority, signal, end
 }
 
 /**
- * Looks and reads of an HR system, given up with the activity; what writes has a deadline of its own. Nothing is asked
- * of one that does not work: `assertWorks` throws then. The probe alone goes on.
+ * Ends searches and reads of an HR system with the activity; writes have deadlines of their own. `assertWorks` throws
+ * while the HR system does not work, so that nothing is asked of it. Only the probe goes on.
  */
 export function withinActivity(hris: HrisConnection, assertWorks: () => void): HrisConnection {
   const { employees } = hris;

@@ -6,16 +6,16 @@ import type { Store } from '../src/store/open-store.ts';
 import type { Connection } from './connections.ts';
 import { fetchJobCandidates } from './presence/fetch-job-candidates.ts';
 
-/** Asked for where the jobs leave it open. */
+/** How many people to look up if the jobs do not decide. */
 const MOST_PEOPLE = 5;
 
 /** A tenant and its partner; the HR system need not be open. */
 type PartnerSide = Pick<Connection, 'tenant' | 'partner' | 'keyFingerprint'>;
 
 /**
- * The known-good read: with this key, is something still there that the tenant is known to have? Another company's key
- * is valid and lists that company's people, so neither a 200 nor an empty answer proves anything by itself. Throws
- * COMPANY_MISMATCH (reauthorize). A tenant without evidence of its company passes.
+ * Checks with this key that something the tenant is known to have is still there. Another company's key is valid too
+ * and lists that company's people, so neither a 200 nor an empty answer proves anything. Throws COMPANY_MISMATCH
+ * (reauthorize). A tenant without evidence of its company passes.
  */
 export async function assertKnownCompany(store: Store, connection: PartnerSide): Promise<void> {
   const known = await readCompanyJobs(store, connection.tenant.tenant, connection.keyFingerprint);
@@ -28,7 +28,7 @@ export async function assertKnownCompany(store: Store, connection: PartnerSide):
   await assertSameCompany(store, connection, listed);
 }
 
-/** As above, over a jobs list that was read already. */
+/** The same check on a jobs list that was already read. */
 export async function assertSameCompany(
   store: Store,
   connection: PartnerSide,
@@ -38,12 +38,12 @@ export async function assertSameCompany(
   if (known.length === 0) return;
   const evidence = compareJobs(known, listed);
   if (evidence === 'same') return;
-  // Every job that was known may have been deleted: the people on them are left.
+  // Every known job may have been deleted, so the people are checked.
   if (evidence === 'none' && (await showsKnownPerson(store, connection))) return;
   throw companyMismatch(connection.tenant.tenant);
 }
 
-/** Somebody of the same application, on the same job and with the same candidate id. */
+/** Whether a known application is shown on the same job with the same candidate id. */
 async function showsKnownPerson(store: Store, connection: PartnerSide): Promise<boolean> {
   const hires = await listHires(store, { tenantId: connection.tenant.tenant, limit: MOST_PEOPLE });
   const known = hires.filter((hire) => hire.candidate_id !== null && hire.job_id !== null);
@@ -69,12 +69,12 @@ function companyMismatch(tenantId: string): ConnectorError {
   });
 }
 
-/** other: it has a job of a known id that is not the known job. none: neither for nor against. */
+/** other: a job has a known id but is not the known job. none: no evidence either way. */
 type CompanyEvidence = 'same' | 'other' | 'none';
 
 /**
- * Whether these jobs are of the company that the known ones are of: one that is the same is enough, however many were
- * deleted. Meaning is compared, because the form of a field may change in mid-life.
+ * Whether these jobs belong to the company of the known jobs: a single equal job is enough, however many were deleted.
+ * Compares meaning, because the format of a field may change over time.
  */
 export function compareJobs(
   known: readonly Pick<JobSnapshot, 'jobId' | 'record'>[],
@@ -86,9 +86,7 @@ export function compareJobs(
   return evidence.includes('other') ? 'other' : 'none';
 }
 
-/**
- * Ids of two companies may be equal by chance: the same moment of creation decides, or the title where one is missing.
- */
+/** Two companies may use the same id by chance, so the creation time decides, or the title if a time is missing. */
 function compareJob(job: Record<string, unknown>, known: Record<string, unknown> | undefined): CompanyEvidence {
   if (known === undefined) return 'none';
   const [was, is] = [instantOf(known['createdAt']), instantOf(job['createdAt'])];
@@ -106,16 +104,16 @@ function normalise(value: unknown): string {
     .toLowerCase();
 }
 
-/** Below this a number counts seconds (until the year 5138), above it milliseconds (from 1973). */
+/** A number below this counts seconds (until the year 5138), a number above it milliseconds (from 1973). */
 const LEAST_MS = 1e11;
 
-/** Milliseconds since 1970, of ISO text or a number in either unit. */
+/** Milliseconds since 1970, from ISO text or a number in either unit. */
 function instantOf(value: unknown): number | undefined {
   const text = normalise(value).toUpperCase().replace(' ', 'T');
   if (text === '') return undefined;
   const number = Number(text);
   if (Number.isFinite(number)) return Math.abs(number) < LEAST_MS ? number * 1000 : number;
-  // Without a zone it is taken as UTC, whatever this machine's zone is.
+  // A time without a zone is read as UTC, no matter what zone this machine has.
   const parsed = Date.parse(/T(?!.*(Z|[+-]\d\d:?\d\d)$)/.test(text) ? `${text}Z` : text);
   return Number.isNaN(parsed) ? undefined : parsed;
 }

@@ -29,67 +29,67 @@ import { traced } from '../src/trace.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { type OwnHris, ownHris } from './own-hris.ts';
 
-/** A tenant with its two ends open. */
+/** A tenant with both of its sides open. */
 export interface Connection {
   tenant: Tenant;
   partner: PartnerClient;
   hris: OwnHris;
   mapping: Mapping;
-  /** Of each stream that may land in this HRIS. */
+  /** Mapping of each stream that may land in this HRIS. */
   landings: Partial<Record<PullName, Mapping>>;
-  /** Of each stream that goes both ways, where the tenant maps it. */
+  /** Mapping of each stream that goes both ways, if the tenant maps it. */
   exchanges: Partial<Record<StreamName, Mapping>>;
-  /** What the specification leaves open, as this tenant's partner has it. */
+  /** How this tenant's partner settles what the specification leaves open. */
   overrides: Overrides;
-  /** Names the partner key without showing it. */
+  /** Identifies the partner key without showing it. */
   keyFingerprint: string;
-  /** Where each hire gets an account as well; absent where the tenant names nothing. */
+  /** Further systems that give each hire an account; absent if the tenant names none. */
   destinations?: Destinations;
-  /** For what a person should hear of. */
+  /** Log for events that a person should know of. */
   log?: Logger;
-  /** What every process of the fleet may ask of this partner, and when. */
+  /** The shared rate limit of this partner across all processes. */
   rateLimit?: LimitedEndpoints;
 }
 
-/** Further systems of a tenant, each opened when it is first needed. */
+/** Further systems of a tenant, each opened when first needed. */
 interface Destinations {
-  /** The tenant with its nth destination in the place of its HR system. */
+  /** The tenant with its nth destination in place of its HR system. */
   of(at: number): Promise<Connection>;
   close(): Promise<void>;
 }
 
 export interface Connections {
   /**
-   * Opens on first use and keeps open; opens anew within a second of a change of its secrets. Throws TENANT_UNKNOWN, or
-   * what stands in the way of opening.
+   * Opens the tenant on first use and keeps it open; opens it anew within a second after a secret changed. Throws
+   * TENANT_UNKNOWN, or the error that prevents opening.
    */
   of(tenantId: string): Promise<Connection>;
-  /** Forgets the tenant's open ends, so that the next use reads its definition and secrets again. */
+  /** Drops the tenant's open connection, so that the next use reads its definition and secrets again. */
   reopen(tenantId: string): Promise<void>;
-  /** As `reopen` if a secret behind the open ends is another one by now, or else false. */
+  /** Like `reopen`, but only if a secret of the open connection has changed; returns whether it has. */
   reopenIfRotated(tenantId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 interface ConnectionOptions {
-  /** Bound of one partner request, milliseconds. */
+  /** Time limit of one partner request, milliseconds. */
   requestMs: number;
-  /** The shared rate limit of a tenant at its partner. */
+  /** Returns the shared rate limit of a tenant at its partner. */
   rateLimitOf: (limited: Limited) => SharedRateLimit;
   log?: Logger;
   onCall?: (tenantId: string, report: CallReport) => void;
-  /** A side of the tenant has answered. */
+  /** Called when a side of the tenant has answered. */
   onAnswered?: (tenantId: string, side: 'partner' | 'hris') => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
-  /** Awaited directly before each foreign write; rejects while the tenant may not write. */
+  /** Awaited just before each write to either side; rejects while the tenant may not write. */
   beforeWrite: (tenantId: string) => Promise<void>;
-  /** Throws where another tenant has the name of its connection for another HR system. */
+  /** Throws if another tenant uses the same connection name for another HR system. */
   assertOwnHris: (tenant: Tenant) => void;
   /** Throws while the tenant's HR system is known not to work. */
   assertHrisWorks?: (tenantId: string) => void;
 }
 
-/** Open ends, and when their secrets were last compared with what is behind the references. */
+/** An open connection, and when its secrets were last compared with their references. */
 interface Opened {
   connection: Promise<Connection>;
   secretsHash: string;
@@ -97,10 +97,10 @@ interface Opened {
 }
 
 const COMPARE_MS = 1_000;
-/** Replaced ends stay open for what still uses them: longer than an activity may take. */
+/** A replaced connection stays open this long for activities that still use it; no activity takes longer. */
 const LINGER_MS = 120_000;
 
-/** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
+/** The tenants of this process, each opened when first needed, so that a broken HRIS affects only its own tenant. */
 export function createConnections(tenantOf: (tenantId: string) => Tenant, options: ConnectionOptions): Connections {
   const open = new Map<string, Opened>();
   const retired = createRetired();
@@ -110,7 +110,7 @@ export function createConnections(tenantOf: (tenantId: string) => Tenant, option
     const opened = { connection: openConnection(tenant, options), secretsHash: '', comparedAt: performance.now() };
     open.set(tenantId, opened);
     opened.connection.catch(() => open.get(tenantId) === opened && open.delete(tenantId));
-    // Where a secret is missing, opening says so.
+    // If a secret is missing, opening reports it.
     opened.secretsHash = hashOfSecrets(tenant) ?? '';
     return opened.connection;
   }
@@ -148,7 +148,7 @@ export function createConnections(tenantOf: (tenantId: string) => Tenant, option
   };
 }
 
-/** Connections that nobody is given any more, and some may still use. */
+/** Connections that are no longer given out but may still be in use. */
 function createRetired() {
   const timers = new Map<Promise<Connection>, NodeJS.Timeout>();
   async function end(opened: Promise<Connection>): Promise<void> {
@@ -172,7 +172,7 @@ function createRetired() {
   };
 }
 
-/** Of every secret that the tenant's two sides need; undefined where one is missing. */
+/** Hash of every secret that the tenant's two sides need; undefined if one is missing. */
 export function hashOfSecrets({ partner, hris, landing, destinations = [] }: Tenant): string | undefined {
   try {
     const secrets = JSON.stringify([
@@ -187,7 +187,7 @@ export function hashOfSecrets({ partner, hris, landing, destinations = [] }: Ten
   }
 }
 
-/** Where records land, and where accounts are made, has secrets that nothing else waits for. */
+/** Secrets of landing tables and destinations are optional here: a missing one must not stop the tenant. */
 function unlessMissing<T>(resolve: () => T): T | undefined {
   try {
     return resolve();
@@ -247,7 +247,8 @@ function openDestinations(ends: Connection, { rateLimitOf, beforeWrite }: Connec
   const open = async (at: number): Promise<Connection> => {
     const tenant = destinationTenant(ends.tenant, at);
     const mapping = await loadTenantMapping(tenant);
-    // Each value is judged where it is written: what only describes fields has no trouble of its own to tell.
+    // Destinations get no `describe`: each value is judged when it is written, and a failed description would only add
+    // an error.
     const { describe: _describe, ...account } = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), {
       tenantId,
       word: 'account',
@@ -287,7 +288,7 @@ async function loadExchanges(tenant: Tenant, employee: Mapping): Promise<Connect
   return Object.fromEntries(all.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
 }
 
-/** A call to one of the two sides: a span of the trace under way, with a failpoint before and after. */
+/** Wraps a call to either side in a trace span, with a failpoint before and after it. */
 function outward<T>(tenantId: string, name: string, run: () => Promise<T>): Promise<T> {
   return traced(name, { facts: { 'hirebridge.tenant': tenantId } }, () => withFailpoints(name, run));
 }
@@ -305,8 +306,8 @@ const HRIS_WRITES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later
- * capabilities as well. Every write asks first whether it may.
+ * Adds a failpoint to each call of the HRIS, such as `hris.create`, including calls of future capabilities. Each write
+ * first asks whether it may go ahead.
  */
 function guardHris(hris: HrisConnection, guard: Guard): HrisConnection {
   const { capabilities, close, landing, ...calls } = hris;
@@ -316,11 +317,11 @@ function guardHris(hris: HrisConnection, guard: Guard): HrisConnection {
 
 interface Guard {
   tenantId: string;
-  /** How its calls are named: those of the HR system, or of a destination after it. */
+  /** Prefix of the call names: `hris` for the HR system, `account` for a destination. */
   word: 'hris' | 'account';
   mayWrite: () => Promise<void>;
   answered: () => void;
-  /** Records land in another database, whose answers say nothing of the HR system. */
+  /** Records land in another database, so its answers say nothing about the HR system. */
   isBeside: boolean;
 }
 
@@ -333,7 +334,7 @@ function guardCalls<T extends object>(calls: T, guard: Guard): T {
       async (...args: unknown[]) => {
         if (HRIS_WRITES.has(name)) await guard.mayWrite();
         const given = await outward(guard.tenantId, `${guard.word}.${name}`, () => call(...args));
-        // A probe gives its failure.
+        // A failed probe returns its failure instead of throwing.
         if ((given as { ok?: boolean } | undefined)?.ok !== false) guard.answered();
         return given;
       },
@@ -342,16 +343,16 @@ function guardCalls<T extends object>(calls: T, guard: Guard): T {
   return Object.fromEntries(members) as T;
 }
 
-/** What is known of one partner key: once it was refused, nothing more is asked with it. */
+/** Blocks a partner key for good once it was refused. */
 interface KeyLatch {
   note(report: CallReport): void;
-  /** The keeper, closed once the key was refused. */
+  /** Wraps the keeper so that it stops giving permits once the key was refused. */
   guard(keeper: RateLimitKeeper): RateLimitKeeper;
 }
 
 /**
- * A key that answers 401 is worth one question, not one for each hire of the tenant. The connection that a probe opens
- * anew has a latch of its own.
+ * If a key answers 401, one question is enough; not every hire of the tenant must ask. A probe opens a new connection,
+ * which has its own latch.
  */
 export function createKeyLatch(tenantId: string): KeyLatch {
   let refused = false;
@@ -366,7 +367,7 @@ export function createKeyLatch(tenantId: string): KeyLatch {
       async acquire(priority, signal, endpoint) {
         if (refused) throw keyRefused(tenantId);
         await keeper.acquire(priority, signal, endpoint);
-        // It may have been refused while this call waited.
+        // The key may have been refused while this call waited.
         if (!refused) return;
         keeper.answered({ sentAt: Date.now(), status: 0, endpoint });
         throw keyRefused(tenantId);
@@ -385,8 +386,8 @@ function keyRefused(tenantId: string): ConnectorError {
 }
 
 /**
- * The tenant's HR system under the rate limits of its account, each opened at its first call. `asWaited`: how long a
- * call waits for its permit.
+ * Opens the tenant's HR system under the rate limits of its account, each created at its first call. `asWaited` decides
+ * how long a call waits for its permit.
  */
 export async function openLimitedHris(
   tenant: Tenant,

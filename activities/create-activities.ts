@@ -45,7 +45,7 @@ import { pullPages, syncPages } from './streams/pull-pages.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities & PushActivities & ExchangeActivities;
 
-/** Tells Temporal how far an activity is; seen there, and carried by every later beat. */
+/** Tells Temporal how far an activity is; shown there and repeated by every later heartbeat. */
 type Beat = (details: unknown) => void;
 
 interface BoundActivities extends Activities {
@@ -55,14 +55,14 @@ interface BoundActivities extends Activities {
   exchangePairs(input: ExchangeInput, beat?: Beat): Promise<ExchangeStep>;
 }
 
-/** Every activity bound to what it needs, as plain functions. */
+/** Every activity bound to its dependencies, as plain functions. */
 export function bindActivities(deps: ActivityDeps): BoundActivities {
   const bound = functionsOf(deps);
   const watched = Object.entries(bound).map(([name, run]) => [name, afterRestore(deps, run as RunWithBeat)]);
   return Object.fromEntries(watched) as unknown as BoundActivities;
 }
 
-/** A restored store is noticed by one hire and concerns all: each tenant's next reconcile compares everything. */
+/** One hire notices a restored store, but it concerns all: each tenant's next reconcile compares everything. */
 function afterRestore({ store, log }: ActivityDeps, run: RunWithBeat): RunWithBeat {
   return async (input, beat) => {
     try {
@@ -105,8 +105,8 @@ function functionsOf(deps: ActivityDeps): BoundActivities {
 }
 
 /**
- * The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. `isShared`:
- * whether several tenants share this process.
+ * Wraps the activities for Temporal: sends heartbeats while one runs, and turns errors into failures that say when to
+ * retry. `isShared`: whether several tenants share this process.
  */
 export function createActivities(deps: ActivityDeps, slots: number, isShared: () => boolean): Activities {
   const bound = Object.entries(bindActivities(deps)) as unknown as Array<[string, RunWithBeat]>;
@@ -116,7 +116,10 @@ export function createActivities(deps: ActivityDeps, slots: number, isShared: ()
   ) as unknown as Activities;
 }
 
-/** It beats while it waits for its turn, too: an attempt that was given up meanwhile would work beside the next. */
+/**
+ * Sends heartbeats even while it waits for its turn; otherwise Temporal gives the attempt up, and it would work beside
+ * the next.
+ */
 function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: string, run: RunWithBeat): Run {
   const watched = watchedRun(deps, name, run);
   return async (input) => {
@@ -155,7 +158,7 @@ function watchedRun(deps: ActivityDeps, name: string, run: RunWithBeat): RunWith
   };
 }
 
-/** Activities that came beyond their tenant's share go back before they begin. */
+/** Sends back an activity beyond its tenant's share before it begins. */
 async function enterSlot(shares: TenantSlots, input: unknown): Promise<() => void> {
   try {
     return await shares.enter((input as { tenantId: string }).tenantId);
@@ -167,7 +170,7 @@ async function enterSlot(shares: TenantSlots, input: unknown): Promise<() => voi
 type Run = (input: unknown) => Promise<unknown>;
 type RunWithBeat = (input: unknown, beat: Beat) => Promise<unknown>;
 
-/** A worker that stands still stops beating, and its work moves on after the heartbeat timeout. */
+/** A worker that stands still stops sending heartbeats, and its work moves on after the heartbeat timeout. */
 function startHeartbeat(): { beat: Beat; stop: () => void } {
   const context = Context.current();
   const { heartbeatTimeoutMs = 0 } = context.info;
@@ -182,15 +185,14 @@ function startHeartbeat(): { beat: Beat; stop: () => void } {
   };
 }
 
-/** Expected waits are no alarm: they are logged low and left out of failure counts. */
+/** Expected waits are no alarm: they are logged at a low level and not counted as failures. */
 const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'unknown']);
 
 /**
- * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. Every action comes back,
- * but HIRE_BEHIND, after the error's own delay where it names one: a refusal that a person can cure has become a hold
- * before it gets here, and a hire whose workflow failed would be followed by nobody. Messages are ConnectorErrors' own
- * or a fixed text: what other errors say may quote a record. `usualMs`: when an error without a delay of its own comes
- * back.
+ * Turns an error's action into a Temporal failure: only Temporal retries. Every error except HIRE_BEHIND is retried,
+ * after the error's own delay if it names one. A refusal that a person can fix has become a hold before it gets here,
+ * and nobody would follow a hire whose workflow failed. Messages come from ConnectorErrors or are fixed texts, because
+ * other errors may quote a record. `usualMs`: delay for errors that name none.
  */
 export function toFailure(error: unknown, usualMs?: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
@@ -217,38 +219,41 @@ function delayOf(ms: number | undefined): { nextRetryDelay?: number } {
 }
 
 /**
- * The retry policy's delay after so many failures. Temporal counts waits for the rate limit as tries like any other;
- * a failure after twenty of them is still the first. Undefined where nothing was counted: Temporal decides.
+ * The retry policy's delay after this many failures. Temporal counts waits for the rate limit as tries; here, a failure
+ * after twenty waits is still the first. Undefined if nothing was counted: Temporal then decides.
  */
 export function retryDelay(policy: RetryPolicy | undefined, failures: number | undefined): number | undefined {
   if (policy === undefined || failures === undefined) return undefined;
-  // The SDK hands its policy on in milliseconds.
+  // The SDK passes its policy in milliseconds.
   const first = Number(policy.initialInterval ?? 1_000);
   const most = Number(policy.maximumInterval ?? 100 * first);
   return Math.min(most, first * (policy.backoffCoefficient ?? 2) ** (failures - 1));
 }
 
-/** A refusal that nobody is asked about is an alarm at once; other failures cure themselves, or last. */
+/**
+ * A refusal that opens no hold is an alarm at once; other failures become one after this time, because most end by
+ * themselves.
+ */
 const LASTING_MS = 900_000;
 
 /** One activity of one hire, stream or tenant, across all of its attempts. */
 interface WatchedActivity {
   name: string;
   input: unknown;
-  /** From 1. */
+  /** Counts from 1. */
   attempt: number;
 }
 
 type Watcher = { store: Store; log: Logger };
 
-/** Waits that are no trouble: for the rate limit, for a paused tenant (which says why), for the baseline. */
+/** Waits that are no trouble: for the rate limit, for a paused tenant (which says why), or for the baseline. */
 function isWait(error: unknown): boolean {
   return isConnectorError(error) && error.action === 'throttle';
 }
 
 /**
- * Notes that an activity failed; once that has lasted a quarter of an hour, it is an alarm. Says how often it has
- * failed so far. A wait is no failure, and the time it takes does not make an earlier one last.
+ * Records that an activity failed, and raises an alarm after a quarter of an hour of failures. Returns how often it has
+ * failed so far. A wait is no failure, and its duration does not count towards the quarter of an hour.
  */
 export async function noteFailure(
   { store, log }: Watcher,
@@ -256,7 +261,7 @@ export async function noteFailure(
   error: unknown,
 ): Promise<number | undefined> {
   const key = keyOf(activity);
-  // Nobody tries that again under this name: the hire begins anew.
+  // Nobody retries that under this name: the hire starts anew.
   if (key === undefined || isConnectorError(error, HIRE_BEHIND)) return undefined;
   if (isWait(error)) {
     if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
@@ -269,7 +274,7 @@ export async function noteFailure(
   return times;
 }
 
-/** Notes that an activity works. Only one that was tried before can have failed. */
+/** Records that an activity works. Only an activity that was tried before can have failed. */
 export async function noteSuccess({ store, log }: Watcher, activity: WatchedActivity): Promise<void> {
   const key = activity.attempt > 1 ? keyOf(activity) : undefined;
   if (key !== undefined && (await clearTrouble(store, key)))
@@ -291,28 +296,28 @@ function unexpected(error: unknown): { code: string; message: string; action: 'r
 /** A worker's activity slots, shared by its tenants. */
 export interface TenantSlots {
   /**
-   * Takes a slot, waits for a turn in it, and gives how to leave. Throws SLOTS_TAKEN, with the time to come back,
-   * beyond the share, and when no turn comes within five seconds.
+   * Takes a slot, waits for a turn in it, and returns a function that leaves it. Throws SLOTS_TAKEN, with a retry time,
+   * if the tenant exceeds its share or no turn comes within five seconds.
    */
   enter(tenantId: string): Promise<() => void>;
 }
 
 interface Holder {
-  /** Slots taken, those that wait for a turn included. */
+  /** Slots taken, including those waiting for a turn. */
   taken: number;
   working: number;
   waiting: Set<() => void>;
-  /** What this tenant's activities take, smoothed, ms. */
+  /** Usual duration of this tenant's activities in ms, smoothed. */
   usualMs: number;
   /** When the next slot will be free. */
   freeAt: number;
 }
 
 /**
- * So many activities of one tenant work at once in a process: all share its processor, so that fifty of one tenant make
- * one of another slow. Beside fifty hires whose HR system hangs, p95 is 1.5 times what it is alone; with eight at once
- * 1.9, without a bound 2.8 (test:isolation, hris-hangs). The only tenant of a process makes nobody slow, and looks that
- * come together share their calls.
+ * How many activities of one tenant work at once in a process. All share its processor, so fifty activities of one
+ * tenant slow those of another. Beside fifty hires whose HR system hangs, another tenant's p95 is 1.5 times its p95
+ * alone; with eight at once 1.9, without a bound 2.8 (test:isolation, hris-hangs). A process's only tenant slows
+ * nobody, and its simultaneous looks share calls.
  */
 const AT_ONCE = { shared: 4, alone: 32 };
 const LONGEST_TURN_MS = 5_000;
@@ -320,8 +325,8 @@ const FIRST_GUESS_MS = 200;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * A tenant takes at most half of the slots that the others leave, so that one tenant's worst day never takes the last.
- * An activity beyond its tenant's share is told when the tenant will have a slot; it does not wait in one.
+ * A tenant takes at most half of the slots that the others leave, so that no tenant's worst day takes the last slot. An
+ * activity beyond its tenant's share is told when a slot will be free, instead of waiting in a slot.
  */
 export function createTenantSlots(
   slots: number,
@@ -334,7 +339,7 @@ export function createTenantSlots(
 
   function comeBack(tenantId: string, holder: Holder, share: number): ConnectorError {
     const at = now();
-    // One behind the other, or all of them would be back at once.
+    // Space the retries, so that they do not all come back at once.
     const nextAt = Math.max(at, holder.freeAt) + holder.usualMs / share;
     holder.freeAt = Math.min(nextAt, at + LONGEST_WAIT_MS);
     return slotsTaken(tenantId, holder.freeAt - at);
@@ -372,7 +377,7 @@ function newHolder(): Holder {
   return { taken: 0, working: 0, waiting: new Set(), usualMs: FIRST_GUESS_MS, freeAt: 0 };
 }
 
-/** In the order of coming. False when none came in time. */
+/** Gives turns in order of arrival. Returns false if none came in time. */
 function hasTurn({ waiting }: Holder): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (turn: boolean) => () => {

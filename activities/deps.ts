@@ -5,52 +5,56 @@ import type { StreamName } from '../src/streams/streams.ts';
 import type { Connections } from './connections.ts';
 import type { LastReconcile } from './reconcile/last-reconcile.ts';
 
-/** Everything activities need of the world; wired in one place. */
+/** Everything that activities need from outside; wired in one place. */
 export interface ActivityDeps {
   store: Store;
   connections: Connections;
   signalHire: SignalHire;
-  /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
+  /**
+   * The tenant's job candidates whose hire has a running workflow; a workflow that started a moment ago may be missing.
+   */
   followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
   lastReconcile: LastReconcile;
-  /** Has records of a stream read again soon; absent in a command, whose hires the next pass finds. */
+  /** Has records of a stream read again soon. Absent in a command: the next pass finds its hires. */
   hintStream?: (stream: { tenantId: string; stream: StreamName }, ids: readonly string[]) => Promise<void>;
-  /** Told how long a hire took that ended well; absent in a command. */
+  /** Called with the duration of each hire that ended well. Absent in a command. */
   hired?: (ms: number) => void;
-  /** Absent where nobody is erased: in a command. */
+  /** Absent in a command, because a command erases nobody. */
   forgetting?: Forgetting;
-  /** What this process keeps beside the store; as `forgetting`. */
+  /** Folder of the files that this process keeps next to the store. Absent in a command. */
   dataDir?: string;
   log: Logger;
   limits: Limits;
-  /** The person who applies a plan; absent where the product works by itself. */
+  /** The person who applies a plan; absent if the product works by itself. */
   actor?: { runId: string; by: string };
-  /** Tenants whose credit gate this process saw close: enrolments on their way to the socket turn back there. */
+  /** Tenants whose credit gate this process saw close: enrolments about to be sent turn back. */
   closedGates: Set<string>;
   /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */
   pausedHris: Set<string>;
 }
 
-/** What Temporal knows, and is to forget. */
+/** What Temporal holds and must forget. */
 export interface Forgetting {
-  /** Ends a hire's workflow and its histories. */
+  /** Ends a hire's workflow and deletes its histories. */
   forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
-  /** Ends a tenant's schedules, workflows and their histories. Says how many of them the server still listed. */
+  /** Ends a tenant's schedules and workflows and deletes their histories. Returns how many the server still listed. */
   forgetTenant: (tenantId: string) => Promise<number>;
 }
 
-/** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */
+/**
+ * Signals a hire's workflow. With `start`, starts a workflow if none runs; without it, returns `false` if none runs.
+ */
 export type SignalHire = (
   hire: { tenantId: string; jobCandidateId: string },
   about: HintAbout,
   options: { start: boolean; adopt?: boolean; watch?: boolean },
 ) => Promise<boolean>;
 
-/** Milliseconds. */
+/** Limits in milliseconds. */
 export interface Limits {
-  /** From an intent to the moment after which its request must not leave. */
+  /** Time from an intent until its request must no longer be sent. */
   giveUpMs: number;
-  /** How long after that the partner may still show a write late. */
+  /** How long after that the partner may still take to show a write. */
   partnerLagMs: number;
   /** How long a paused tenant's work sleeps before it asks again. */
   pausedMs: number;

@@ -11,8 +11,8 @@ import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /**
- * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the
- * tenant once and everything else of it waits with it; a key never seen is first checked to be the same company's.
+ * Runs work of one tenant with both of its sides open. A paused tenant's work waits. A key that stops working pauses
+ * the tenant, and all of its other work waits too. A new key is first checked to belong to the same company.
  */
 export async function guarded<T>(
   deps: ActivityDeps,
@@ -32,7 +32,7 @@ export async function guarded<T>(
     if (!isConnectorError(thrown) || thrown.action !== 'reauthorize') throw thrown;
     const error = connection === undefined ? thrown : sayRestart(thrown, connection.tenant);
     if (await deps.connections.reopenIfRotated(tenantId)) throw secretRotated(tenantId);
-    // The partner's side works: its probe would resume the tenant at once, and the next hire pause it again.
+    // The partner's side works, so its probe would resume the tenant at once and the next hire would pause it again.
     if (error.code.startsWith('HRIS_')) {
       await pauseHris(deps, tenantId, error);
       throw hrisPaused(tenantId, limits.pausedMs);
@@ -42,7 +42,7 @@ export async function guarded<T>(
   }
 }
 
-/** As `guarded`, and a refusal that only a person can cure becomes a hold instead of a failure. */
+/** Like `guarded`, but a refusal that only a person can fix becomes a hold instead of a failure. */
 export async function guardedOrHeld<T>(
   deps: ActivityDeps,
   tenantId: string,
@@ -73,7 +73,7 @@ async function pause(
   if (first) log.error({ tenantId, code: error.code, status: error.status, reason: error.message }, 'tenant paused');
 }
 
-/** What was refused is not what stands behind the reference by now. */
+/** The refused secret is not the one behind the reference any more. */
 function secretRotated(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'SECRET_ROTATED',
@@ -112,7 +112,7 @@ export async function resumeHris({ store, pausedHris }: ActivityDeps, tenantId: 
   await closeTenantHoldsLike(store, tenantId, 'HRIS_%');
 }
 
-/** What another worker found, or a person ended, counts in this process, too. */
+/** Takes over pauses that another worker found or a person ended. */
 export async function followPausedHris({
   store,
   pausedHris,
@@ -133,7 +133,7 @@ export function hrisPaused(tenantId: string, pausedMs: number): ConnectorError {
   });
 }
 
-/** A refused secret that a running process would not read again says so. */
+/** Adds a note to the error if only a restart makes this process read the refused secret again. */
 export function sayRestart(error: ConnectorError, { partner, hris }: Tenant): ConnectorError {
   if (error.action !== 'reauthorize' || error.code === 'SECRET_MISSING') return error;
   const ref = error.code.startsWith('HRIS_') ? hris.options['url'] : partner.apiKey;

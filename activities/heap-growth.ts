@@ -1,27 +1,27 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * By how much the heap may grow beyond what lived at the last collection, percent. What a long pass makes is garbage
- * at once: with the little room of a worker at rest it would collect a third of the time.
+ * How far the heap may grow beyond what survived the last collection, in percent. A long pass makes mostly garbage:
+ * with the small reserve of a worker at rest, it would spend a third of its time collecting.
  */
 const PERCENT = { atRest: 30, longPass: 50 };
 
 let isBounded = false;
 let passes = 0;
 
-/** V8's own bounds hold for a process that does not ask for this. */
+/** Until a process calls this, V8's own limits apply. */
 export function boundHeapGrowth(): void {
   isBounded = true;
   setGrowth();
 }
 
 export interface HeapRoom {
-  /** From now on until the end; again is the same. */
+  /** Takes room until `giveBack`; a second call changes nothing. */
   take(): void;
   giveBack(): void;
 }
 
-/** Room for one long pass; it holds while any has it. */
+/** Room for one long pass; the heap keeps it while any pass has taken it. */
 export function createHeapRoom(): HeapRoom {
   let isTaken = false;
   const turn = (taken: boolean): void => {

@@ -9,15 +9,15 @@ import type { Store } from '../src/store/open-store.ts';
 import type { HoldRow } from '../src/store/schema.ts';
 import type { ActivityDeps, SignalHire } from './deps.ts';
 
-/** Longer than an operator's command takes to tell the hire by itself. */
+/** Longer than an operator's command takes to signal the hire itself. */
 const UNHEARD_MS = 10_000;
 const MOST_WAIT_MS = 3_600_000;
 
 type Parts = { store: Store; signalHire: SignalHire };
 
 /**
- * Does what follows a person's answer, which stands in the store: tells the hire, or acts for the whole tenant and
- * closes the hold. Harmless when repeated, so that an answer whose signal failed is acted upon later.
+ * Acts on a person's answer, which is already in the store: signals the hire, or acts for the whole tenant and closes
+ * the hold. Safe to repeat, so an answer whose signal failed is handled later.
  */
 export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): Promise<void> {
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, answer, code } = hold;
@@ -32,7 +32,7 @@ export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): P
     await retryEnrolments({ store, signalHire }, tenantId);
   const side = sideKeptBy(answer);
   if (side !== undefined) await keepSide(store, hold, side, ids);
-  // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
+  // The worker checks the HR system all the time: if the trouble persists after the hold is closed, it opens a new one.
   await store.kysely.transaction().execute(async (kysely) => {
     await closeHold({ ...store, kysely }, hold.hold_id);
     if (answer === 'retry' && code === ('REBUILT_BASELINE' satisfies HoldCode))
@@ -41,8 +41,8 @@ export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): P
 }
 
 /**
- * Acts upon answers that were written and not acted upon since: Temporal was away, or the command was killed. Each is
- * tried again after twice as long, so that a hire that cannot listen yet is not flooded.
+ * Acts on stored answers that nobody has acted on, because Temporal was away or the command was killed. Doubles the
+ * wait before each retry, so that a hire that cannot listen yet is not flooded.
  */
 export function createAnswerRound(deps: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>): () => Promise<void> {
   const { store, log } = deps;
@@ -65,13 +65,16 @@ export function createAnswerRound(deps: Pick<ActivityDeps, 'store' | 'signalHire
   };
 }
 
-/** Whose values stay by an answer about fields that differ. */
+/** Which side's values an answer about differing fields keeps. */
 export function sideKeptBy(answer: string | null): Side | undefined {
   if (answer === 'keep-partner' || answer === 'apply') return 'partner';
   return answer === 'keep-hris' || answer === 'keep' ? 'hris' : undefined;
 }
 
-/** The pairs are read again by the stream's next run, which asks anew about those that were left out. */
+/**
+ * Stores the decision and hints the pairs: the stream's next run reads them and asks again about pairs that were left
+ * out.
+ */
 async function keepSide(
   store: Store,
   { tenant_id: tenantId, details }: HoldRow,
@@ -83,7 +86,7 @@ async function keepSide(
   await addHints(store, tenantId, stream, pairs);
 }
 
-/** Asks about those who still are as the baseline recorded them, if there are any. */
+/** Asks again about people who are still as the baseline recorded them, if there are any. */
 async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow): Promise<void> {
   const { jobCandidateIds } = JSON.parse(details) as { jobCandidateIds: string[] };
   const hires = await latestHires(store, tenantId, jobCandidateIds);
@@ -92,7 +95,7 @@ async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow)
   await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds: waiting }) });
 }
 
-/** Lets the next enrolment through as the canary, and hints those that wait. */
+/** Lets the next enrolment through as the canary, and signals the hires that wait. */
 async function retryEnrolments({ store, signalHire }: Parts, tenantId: string): Promise<void> {
   await releaseCanary(store, tenantId);
   for (const hire of await hiresAwaitingCredits(store, tenantId))

@@ -4,10 +4,10 @@ import type { Store } from '../src/store/open-store.ts';
 import type { StreamName } from '../src/streams/streams.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 
-/** Mappings of this process whose texts are in the store by now. */
+/** Mappings whose texts this process has already stored. */
 const kept = new WeakSet<Mapping>();
 
-/** Keeps the texts of a mapping before its first use here: its hash is named by everything it makes. */
+/** Stores the texts of a mapping before its first use here, because everything it makes names its hash. */
 export async function keepMapping(
   store: Store,
   tenant: Tenant,

@@ -3,10 +3,10 @@ import type { Store } from '../src/store/open-store.ts';
 import type { Connection } from './connections.ts';
 
 interface UnknownValue {
-  /** As the contract calls it. */
+  /** The field's name in the contract. */
   field: string;
   value: string;
-  /** What happens to the hires concerned, and what may be done, in sentences. */
+  /** What happens to the hires concerned and what may be done, in sentences. */
   goesOn: string;
 }
 
@@ -16,7 +16,7 @@ export async function noteUnknownValue(
   { tenant: { tenant: tenantId }, log }: Pick<Connection, 'tenant' | 'log'>,
   { field, value, goesOn }: UnknownValue,
 ): Promise<void> {
-  // Anything may stand in a field of text; what does not look like one of its words is not shown.
+  // A text field may hold anything, so a value that does not look like an enum word is not shown.
   const shown = /^[\w .-]{1,40}$/.test(value) ? value : '(not a word)';
   const message =
     `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +

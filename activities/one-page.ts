@@ -1,6 +1,6 @@
 import type { Page } from '../src/partner/client/types.ts';
 
-/** The page that a reading begins with, and how many records it holds; undefined behind the last. */
+/** The first page of a reading and its number of records; undefined if there is no page. */
 export async function onePage<Item>(
   pages: AsyncGenerator<Page<Item>, void, undefined>,
 ): Promise<(Page<Item> & { records: number }) | undefined> {

@@ -11,7 +11,7 @@ import type {
   PendingCreates,
 } from '../src/hris/port.ts';
 
-/** What takes an employee's id takes the employee instead. */
+/** Turns a call that takes an employee's id into one that takes the employee. */
 type ForOwn<Call> = Call extends (id: string, ...rest: infer Rest) => infer Given
   ? (employee: Employee, ...rest: Rest) => Given
   : never;
@@ -30,9 +30,9 @@ export interface OwnEmployees extends Pick<{ [Name in ById]: ForOwn<NonNullable<
 }
 
 /**
- * A tenant's open HR system, for its own employees: an id says nothing of whose it is, so what reads or writes one
- * takes the employee, and refuses those of another HR system before anything is asked. @throws ConnectorError
- * EMPLOYEE_ELSEWHERE (reject)
+ * A tenant's open HR system, restricted to its own employees: an id does not say which HR system it belongs to, so
+ * calls take the employee and refuse employees of another HR system before anything is sent.
+ * @throws ConnectorError EMPLOYEE_ELSEWHERE (reject)
  */
 export interface OwnHris extends Omit<HrisConnection, 'employees' | 'changes' | 'files' | 'pending'> {
   employees: OwnEmployees;
@@ -47,7 +47,7 @@ export interface OwnChanges extends Omit<ChangedEmployees, 'employees'> {
   employees: OwnRecord[];
 }
 
-/** The HR system of this connection. */
+/** Wraps the HR system of this connection. */
 export function ownHris(connection: string, hris: HrisConnection): OwnHris {
   const { employees, changes, files, pending, ...rest } = hris;
   const { isTaken, update, amend, rehire, terminate } = employees;

@@ -33,27 +33,27 @@ import { employeeReference, type HireContext, newValues, sensitiveFields } from 
 import { outcomeUnknown, writeOnce } from '../hire/write-once.ts';
 import { assertOurs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
-/** Hires that ended longer ago, and have no step yet, are found by a pass with `full` only, ms. */
+/** Hires that ended longer ago than this and have no step yet are found only by a pass with `full`, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
-/** Of one pass; those left over are the next one's. */
+/** Most hints per pass; the next pass takes the rest. */
 const MOST_HINTS = 500;
 const CALL_MS = 30_000;
 
-/** What a pass works with and what it found out so far. */
+/** What a pass works with and what it has found so far. */
 interface AccountRun {
   context: PushContext;
   hints: readonly Hint[];
   verdicts: Map<string, Verdict>;
-  /** How long what was sent without an answer may still arrive, ms. */
+  /** For each request without an answer: how long it may still arrive, ms. */
   waits: number[];
-  /** Why a destination could not be worked with. */
+  /** Errors that made a destination unusable. */
   down: ConnectorError[];
   beat: () => void;
 }
 
 /**
- * Whoever was hired gets an account in each further destination: a step of the hire, with a plan, an intent and a
- * question of its own, which holds up no other. The HR system's step came before and is not looked at again.
+ * Gives each hired person an account in each further destination. This is a step of the hire with its own plan, intent
+ * and question, and it delays no other step. The HR system's step came before and is not looked at again.
  */
 export async function pushAccounts(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key, runId } = context;
@@ -87,10 +87,10 @@ function unconfigured(tenantId: string): ConnectorError {
   });
 }
 
-/** So many failures of one pass show that it is the destination, and not what is written to it. */
+/** After this many failures in one pass, the destination is to blame and not the data. */
 const MOST_FAILURES = 3;
 
-/** Every hire that has something left to do in one destination. What is wrong with the one stops no other. */
+/** Handles every hire that still has work in one destination. An error of one hire stops no other. */
 async function fill(run: AccountRun, at: number): Promise<void> {
   const { context, beat } = run;
   const { connection: name } = context.connection.tenant.destinations?.[at] ?? { connection: '' };
@@ -110,14 +110,14 @@ async function fill(run: AccountRun, at: number): Promise<void> {
   }
 }
 
-/** A destination that cannot be worked with now. */
+/** A destination that cannot be used now. */
 class Down extends Error {
   readonly why: ConnectorError;
   constructor(name: string, { code, action, message, retryAfterMs, cause }: ConnectorError) {
     super(code);
     this.why = new ConnectorError({
       code: code.replace(/^HRIS_/, 'ACCOUNTS_'),
-      // Of the HR system this would stop the tenant's hires, which need nothing of it.
+      // `reauthorize` would pause the tenant's hires, which do not need this destination.
       action: action === 'reauthorize' ? 'reject' : action,
       message: `Destination "${name}": ${message} Hires go on; their accounts follow once it works.`,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -147,20 +147,20 @@ async function* dueHires({ context, hints }: AccountRun, destination: string): A
   }
 }
 
-/** One hire in one destination, by its number in the tenant's list. */
+/** One hire in one destination, which `at` numbers in the tenant's list. */
 interface Step {
   at: number;
   hire: HireRow;
   key: StepKey;
 }
 
-/** Taken by this run, with both ends at hand. */
+/** A step that this run has claimed, with both ends open. */
 interface Taken extends Step {
   run: AccountRun;
   account: Connection;
   reference: string;
   decisions: Decisions;
-  /** The question that was answered. */
+  /** The question that a person answered. */
   hold: HoldRow | undefined;
   creation: OpenIntent | undefined;
 }
@@ -222,14 +222,14 @@ async function open({ context }: AccountRun, { at, key }: Step): Promise<Connect
   throw unconfigured(key.tenantId);
 }
 
-/** A refusal is this step's own; what is not known yet waits; everything else is trouble of the destination. */
+/** A refusal belongs to this step; an unknown outcome waits; any other error is the destination's. */
 async function settleTrouble(run: AccountRun, key: StepKey, hold: HoldRow | undefined, error: unknown): Promise<void> {
   if (!isConnectorError(error)) throw error;
   const { store } = run.context.deps;
   if (error.code === 'OUTCOME_UNKNOWN') return void run.waits.push(error.retryAfterMs ?? 0);
   if (error.action !== 'reject') throw error;
   const { code, message: reason } = error;
-  // Who named an account that is not there is asked anew.
+  // If a person named an account that does not exist, they are asked again.
   const holdId = code === 'ACCOUNT_NOT_FOUND' ? null : (hold?.hold_id ?? null);
   await settleStep(store, key, run.context.runId, { state: 'held', code, reason, hold_id: holdId });
   tell(run, nameOf(key), { kind: 'quarantined', reason });
@@ -243,13 +243,13 @@ async function settle({ run, key }: Taken, settled: Settling, kind: Verdict['kin
   tell(run, nameOf(key), { kind, ...(reason !== null && { reason }) });
 }
 
-/** Finds the person's account or makes it, and sees it. */
+/** Finds or makes the person's account, and reads it back. */
 async function give(taken: Taken): Promise<void> {
   const { key, creation } = taken;
   const context = contextOf(taken);
   const isUnderWay = creation?.outcome === 'open' || creation?.outcome === 'done';
   const employee = await employeeMade(taken);
-  // The mapping in force: what was saved of an earlier attempt is the HR system's.
+  // Uses the mapping in force: the one saved with an earlier attempt belongs to the HR system.
   const read = await readSources({ ...context, creation: undefined }, { anyStage: isUnderWay, beside: { employee } });
   if (read.verdict === 'hold') throw refused(read.hold.code, read.hold.message);
   if (read.verdict !== 'read') throw refused('NOT_IN_STAGE', LEFT);
@@ -268,7 +268,7 @@ function refused(code: string, message: string): ConnectorError {
   return new ConnectorError({ code, action: 'reject', message });
 }
 
-/** The hire as its activities know it, with the destination in the place of the HR system. */
+/** The hire as its activities see it, with the destination in place of the HR system. */
 function contextOf({ run, key, hire, account, decisions, creation }: Taken): HireContext {
   const { deps } = run.context;
   const { destination, ...ref } = key;
@@ -276,7 +276,7 @@ function contextOf({ run, key, hire, account, decisions, creation }: Taken): Hir
   return { deps, store: deps.store, connection: account, ref, row, answers: [], decisions, creation };
 }
 
-/** What the first step made. Only a mapping that reads more of it than its ids costs the call. */
+/** The employee from the hire's first step. Reads the HR system only if the mapping needs more than the ids. */
 async function employeeMade({ run, hire, account }: Taken): Promise<Record<string, unknown>> {
   const { hris } = run.context.connection;
   const employee = employeeOf(hire);
@@ -290,7 +290,7 @@ async function employeeMade({ run, hire, account }: Taken): Promise<Record<strin
 
 const OWN = ['id', 'number'];
 
-/** What is to be done with one person in a destination, and by which evidence. */
+/** What to do for one person in a destination, and the evidence for it. */
 type AccountPlan =
   | { kind: 'create'; by: string[] }
   | { kind: 'link'; by: string[]; account: KnownEmployee }
@@ -318,7 +318,10 @@ async function inDestination(taken: Taken, context: HireContext, sources: Source
   if (made !== undefined) await see(taken, sources, made);
 }
 
-/** As an employee's identity ladder; what another hire of the person was given is the person's. */
+/**
+ * Decides as the identity ladder of employees does; an account that another hire of the person got is this person's
+ * too.
+ */
 async function planAccount(taken: Taken, fields: EmployeeFields): Promise<AccountPlan> {
   const { key, account, reference, decisions, creation, run } = taken;
   const id = decisions.link ?? (await accountOf(run.context.deps.store, key, reference));
@@ -341,7 +344,7 @@ async function planAccount(taken: Taken, fields: EmployeeFields): Promise<Accoun
   return { kind: 'ask', reason: identity.reason, by, accountIds };
 }
 
-/** One question of a tenant stands open at a time; the others wait their turn. */
+/** A tenant has one open question at a time; the others wait their turn. */
 async function ask(taken: Taken, { reason, by, accountIds }: Extract<AccountPlan, { kind: 'ask' }>): Promise<void> {
   const { key, run, creation } = taken;
   const { jobCandidateId, destination, tenantId } = key;
@@ -360,7 +363,7 @@ interface Made {
   isNew: boolean;
 }
 
-/** Undefined where somebody is asked. */
+/** Returns undefined if a person is asked. */
 async function create(
   taken: Taken,
   context: HireContext,
@@ -401,7 +404,7 @@ async function create(
   );
 }
 
-/** What a destination already has under our reference; every other refusal is thrown. */
+/** The account that a destination already has under our reference. Throws any other refusal. */
 function existingIn({ destination }: StepKey, { code, message, details }: ConnectorError): KnownEmployee {
   const { id } = details ?? {};
   if (code === 'ALREADY_EXISTS' && typeof id === 'string') return knownIn(destination, { id });
@@ -415,7 +418,7 @@ function writeOf(
   return { target: `account:${key.destination}`, recordId: key.jobCandidateId, period: key.period, ...write };
 }
 
-/** The step is done once the account was seen; one of somebody who comes back is made active again. */
+/** Ends the step once the account was read back. Reactivates the account of a person who came back. */
 async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew }: Made): Promise<void> {
   const { key, run, account: destination } = taken;
   const { deps } = run.context;

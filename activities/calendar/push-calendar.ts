@@ -9,9 +9,9 @@ import { assertFew } from '../push/by-rule.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 
 /**
- * Booked slots, with their schedule's name and time zone, are kept for the tenant's calendar addresses. No event tells
- * of bookings (section 6), so both lists are read. What changed counts up, as calendars want it; a booking that two
- * passes in a row did not show is cancelled.
+ * Stores booked slots, with name and time zone of their schedule, for the tenant's calendar addresses. No event reports
+ * bookings (section 6), so both lists are read. A changed event gets a higher sequence number, as calendars require. A
+ * booking that two passes in a row do not show is cancelled.
  */
 export async function pushCalendar(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
@@ -28,7 +28,7 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
   });
   const shown = new Set<string>();
   const changed: Event[] = [];
-  // The specification shows no id of a booking (section 2.8); a link is good for one.
+  // The specification shows no id of a booking (section 2.8), but a booking link is used only once.
   const items = bookings.items.map(
     (item): Booking => ({ ...item, id: String(item['id'] ?? item['bookingLinkId'] ?? '') }),
   );
@@ -76,10 +76,10 @@ export async function pushCalendar(context: PushContext, beat: () => void): Prom
 type Event = Omit<CalendarEvent, 'changed_at'>;
 type Booking = Readonly<Record<string, unknown>> & { id: string };
 
-/** How long a calendar shows what is over. */
+/** How long a calendar shows past events. */
 const KEPT_MS = 90 * 86_400_000;
 
-/** Events that this pass did not show: once noted, twice cancelled. What is over stays as it was. */
+/** Events that this pass did not show: noted the first time, cancelled the second time. Past events stay. */
 function missed(known: readonly CalendarEvent[], shown: ReadonlySet<string>, now: number): Event[] {
   const left = known.filter((event) => !shown.has(event.booking_id) && event.cancelled_at === null);
   return left

@@ -29,12 +29,12 @@ import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/wr
 import type { OwnHris } from '../own-hris.ts';
 import { originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
-/** Documents that come later than this after the end of a hire are found by a pass with `full` only, ms. */
+/** A document that appears later than this after the end of its hire is found only by a pass with `full`, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
-/** Of one pass; those left over are the next one's. */
+/** Most hints per pass; the next pass takes the rest. */
 const MOST_HINTS = 500;
 
-/** What a pass works with and what it found out so far. */
+/** What a pass works with and what it has found so far. */
 interface DocumentRun {
   context: PushContext;
   files: NonNullable<OwnHris['files']>;
@@ -42,13 +42,13 @@ interface DocumentRun {
   verdicts: Map<string, Verdict>;
   waits: number[];
   beat: () => void;
-  /** What a person asked for again, by record. */
+  /** Records that a person asked for again. */
   named: ReadonlySet<string>;
 }
 
 /**
- * Documents of finished hires into the records of their employees. A hire is looked at when it has ended, whenever an
- * event says that something of it was signed or verified, and once in `wholeWithin` for thirty days.
+ * Copies documents of finished hires into the records of their employees. Looks at a hire when it has ended, whenever
+ * an event reports a signed or verified document, and once per `wholeWithin` for thirty days.
  */
 export async function pushDocuments(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { store } = context.deps;
@@ -74,7 +74,7 @@ function wanted({ connection, key }: PushContext): {
   return { files, kinds };
 }
 
-/** As the store has them: an attempt that goes on after another counts what that one delivered. */
+/** Verdicts from the store, so that a repeated attempt also counts what the attempt before it delivered. */
 async function told({ deps, key, runId }: PushContext): Promise<Map<string, Verdict>> {
   const rows = await documentsToTell(deps.store, key.tenantId, runId);
   return new Map(
@@ -96,7 +96,7 @@ async function* dueHires(
     connection: connection.tenant.hris.connection,
     againAfterMs: full || hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 0 : wholeWithin,
     endedWithinMs: full ? undefined : ENDED_WITHIN_MS,
-    // One document is named by its hire and its key.
+    // A hint names one document by its hire and its key.
     hinted: hints.map(({ recordId }) => recordId.split('/')[0] ?? recordId),
   };
   for (let after: HireRow | undefined; ; ) {
@@ -107,7 +107,7 @@ async function* dueHires(
   }
 }
 
-/** False where another run took over. */
+/** Returns false if another run took over. */
 async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
   const { context, verdicts, waits } = run;
   const { store } = context.deps;
@@ -137,7 +137,7 @@ const UNLISTED =
   'It was sent, and not read back before the hiring platform listed it no longer, so nobody can tell whether it ' +
   'arrived whole. Look at the record in the HR system.';
 
-/** What was sent and not read back yet, and is listed no more, has nothing to be compared with. Whether some wait. */
+/** Gives up documents that were sent but are not read back nor listed any more. Returns whether some still wait. */
 async function leaveUnlisted(
   { context, verdicts }: DocumentRun,
   ref: HireRef,
@@ -174,7 +174,7 @@ async function deliverOne(
   return deliverDocument({ context, files, ref, employee, document, row, now, isNamed });
 }
 
-/** One hire whose documents cannot be listed keeps no other waiting. */
+/** If the documents of one hire cannot be listed, the other hires go on. */
 async function listOrReason(
   { context, kinds }: DocumentRun,
   hire: HireRow,
@@ -202,14 +202,14 @@ interface Delivery {
   ref: HireRef;
   employee: Employee;
   document: ListedDocument;
-  /** As it was when the database's clock showed `now`. */
+  /** The stored row at the time `now` on the database's clock. */
   row: HireDocumentRow | undefined;
   now: number;
-  /** A person asked for just this document again. */
+  /** A person asked for this very document again. */
   isNamed: boolean;
 }
 
-/** waiting: it may be on its way, or not be shown yet; nothing is sent before that time is over. */
+/** waiting: the document may be on its way or not be shown yet, so nothing is sent until that time is over. */
 type Delivered =
   | { kind: 'created' | 'unchanged' }
   | { kind: 'skipped' | 'quarantined'; reason: string }
@@ -220,7 +220,7 @@ const READ_BACK_MS = 60_000;
 /** An upload takes longer than other calls. */
 const BUDGETS = 2;
 
-/** Brings a document into the employee's record at most once: what was sent without an answer is looked for first. */
+/** Puts a document into the employee's record at most once: first looks for one that was sent without an answer. */
 async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   const { context, row, now, document, isNamed } = delivery;
   if (row?.state === 'delivered') return { kind: 'unchanged' };
@@ -229,7 +229,7 @@ async function deliverDocument(delivery: Delivery): Promise<Delivered> {
   const { readLagMs } = context.connection.hris.capabilities;
   const waitMs = row?.state === 'sent' ? (row.give_up_at ?? 0) + readLagMs - now : 0;
   if (waitMs > 0) return { kind: 'waiting', waitMs };
-  // What was taken must not be taken for what never left.
+  // A document that the HR system accepted must not be recorded as never sent.
   const state = row?.state === 'taken' || row?.state === 'unlike' ? 'unlike' : 'refused';
   const attempt = row?.attempt ?? 0;
   if (document.isUnsure === true) return leave(delivery, attempt, { state, reason: STEP_NOT_TOLD });
@@ -269,7 +269,7 @@ async function send(delivery: Delivery, file: EmployeeFile): Promise<Delivered> 
     return settle(delivery, { error, left: guard.left(), attempt, batchId, budgetMs });
   }
   await settleWrites(store, batchId, 'done');
-  // Before it said so, it compared the bytes.
+  // The adapter compared the bytes before it answered `there`.
   if (said === 'there') return deliveredAs(delivery, attempt, files.holds !== undefined);
   return readBack(delivery, file, { attempt, leftMs: context.connection.hris.capabilities.readLagMs });
 }
@@ -293,7 +293,7 @@ const NOT_READ_BACK =
   'again by itself, because it might stand there twice: take away what is wrong, then run ' +
   'hirebridge retry TENANT documents RECORD, with the record as hirebridge failed calls it.';
 
-/** Looks whether what was taken is there, byte for byte, as long as it may not be shown yet. */
+/** Checks that the accepted file is there, byte for byte, while it may not be shown yet. */
 async function readBack(
   delivery: Delivery,
   file: EmployeeFile,
@@ -324,7 +324,7 @@ async function lookAgain(delivery: Delivery, row: HireDocumentRow, file: Employe
   return leave(delivery, row.attempt, { state: 'unlike', reason: `${why} ${NOT_READ_BACK}` });
 }
 
-/** Left to a person, who is told why. */
+/** Leaves the document to a person and says why. */
 function leave(
   delivery: Delivery,
   attempt: number,
@@ -339,14 +339,14 @@ function hashOf({ bytes }: EmployeeFile): string {
 
 interface Failed {
   error: ConnectorError;
-  /** Bytes may have left. */
+  /** Bytes may have been sent. */
   left: boolean;
   attempt: number;
   batchId: string;
   budgetMs: number;
 }
 
-/** Once it left, only a refusal proves that it did not arrive: a repeat is safe, so no answer counts as "try again". */
+/** Once bytes left, only a refusal proves that they did not arrive. No answer means "try again": a repeat is safe. */
 async function settle(delivery: Delivery, { error, left, attempt, batchId, budgetMs }: Failed): Promise<Delivered> {
   const { store } = delivery.context.deps;
   const isUnknown = error.action === 'unknown' || error.action === 'retry';
@@ -366,7 +366,7 @@ function note({ context, ref, document, employee }: Delivery, sha256: string): P
   ]);
 }
 
-/** Remembers whether the bytes were let go. */
+/** Remembers whether bytes were sent. */
 function watched(guard: SendGuard): SendGuard & { left(): boolean } {
   let left = false;
   return {
@@ -379,7 +379,7 @@ function watched(guard: SendGuard): SendGuard & { left(): boolean } {
   };
 }
 
-/** Endings by which people open a file. */
+/** File name endings by media type, so that people can open the files. */
 const endings: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'application/msword': 'doc',
@@ -392,19 +392,19 @@ const endings: Readonly<Record<string, string>> = {
   'image/png': 'png',
 };
 
-/** A document of a hire, as the partner has it now. */
+/** A document of a hire, as the partner shows it now. */
 interface ListedDocument {
-  /** `resume`, `onboarding:<id>`, `offer:<id>`. */
+  /** `resume`, `onboarding:<id>` or `offer:<id>`. */
   key: string;
-  /** As the employee's record will name it, without its ending. */
+  /** Name of the file in the employee's record, without its ending. */
   title: string;
-  /** Time-limited. */
+  /** Valid for a limited time. */
   url: string;
-  /** Whether the tenant wants it cannot be told. */
+  /** It cannot be told whether the tenant wants this document. */
   isUnsure?: boolean;
 }
 
-/** The documents of the kinds that the tenant sends, with URLs of this moment. */
+/** Lists the documents of the kinds that the tenant sends, with fresh URLs. */
 async function listDocuments(
   connection: Connection,
   hire: HireRow,
@@ -425,7 +425,7 @@ async function listResume({ partner }: Connection, { candidate_id: candidateId }
   return resume ? [{ key: 'resume', title: 'Resume', url: resume }] : [];
 }
 
-/** None of somebody who did not apply by the hosted page, or without one. */
+/** Nobody has a consent document who applied outside the hosted page, or without consent. */
 async function listConsent({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
   const params = { jobCandidateId: Number(hire.job_candidate_id) };
   try {
@@ -437,7 +437,7 @@ async function listConsent({ partner }: Connection, hire: HireRow): Promise<List
   }
 }
 
-/** What the partner rejected is none of the employee's; whether it says so is not specified. */
+/** A document that the partner rejected is not the employee's; whether the list says so is not specified. */
 async function listOnboarding(
   { partner }: Connection,
   hire: HireRow,
@@ -464,9 +464,9 @@ const STEP_NOT_TOLD =
   'partner.overrides.fieldNames (onboarding.listDocuments, stepKey).';
 
 /**
- * What comes of the medical test goes nowhere unless the tenant lists it. Which step a document comes of is not shown
- * by the specification (DOCUMENTS), and neither its type nor its name proves it: undefined where the partner says
- * nothing, or a step that nobody knows.
+ * Documents of the medical test go nowhere unless the tenant lists them. The specification does not show which step a
+ * document comes from (DOCUMENTS), and neither its type nor its name proves it. Undefined if the partner names no step,
+ * or an unknown one.
  */
 function kindOf(stepKey: unknown): DocumentKind | undefined {
   if (stepKey === MEDICAL_STEP) return 'medical';
@@ -476,7 +476,7 @@ function kindOf(stepKey: unknown): DocumentKind | undefined {
 async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
   const query = { jobCandidateId: Number(hire.job_candidate_id) };
   const { items } = await partner.readAll(contract.onboarding.listOffers, { query });
-  // A filter that the partner does not know would show everybody's offers.
+  // A partner that does not know the filter would list everybody's offers.
   const own = items.filter(({ jobCandidateId }) => String(jobCandidateId) === hire.job_candidate_id);
   return own.flatMap(({ offerId, signedPdfUrl }) => {
     const id = String(offerId);
@@ -484,7 +484,7 @@ async function listOffers({ partner }: Connection, hire: HireRow): Promise<Liste
   });
 }
 
-/** Two documents may have one name: the end of the id tells them apart. */
+/** Two documents may have the same name, so the end of the id is added. */
 function titled(name: string, id: string): string {
   const plain = name
     .replaceAll(/[^\p{L}\p{N} ._-]/gu, ' ')

@@ -18,14 +18,14 @@ import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import { noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
-/** Where the exchange of fields is told which employees to read again. */
+/** The stream that exchanges fields; it gets hints about employees to read again. */
 const FIELDS = 'employees';
 const PAGE = 100;
 const READ_MS = 60_000;
 
 /**
- * Employees that changed in the HRIS, one page after the other; where it does not say which, all that are linked. Their
- * fields are another stream's: it is told which to read again.
+ * Handles the employees that changed in the HRIS page by page, or all linked employees if the HRIS does not report
+ * changes. Another stream exchanges their fields and gets hints about which employees to read again.
  */
 export async function pushEmployment(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const verdicts = new Map<string, Verdict>();
@@ -40,9 +40,12 @@ export async function pushEmployment(context: PushContext, beat: () => void): Pr
 }
 
 interface Page extends Pick<ChangedEmployees, 'employees' | 'gone'> {
-  /** These changed: a pass over everybody tells nothing of that, and the exchange of fields has passes of its own. */
+  /**
+   * The page lists real changes. A pass over everybody shows no changes, and the exchange of fields has its own full
+   * passes.
+   */
   isNews: boolean;
-  /** To be called once the page is dealt with. */
+  /** To be called once the page is done. */
   done(): Promise<void>;
 }
 
@@ -51,13 +54,13 @@ async function* pagesOf(context: PushContext): AsyncGenerator<Page> {
   yield* context.connection.hris.changes === undefined ? everyPage(context) : changedPages(context);
 }
 
-/** Those that an earlier run left out. */
+/** Employees that an earlier run left out. */
 async function* hintedPages({ deps, connection, key }: PushContext): AsyncGenerator<Page> {
   const hints = await readHints(deps.store, key.tenantId, key.stream);
   for (let from = 0; from < hints.length; from += PAGE) {
     const some = hints.slice(from, from + PAGE);
     const ids = some.map(({ recordId }) => recordId);
-    // One that is left out again was hinted anew, and keeps its hint.
+    // An employee left out again got a new hint, which stays.
     const done = (): Promise<void> => clearHints(deps.store, key.tenantId, key.stream, some);
     yield { ...(await readEach(connection, ids)), isNews: false, done };
   }
@@ -105,7 +108,7 @@ async function readEach(
   return { employees, gone };
 }
 
-/** Who is left out is hinted, so that the next run looks again whatever the HRIS says has changed. */
+/** Adds a hint for each employee left out, so that the next run looks again even if the HRIS reports no change. */
 async function pushPage(context: PushContext, { employees, isNews }: Page): Promise<Verdict[]> {
   const { store } = context.deps;
   const { tenantId, stream } = context.key;
@@ -155,12 +158,12 @@ function whereOf({ connection, key }: PushContext): ConnectionKey {
   return { tenantId: key.tenantId, connection: connection.tenant.hris.connection };
 }
 
-/** unchanged: the partner holds it already. unseen: it was written, and a read does not show it. */
+/** unchanged: the partner holds it already. unseen: it was written but a read does not show it yet. */
 type Told = 'unchanged' | 'written' | 'unseen' | 'no-target';
 
 /**
- * Brings status and Employee ID to the enrolment; where there is none, or a terminal one refuses, the Employee ID goes
- * to the custom field that the tenant named. Looks before it writes, and reads back after.
+ * Writes status and Employee ID to the enrolment. If there is no enrolment, or a terminal one refuses, the Employee ID
+ * goes to the custom field that the tenant named. Reads before writing and again after it.
  */
 async function tellEmployment(context: PushContext, employment: Employment, wanted: ToldEmployment): Promise<Told> {
   const { onboarding_candidate_id: enrolment } = employment.hire;
@@ -213,7 +216,7 @@ async function tellCustomField(
   return (await read()) === wanted.employeeId ? 'written' : 'unseen';
 }
 
-/** A key that is refused is a refusal, too: nothing was written by it. */
+/** A refused key counts as a refusal too: nothing was written. */
 const REFUSED_BY = ['reject', 'reauthorize'] as const;
 
 function writeOf({ hire }: Employment, write: Pick<NewWrite, 'target' | 'foreignId' | 'changes'>): NewWrite {

@@ -31,17 +31,17 @@ type PolicyDeps = Pick<ActivityDeps, 'store' | 'connections' | 'log'>;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const HRIS_MS = 30_000;
-/** What was not proven for so long is asked about. */
+/** A person is asked about a deletion that could not be confirmed for this long. */
 const UNPROVEN_MS = 3 * DAY_MS;
-/** People who should be there, asked for beside those who may be gone. */
+/** How many candidates who should still exist are looked up together with the missing ones. */
 const WITNESSES = 5;
-/** Ids a call, the most that section 4.3 allows. */
+/** Most ids per call (section 4.3). */
 const MOST_IDS = 100;
 
 /**
- * Does what `policies.privacy` says of people whom it is about, once that is confirmed: an answer that lacks them
- * proves something only where it shows others who should be there. Erasing only begins here: a row that
- * `carryOutErasure` goes by, committed together with the case's end.
+ * Applies `policies.privacy` to each person with an open case, once the case is confirmed. An answer that lacks a
+ * person proves a deletion only if it shows others who should be there. This starts the erasure only: it commits a row
+ * for `carryOutErasure` together with the end of the case.
  */
 export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: AbortSignal): Promise<void> {
   const { store, log } = deps;
@@ -65,7 +65,7 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
     for (const one of await step())
       if (one.state === 'asked') await postponeCase(store, one, { why: one.why, ms: DAY_MS });
       else if (one.state === 'due' && privacy[one.cause] === 'ask') await askAbout(store, one, 'policy');
-      // Whoever is being hired is no matter of course: a person says so of them alone.
+      // The policy never erases a person with an open hire unasked: somebody must decide about each of them.
       else if (one.why !== HIRED && (await isBeingHired(store, one))) await askAbout(store, one, HIRED);
       else ready.push(one);
   }
@@ -81,7 +81,10 @@ export async function followPrivacy(deps: PolicyDeps, tenantId: string, stop: Ab
   }
 }
 
-/** Those of whom it is still true; whoever is back is no case any more, what proves nothing is asked again later. */
+/**
+ * Returns the cases that still hold. Drops the cases of people who are back, and retries later if the answer proves
+ * nothing.
+ */
 async function confirm(
   { store, log }: PolicyDeps,
   connection: Connection,
@@ -96,7 +99,7 @@ async function confirm(
       if (one.state === 'due' && (witnesses.length === 0 || now - Number(one.since) > UNPROVEN_MS))
         await askAbout(store, one, 'unconfirmed');
       else await postponeCase(store, one, { why: one.why ?? 'unconfirmed', ms: HOUR_MS });
-    // A person may know what nothing here can prove.
+    // A person who allowed the erasure may know what the answer cannot prove.
     return cases.filter(({ state }) => state === 'allowed');
   }
   const back = cases.filter((one) => shown.has(one.candidate_id));
@@ -106,8 +109,8 @@ async function confirm(
 }
 
 /**
- * Whether the policy goes on with somebody whose consent is over: each document is read again, their landed rows are
- * marked, and a day must have passed. Their case stays as long as it is so, because nothing of theirs lands meanwhile.
+ * Whether the policy goes on with a person whose consent has ended: their consents are read again, their landed rows
+ * are marked, and a day must have passed. The case stays open meanwhile, so that nothing of theirs lands.
  */
 async function stopEnded({ store, log }: PolicyDeps, connection: Connection, one: PrivacyCaseRow): Promise<boolean> {
   const { tenant, policies } = connection.tenant;
@@ -122,17 +125,19 @@ async function stopEnded({ store, log }: PolicyDeps, connection: Connection, one
     return false;
   }
   const ageMs = (await readClock(store)) - Number(one.since);
-  // Again after a day: what was read before they were stopped may have landed since.
+  // Marks again on the second day: a run that read the person before the stop may have landed rows since.
   if (ageMs < 2 * DAY_MS) await markLanded(store, connection, { one, applications: applications.map(({ id }) => id) });
   if (one.state === 'allowed') return true;
   const waitMs = ageMs < DAY_MS ? DAY_MS - ageMs : policies.privacy[one.cause] === 'mark' ? DAY_MS : 0;
   if (waitMs > 0) await postponeCase(store, one, { why: null, ms: waitMs });
-  // The applications are no longer shown.
+  // The partner no longer shows the applications.
   else if (rows.length === 0) await askAbout(store, one, 'unconfirmed');
   return waitMs === 0 && rows.length > 0;
 }
 
-/** Marks what landed of a person, where a table has the column; their consent stands there as it is. */
+/**
+ * Marks a person's landed rows in each table that has the column. Rows of `consents` stay: they already show the state.
+ */
 async function markLanded(
   store: PolicyDeps['store'],
   connection: Connection,
@@ -156,7 +161,7 @@ async function markLanded(
   }
 }
 
-/** Candidates who landed, whom no pass missed and nobody took for gone. */
+/** Candidates who landed, were never missed by a pass and have no case of their own. */
 async function findWitnesses(store: PolicyDeps['store'], { hris, tenant: { tenant } }: Connection): Promise<string[]> {
   const missing = await readMissing(store, { tenantId: tenant, stream: 'candidates' });
   const known = (await listCases(store, tenant)).map((one) => one.candidate_id);
@@ -166,7 +171,7 @@ async function findWitnesses(store: PolicyDeps['store'], { hris, tenant: { tenan
   return landed.filter((id) => !doubtful.has(id)).slice(0, WITNESSES);
 }
 
-/** Which of these candidates the partner shows, readable or not. */
+/** Which of these candidates the partner returns, readable or not. */
 async function shownAmong(connection: Connection, ids: readonly string[]): Promise<ReadonlySet<string>> {
   try {
     const body = { candidateIds: [...ids] };
@@ -176,7 +181,7 @@ async function shownAmong(connection: Connection, ids: readonly string[]): Promi
     return new Set([...items.map(({ id }) => String(id)), ...unreadable.flatMap(({ id }) => id ?? [])]);
   } catch (error) {
     if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    // A partner that refuses all where one is unknown.
+    // Some partners answer 404 to the whole call if one id is unknown, so ask for each id alone.
     const each: ReadonlySet<string>[] = [];
     if (ids.length > 1) for (const id of ids) each.push(await shownAmong(connection, [id]));
     return new Set(each.flatMap((some) => [...some]));

@@ -37,26 +37,29 @@ import { settleEmployees } from './end-employments.ts';
 import { landedOf, removeLanded, removeTables } from './landed-rows.ts';
 
 export interface ErasureDeps extends Pick<ActivityDeps, 'store' | 'limits' | 'log'>, Forgetting {
-  /** Undefined where the tenant has no ends any more: it was removed, or its files cannot be read. */
+  /** Returns undefined if the tenant has no connection any more: it was removed, or its files cannot be read. */
   connect: (tenantId: string) => Promise<Connection | undefined>;
-  /** Where the signing key and the list of erasures stand, beside the store. */
+  /** Folder of the signing key and the list of erasures, next to the store. */
   dataDir: string;
 }
 
 const LEASE_MS = 60_000;
 const PAUSE_MS = 250;
-/** A page that was read before the person was marked is landed by then, and an activity has heard of its end. */
+/**
+ * After this time, a page that was read before the person was marked has landed, and activities know that the hire
+ * ended.
+ */
 const UNDER_WAY_MS = 32_000;
-/** A run that wrote nothing for so long is dead. */
+/** A run that wrote nothing for this long is dead. */
 const STREAM_MS = 120_000;
 const MOST_TRIES = 5;
 const KEPT = 'Landing tables were not touched, as asked: their rows are the customer’s.';
 const LATER = 'Somebody was reading the store, so its log is emptied a little later.';
 
 /**
- * Erases a person who was asked to be: stops their hires, takes them out of landing tables and store, looks once more,
- * and signs what was done. Each step may be repeated, so whoever comes next goes on where a process died. Undefined
- * where another process is at one of the same tenant.
+ * Carries out a requested erasure of a person: stops their hires, removes them from landing tables and store, looks
+ * once more, and signs what was done. Each step may be repeated, so another process can continue after a crash. Returns
+ * undefined if another process works on an erasure of the same tenant.
  */
 export async function carryOutErasure(deps: ErasureDeps, erasureId: string): Promise<ErasureReceipt | undefined> {
   const asked = await findErasure(deps.store, erasureId);
@@ -82,7 +85,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   const subject = JSON.parse(row.subject) as Subject | TenantSubject;
   if (isTenantSubject(subject)) return eraseTenant(deps, row, subject);
   await assertNotHeld(store, subject);
-  // Of somebody who was erased before, the marks are those of then.
+  // If the person was erased before, the marks are those of the earlier erasure.
   const person = await erasedMarks(store, subject.tenantId, idsOf(subject));
   await keepBesideStore(store, dataDir, row, { person });
   await noteFound(store, row, await findPersonRows(store, subject));
@@ -109,7 +112,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   return endErasure(store, row, sign);
 }
 
-/** Signs what became of it, with what was found and what is left to look at. */
+/** Signs the receipt, which says what was found and what is left to look at. */
 function signer(
   { dataDir }: ErasureDeps,
   row: ErasureRow,
@@ -140,9 +143,9 @@ function signer(
 }
 
 /**
- * Erases all of a tenant that was removed: its schedules, workflows and histories, its rows in the landing tables where
- * somebody said so, and every table of the store. Resumed as a person's. A legal hold that was put on anybody of it
- * meanwhile stops it.
+ * Erases everything of a removed tenant: its schedules, workflows and histories, its rows in the landing tables if
+ * somebody asked for it, and its rows in every table of the store. Resumes after a crash like a person's erasure. Stops
+ * if anybody of the tenant has come under a legal hold.
  */
 async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSubject): Promise<ErasureReceipt> {
   const { store, dataDir } = deps;
@@ -164,7 +167,8 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
     if (tries > MOST_LOOKS) throw stillThere();
     await pause(PAUSE_MS);
   }
-  // After the store, which does not wait for an HR system that is gone; the definition, which opens it, goes last.
+  // Landing tables come after the store, because the HR system may be gone. The definition goes last, because it is
+  // needed to open them.
   const left = landing === 'keep' ? [KEPT] : await removeTables(store, row);
   if (!(await emptied(store))) left.push(LATER);
   const lastLook = (await countTenantRows(store, tenantId)).map(({ place, count }) => `${place}: ${count}`);
@@ -172,22 +176,22 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
   return endTenantErasure(store, row, signer(deps, row, { person: [], employee, left, lastLook }));
 }
 
-/** How often Temporal's list, which is a little behind, may still show something. */
+/** How many looks Temporal's list, which lags a little, may take to become empty. */
 const MOST_LOOKS = 240;
 
-/** How many schedules and histories the server still listed. */
+/** Returns how many schedules and histories the server still listed. */
 async function forgetTenant(deps: ErasureDeps, row: ErasureRow): Promise<number> {
   const count = await deps.forgetTenant(row.tenant_id);
   if (count > 0) await noteFound(deps.store, row, [{ place: "Temporal's schedules and histories", count }]);
   return count;
 }
 
-/** Of how many tenants a process erases at once. */
+/** How many tenants' erasures a process carries out at once. */
 const TENANTS_AT_ONCE = 4;
 
 /**
- * Goes on with what was asked for and is not done; one that fails is tried again in the next round. A tenant whose
- * erasure takes long, or whose HR system does not answer, keeps no other tenant's waiting.
+ * Continues erasures that are not done; a failed one is tried again in the next round. A tenant whose erasure takes
+ * long, or whose HR system does not answer, delays no other tenant.
  */
 export function createErasureRound(deps: ActivityDeps): () => Promise<void> {
   const underWay = new Set<string>();
@@ -196,7 +200,7 @@ export function createErasureRound(deps: ActivityDeps): () => Promise<void> {
     for (const [tenantId, rows] of Map.groupBy(await openErasures(deps.store), (row) => row.tenant_id)) {
       if (underWay.has(tenantId)) continue;
       underWay.add(tenantId);
-      // Not waited for: what was under way when it was asked for may take half a minute to end.
+      // Not awaited: work that was under way when the erasure was requested may take half a minute to end.
       void limit(() => continueErasures(deps, rows))
         .catch((error: unknown) => deps.log.error({ err: error, tenantId }, 'erasures failed'))
         .finally(() => underWay.delete(tenantId));
@@ -204,7 +208,7 @@ export function createErasureRound(deps: ActivityDeps): () => Promise<void> {
   };
 }
 
-/** Those of one tenant. */
+/** Continues the erasures of one tenant. */
 export async function continueErasures(
   { store, connections, limits, log, forgetting, dataDir }: ActivityDeps,
   rows: readonly ErasureRow[],
@@ -224,7 +228,7 @@ export async function continueErasures(
     }
 }
 
-/** Of an erasure that was tried and did not end. */
+/** Alarm of an erasure that was tried and failed. */
 export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
   return { tenantId, kind: 'erasure-failing', subject: `erasure ${erasureId}` };
 }
@@ -234,7 +238,7 @@ function whyFailed(error: unknown): Pick<Trouble, 'reason' | 'message'> {
   return { reason: 'UNEXPECTED', message: 'An erasure fails, and is tried again each minute. See the log.' };
 }
 
-/** The list of erasures outlives the store: a backup that is restored knows nothing of those since. */
+/** The list of erasures outlives the store, because a restored backup knows nothing of erasures made since. */
 async function keepBesideStore(
   store: Store,
   dataDir: string,
@@ -247,15 +251,15 @@ async function keepBesideStore(
   const { keys } = await readMarks(store);
   const { erasure_id: erasure, tenant_id: tenant, by } = row;
   const line: ErasedSince = { erasure, tenant, by, keys, person: [], ...whom };
-  // Half a line of a process that was killed is nobody's.
+  // A process that was killed may have left half a line: start a new one.
   const start = text === '' || text.endsWith('\n') ? '' : '\n';
   await appendFile(file, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
 }
 
-/** What was under way when it was asked for, among what was found. */
+/** Prefix, among the places found, of work that was under way when the erasure was requested. */
 const UNDER_WAY = 'under way: ';
 
-/** Notes until when something that was under way may still write, and then ends the person's hires. */
+/** Stores until when work under way may still write, and then ends the person's hires. */
 async function settle(deps: ErasureDeps, row: ErasureRow, of: Subject | undefined): Promise<void> {
   const { store, limits } = deps;
   const ids = of === undefined || of.jobCandidates.length > 0 ? of?.jobCandidates : [''];
@@ -296,7 +300,7 @@ async function isInWork(
   return running.length > 0 || hires.some(({ state }) => state === 'open');
 }
 
-/** The removed tenant's work has not ended, or a moment ago: a process may still write what it had read. */
+/** The removed tenant's work has not ended yet, or only a moment ago, so a process may still write what it had read. */
 async function endedLately({ kysely, now }: Store, { tenant_id: tenantId }: ErasureRow): Promise<boolean> {
   const tenant = kysely.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId);
   const rested = tenant.where('ended_at', '<', sql<number>`${now} - ${sql.lit(UNDER_WAY_MS)}`);
@@ -311,7 +315,7 @@ async function untilQuiet(store: Store, row: ErasureRow): Promise<void> {
   while (!(await isQuiet(store, row))) await pause(PAUSE_MS);
 }
 
-/** Where something of the person still stands; empty at the end. */
+/** Places that still hold something of the person; empty at the end. */
 async function lookAgain({ store }: ErasureDeps, of: Subject, connection: Connection | undefined): Promise<string[]> {
   const rows = (await findPersonRows(store, of)).map(({ place, count }) => `${place}: ${count}`);
   const landed = connection === undefined ? [] : [...(await landedOf(of, connection))];

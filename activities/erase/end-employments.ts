@@ -13,15 +13,16 @@ type EndingDeps = Pick<ActivityDeps, 'store' | 'limits'>;
 
 const HRIS_MS = 30_000;
 const PAUSE_MS = 250;
-/** How often one whose answer got lost is looked up and sent again. */
+/** How often an ending whose answer was lost is looked up and sent again. */
 const MOST_TRIES = 5;
 
-/** As every end of an employment that is of no hire any more. */
+/** The verb of every ending of an employment that no longer belongs to a hire. */
 const END_VERB = 'end-employment';
 
 /**
- * The employee is the customer's record: it is left, or the employment ends on the day when a person said so. Each is
- * sent once: an intent, the call, its outcome. What is not ended is said, by codes: a message may name somebody.
+ * Leaves the employee, who is the customer's record, or ends the employment on the day of the request if a person asked
+ * for that. Each ending is sent once: intent, call, outcome. Reports employments that were not ended by codes, because
+ * a message may name somebody.
  */
 export async function settleEmployees(
   deps: EndingDeps,
@@ -51,12 +52,12 @@ interface Ending {
   row: ErasureRow;
   connection: Connection | undefined;
   employee: Employee;
-  /** Of the person's employees. */
+  /** Position among the person's employees. */
   nth: number;
   lastDay: string;
 }
 
-/** Undefined once it has ended, or why it was not ended. */
+/** Returns undefined once the employment has ended, else why it was not ended. */
 async function endEmployment(deps: EndingDeps, ending: Ending): Promise<string | undefined> {
   const { row, connection, employee } = ending;
   if (connection === undefined) return 'no connection to the HR system was open; end it there';
@@ -77,7 +78,7 @@ async function endEmployment(deps: EndingDeps, ending: Ending): Promise<string |
     }
 }
 
-/** Of no hire: those of the person are gone, and the intents with them. */
+/** The write belongs to no hire: the person's hires are gone, and their intents too. */
 function endOf(
   { store, limits }: EndingDeps,
   { row, employee, nth, lastDay }: Ending,
@@ -96,7 +97,7 @@ function endOf(
       const shown = await hris.employees.read(employee, AbortSignal.timeout(HRIS_MS));
       return shown?.former === true ? { kind: 'found', value: null } : { kind: 'absent' };
     },
-    // Nothing of the person is taken down any more.
+    // Nothing about the person may be stored any more.
     note: async () => undefined,
     async send(pinned, guard) {
       await hris.employees.terminate?.(employee, pinned.lastDay, guard);

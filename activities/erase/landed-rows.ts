@@ -15,11 +15,11 @@ import { loadStreamMapping, openTenantHris } from '../../src/tenants/open-hris.t
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 
-// Rows in the customer's landing tables: a person's, and a whole tenant's.
+// Rows in the customer's landing tables: those of a person, and those of a whole tenant.
 
 const HRIS_MS = 30_000;
 
-/** For one call, or a page of it. */
+/** Options for one call, or one page of it. */
 function ofTenant(tenant: string): { tenant: string; signal: AbortSignal } {
   return { tenant, signal: AbortSignal.timeout(HRIS_MS) };
 }
@@ -28,7 +28,7 @@ const OBSERVED =
   'Landing tables were not touched: the tenant only observes, so nothing of it is written. Rows of a time when it ' +
   'was live are still there.';
 
-/** The tenant's rows in landing tables. Gives what is left of them. @throws ConnectorError */
+/** Removes the tenant's rows from the landing tables. Returns what is left of them. @throws ConnectorError */
 export async function removeTables(store: Store, row: ErasureRow): Promise<string[]> {
   if (await onlyObserves(store, row.tenant_id)) return [OBSERVED];
   await assertNoLegalHold(store, row.tenant_id);
@@ -40,7 +40,7 @@ export async function removeTables(store: Store, row: ErasureRow): Promise<strin
 }
 
 /**
- * Asks each landing table of a tenant for a row, before its removal: nobody can open them for it later.
+ * Reads one row of each landing table before the tenant is removed: afterwards nobody can open the tables for it.
  * @throws ConnectorError LANDING_UNREACHABLE
  */
 export async function assertTablesAnswer(store: Store, tenantId: string): Promise<void> {
@@ -65,7 +65,7 @@ interface LandingTable {
   stream: string;
 }
 
-/** By the definition that the tenant had last. @throws ConnectorError */
+/** Opens each landing table of the tenant's last definition. @throws ConnectorError */
 async function eachTable(store: Store, tenantId: string, use: (table: LandingTable) => Promise<void>): Promise<void> {
   const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
   if (applied === undefined || applied.file === '') return;
@@ -94,7 +94,7 @@ async function removeTable(store: Store, row: ErasureRow, { landing, tenant, str
   }
 }
 
-/** A table that is not there holds nobody, unless the tenant has a stream for it: then something is wrong with it. */
+/** A missing table holds nobody, unless the tenant has a stream for it: then the table has a problem. */
 async function ifThere<T>({ streams }: Tenant, stream: string, read: () => Promise<T[]>): Promise<T[]> {
   try {
     return await read();
@@ -105,7 +105,7 @@ async function ifThere<T>({ streams }: Tenant, stream: string, read: () => Promi
   }
 }
 
-/** Rows of the customer's tables that this tenant landed. */
+/** Removes the person's rows that this tenant landed in the customer's tables. */
 export async function removeLanded(
   store: Store,
   row: ErasureRow,
@@ -122,13 +122,13 @@ export async function removeLanded(
   }
 }
 
-/** A person's rows in the customer's tables, by stream. */
+/** Reads a person's rows in the customer's tables, by stream. */
 export async function readLanded(
   of: Subject,
   connection: Connection,
 ): Promise<{ stream: string; rows: StoredRow[] }[]> {
   const found: { stream: string; rows: StoredRow[] }[] = [];
-  // Whoever has their records was looked for in every row already.
+  // A person with `records` was already looked for in every row.
   const known = (stream: string): [string, string[]] => [stream, STREAM_IDS[stream]?.(of) ?? []];
   const all = of.records === undefined ? await landedOf(of, connection) : Object.keys(connection.landings).map(known);
   for (const [stream, ids] of all) {
@@ -140,7 +140,7 @@ export async function readLanded(
   return found;
 }
 
-/** The same person with the landed records that name them and go by an id of their own. */
+/** Adds the landed records that name the person but have an id of their own. */
 export async function withRecords(of: Subject, connection: Connection): Promise<Subject> {
   const all = await landedOf(of, connection);
   const records = Object.fromEntries(
@@ -150,7 +150,7 @@ export async function withRecords(of: Subject, connection: Connection): Promise<
   return { ...of, jobCandidates: [...new Set([...of.jobCandidates, ...more])], records };
 }
 
-/** Ids of the rows that stand there, by stream: by the person's own ids, and rows that name them. */
+/** Ids of the landed rows by stream: rows with the person's own ids, and rows that name them. */
 export async function landedOf(of: Subject, connection: Connection): Promise<Map<string, string[]>> {
   const landing = connection.hris.landing;
   const found = new Map<string, string[]>();
@@ -169,7 +169,7 @@ export async function landedOf(of: Subject, connection: Connection): Promise<Map
 }
 
 const PAGE = 1_000;
-/** Streams whose rows name people, and are not found by a person's ids alone. */
+/** Streams whose rows name people and cannot be found by a person's ids alone. */
 const NAMING: ReadonlySet<string> = new Set(['applications', 'interviews', 'screenings', 'bookings']);
 
 async function rowsNaming(stream: string, of: Subject, { hris: { landing } }: Connection): Promise<string[]> {

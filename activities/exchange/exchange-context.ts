@@ -5,15 +5,15 @@ import type { StreamName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { Reading } from './read-sides.ts';
 
-/** What every pair of one step is read and written with. */
+/** What one step of a run needs to read and write its pairs. */
 export interface ExchangeContext extends Reading {
   deps: ActivityDeps;
   key: { tenantId: string; stream: StreamName };
   runId: string;
   mapping: Mapping;
-  /** The custom fields that it names. */
+  /** The custom fields that the mapping names. */
   uses: readonly CustomFieldUse[];
   origin: WriteOrigin;
-  /** A person asked for the run. */
+  /** A person asked for this run. */
   full: boolean;
 }

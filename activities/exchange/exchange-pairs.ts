@@ -44,31 +44,31 @@ import {
   writePairs,
 } from './write-pairs.ts';
 
-/** Pairs read together. */
+/** Pairs per page. */
 export const PAGE_SIZE = 100;
-/** One activity reads for so long: few events of history, and a deploy need not wait. */
+/** One activity works this long: short enough that a deploy need not wait, long enough to keep the history small. */
 const BATCH_MS = 30_000;
-/** A run takes up so many hints; the others are for the next. */
+/** Most hints per run; the next run takes the rest. */
 const MOST_HINTS = 1_000;
 const NONE: PairCounts = { unchanged: 0, updated: 0, skipped: 0, quarantined: 0, held: 0 };
 const NOTHING: PageResult = { counts: NONE, again: [] };
 
-/** A run under way, and what was asked for. */
+/** A run under way and the request that started it. */
 interface Asked {
   run: StreamRow;
   input: ExchangeInput;
   beat: Beat;
 }
 
-/** What became of the pairs that were read; more hints may be left. */
+/** Outcome of the pairs that were read. `isOver` is false if more hints may be left. */
 interface Taken {
   counts: PairCounts;
   isOver: boolean;
 }
 
 /**
- * One step of a run over a tenant's linked pairs: first those that somebody hinted at, then, unless the run is for them
- * alone, all of them from the store's cursor on, which moves once a page is written.
+ * One step of a run over a tenant's linked pairs. It first takes the pairs with hints and then, unless the run is for
+ * hints only, all pairs from the stored cursor on. The cursor moves once a page is written.
  */
 export function exchangePairs(
   deps: ActivityDeps,
@@ -82,7 +82,7 @@ export function exchangePairs(
   });
 }
 
-/** A hint that names no record is about all of them. */
+/** A hint without a record id asks for all pairs, so the run becomes a full run. */
 async function modeOf(
   { store }: ActivityDeps,
   { tenantId, stream, mode = 'full' }: ExchangeInput,
@@ -104,7 +104,7 @@ async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): P
   const end = performance.now() + BATCH_MS;
   if (begun.cursor === null) {
     await takeHints(context, beat);
-    // What was written by then is not to be judged by what was read before.
+    // The job list was read before these writes, so the pages that follow must not use it.
     context.jobs.forget();
   }
   let run: StreamRow | undefined = begun;
@@ -114,7 +114,7 @@ async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): P
   return run;
 }
 
-/** The pairs of all hints, or of one record; what settles still keeps its hint, for a later run. */
+/** Takes the pairs of all hints, or one record. A pair that is still settling keeps its hint for a later run. */
 async function takeSome(context: ExchangeContext, { run, input, beat }: Asked): Promise<StreamRow | undefined> {
   const { deps, key, runId } = context;
   const { counts, isOver } =
@@ -126,12 +126,12 @@ async function takeOne(context: ExchangeContext, recordId: string): Promise<Take
   const pairs = await findPairs(context.deps.store, scopeOf(context), [recordId]);
   const { counts, again } = (await exchangePage(context, pairs, { isSurveyed: true })) ?? NOTHING;
   await hintAgain(context, again);
-  // Nobody who is linked has this id.
+  // No linked pair has this id.
   const skipped = counts.skipped + (pairs.length === 0 ? 1 : 0);
   return { counts: { ...counts, skipped }, isOver: true };
 }
 
-/** Whoever must decide is asked once, and not any more when nothing is left to decide. */
+/** Opens the tenant's hold if conflicts wait for a decision, and closes it once none do. */
 async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   const { store, log } = context.deps;
   const { key } = context;
@@ -145,7 +145,7 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
-/** What a person allowed is no news for the next run. */
+/** Clears what a person allowed, so that the next run asks again about new changes. */
 async function endAllowance({ deps, key }: ExchangeContext, codes: readonly string[]): Promise<void> {
   if (codes.length === 0) return;
   await forgetAllowed(deps.store, key, (tally) =>
@@ -153,13 +153,13 @@ async function endAllowance({ deps, key }: ExchangeContext, codes: readonly stri
   );
 }
 
-/** One for each stream that asks, because of each reason one hold of a tenant is open. */
+/** Each stream has its own code, because a tenant has at most one open hold per code. */
 function holdCodeOf({ mapping, entity }: ExchangeContext) {
   if (amendsOnly(mapping)) return 'AMENDMENTS' satisfies HoldCode;
   return (entity === 'job' ? 'POSITION_CONFLICTS' : 'FIELD_CONFLICTS') satisfies HoldCode;
 }
 
-/** The next pairs in the order of their ids. A run over a company without links is over at once. */
+/** Takes the next pairs in the order of their ids. A run of a company without links ends at once. */
 async function takePage(context: ExchangeContext, run: StreamRow, beat: Beat): Promise<StreamRow | undefined> {
   const { deps, key, runId } = context;
   const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);
@@ -180,7 +180,7 @@ function beginSurvey({ deps, key, runId }: ExchangeContext, { cursor }: StreamRo
   return commitPairs(deps.store, key, runId, { cursor, counts: NONE, isOver: false, survey: JSON.stringify(survey) });
 }
 
-/** After the last page the run goes back to where its survey began, unless it would write too much. */
+/** After the survey's last page the run returns to where the survey began, unless it would write too much. */
 async function lookAtPage(
   context: ExchangeContext,
   { pairs, survey, beat }: { pairs: readonly LinkedPair[]; survey: Survey; beat: Beat },
@@ -200,7 +200,10 @@ async function lookAtPage(
   return run;
 }
 
-/** Hints stay until their pairs are read; a pair that settles keeps its hint. A whole pass counts them itself. */
+/**
+ * A hint stays until its pair is read; a pair that settles keeps its hint. A full run counts these pairs in its own
+ * pass.
+ */
 async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
   const { deps, key } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
@@ -231,7 +234,7 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
   return { counts: total, isOver: hints.length < MOST_HINTS || cleared === 0 };
 }
 
-/** Looks at the pairs of all hints that are left before any of them is written. */
+/** Surveys the pairs of all remaining hints before any of them is written. */
 async function surveyHints(
   context: ExchangeContext,
   hints: readonly Hint[],
@@ -271,7 +274,7 @@ function stepOf(run: StreamRow): ExchangeStep {
   return { state, counts, ...(refused_code === null ? {} : { code: refused_code }) };
 }
 
-/** What became of some pairs. */
+/** Outcome of one page of pairs. */
 interface PageResult {
   counts: PairCounts;
   /** Pairs to be read again soon. */
@@ -279,8 +282,8 @@ interface PageResult {
 }
 
 /**
- * Reads some pairs and brings the edits of either side to the other. Undefined, and nothing is written, where these are
- * more than a few and nobody has surveyed what is left.
+ * Reads some pairs and carries the edits of either side to the other. Returns undefined and writes nothing if that
+ * means more than a few writes and the rest has not been surveyed yet.
  */
 async function exchangePage(
   context: ExchangeContext,
@@ -306,7 +309,7 @@ async function exchangePage(
   return result;
 }
 
-/** Whoever was refused a value that somebody else had is tried again soon after one of its field was given up. */
+/** Once a record gives up a unique value, pairs that were refused that value are read again soon. */
 async function hintTakers({ deps, key }: ExchangeContext, written: readonly WrittenPair[]): Promise<void> {
   const fields = [...new Set(written.flatMap(doneIn).map(({ field }) => field))];
   if (fields.length === 0) return;
@@ -324,7 +327,7 @@ function resultOf(
   const byPair = new Map(written.map((one) => [one.planned.pair.pairId, one]));
   const plans = new Map(planned.map((one) => [one.pair.pairId, one]));
   for (const { pair, state, found } of read) {
-    // Gone before, and still gone: nothing of it is left out.
+    // The pair was gone before and still is: it counts as nothing.
     if (state.isGone && 'missing' in found) continue;
     const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), { state, found });
     counts[kind] += 1;
@@ -333,14 +336,14 @@ function resultOf(
   return { counts, again };
 }
 
-/** A pair counts once, by the worst that is to be said of it. */
+/** A pair counts once, by its worst finding. */
 function kindOf(
   planned: PlannedPair | undefined,
   written: WrittenPair | undefined,
   { state, found }: Pick<ReadPair, 'state' | 'found'>,
 ): keyof PairCounts {
   if ('unreadable' in found) return 'quarantined';
-  // Written a moment ago, and reads may lag: nothing of it is left out, and it is read again soon.
+  // The pair was written a moment ago and reads may lag: it counts as unchanged and is read again soon.
   if ('settles' in found && Object.keys(state.sent).length === 0) return 'unchanged';
   if (planned === undefined) return 'skipped';
   const busy = isBusy(planned);
@@ -351,7 +354,7 @@ function kindOf(
   return busy ? 'updated' : 'unchanged';
 }
 
-/** Saves what both sides agree on where nothing is to be written; nothing where that is known. */
+/** Saves what both sides agree on if nothing needs to be written; skips it if the store already knows. */
 async function saveSeen(
   { deps, key }: ExchangeContext,
   { pair, state, open, plan, bases: before, heard: { echoes }, identities, renewed }: PlannedPair,
@@ -384,7 +387,7 @@ async function saveSeen(
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
 }
 
-/** A pair one side of which was not found, and that this run has not marked yet. */
+/** A pair of which one side is missing and which this run has not marked yet. */
 type MissingPair = Pick<ReadPair, 'pair' | 'state' | 'readAt'> & { side: Side };
 
 function newlyMissing({ runId }: Pick<ExchangeContext, 'runId'>, read: readonly ReadPair[]): MissingPair[] {
@@ -397,8 +400,9 @@ function newlyMissing({ runId }: Pick<ExchangeContext, 'runId'>, read: readonly 
 }
 
 /**
- * A side that shows nobody for a while, during two runs, would end the exchange: pairs that are gone are not read any
- * more. @throws ConnectorError ZERO_ROWS, MASS_DELETE
+ * Stops the run if too many pairs are missing. A side that shows nobody during two runs would otherwise end the
+ * exchange, because pairs that count as gone are not read again.
+ * @throws ConnectorError ZERO_ROWS, MASS_DELETE
  */
 async function assertFewMissing(context: ExchangeContext, missing: readonly MissingPair[]): Promise<void> {
   if (missing.length === 0) return;
@@ -424,8 +428,8 @@ async function stop({ deps, key }: ExchangeContext, { code, message }: Excess, h
 }
 
 /**
- * One look proves nothing: a pair is gone once a later run misses the same record. An HR system that shows changes late
- * must have had the time to show somebody who is new there. The other side is left as it is.
+ * Marks a pair as missing, and as gone once a later run misses the same record: one reading proves nothing. If the HR
+ * system shows changes late, its lag must have passed too. The other side is not touched.
  */
 async function noteMissing(
   { deps, key, runId, connection }: ExchangeContext,
@@ -437,14 +441,13 @@ async function noteMissing(
   await savePair(deps.store, key, { pairId, version: state.version, missing: { side, runId }, isGone });
 }
 
-/** Pairs whose values are sent one pair after the other: so many are sent soon after they were read. */
+/** Of pairs that are written one after the other, this many are written soon enough after reading. */
 const SOON = 10;
 
 /**
- * Writes what the plans say. No API here writes under a condition, so an edit that somebody makes between our reading
- * and our write is overwritten and never seen. Where both sides own a field, what was read some time ago is therefore
- * read and decided again directly before it is written; `check` sees all pairs as they were read last, before anything
- * of it is. Returns the pairs as they were read last.
+ * Writes what the plans say. No API here has conditional writes, so an edit between our reading and our write is
+ * overwritten unseen. If both sides own a field, a pair read some time ago is therefore read and decided again just
+ * before its write. `check` sees the latest reading of all pairs before any of them is written. Returns that reading.
  */
 async function writeFresh(
   context: ExchangeContext,
@@ -472,7 +475,10 @@ async function writeFresh(
   return { read: latest(), written };
 }
 
-/** Jobs are listed once for many pages; people are written one after the other, but for values sent in bulk. */
+/**
+ * Pairs to read again before writing: one job list serves many pages, and people are written one by one except for
+ * values sent in bulk.
+ */
 function writtenLater(context: ExchangeContext, busy: readonly PlannedPair[], isListOld: boolean): PlannedPair[] {
   const shared = new Set(
     context.mapping.back.filter(({ rule }) => rule.owner === 'either').map(({ target }) => target),

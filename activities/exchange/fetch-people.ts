@@ -6,22 +6,22 @@ import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { Connection } from '../connections.ts';
 import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 
-/** A pair's record as the partner shows it: what a mapping reads, why it cannot be read, or nothing. */
+/** A pair's record at the partner: the sources of a mapping, or why it cannot be read, or empty if it is not shown. */
 export interface FetchedRecord {
   sources?: MappingSources;
-  /** Of the job that a person was hired on. */
+  /** Id of the job the person was hired for. */
   jobId?: string;
   unreadable?: string;
 }
 
 type PartnerSide = Pick<Connection, 'partner'>;
 
-/** Custom fields of so many people are read at the same time. */
+/** How many people's custom fields are read at once. */
 const AT_ONCE = 8;
 
 /**
- * Fetches the people of some pairs, in their order, by one call for a hundred. Those linked by import have no
- * application that we know, and a candidate shows no custom fields (section 2.3): theirs are one call each, where any
+ * Fetches the people of some pairs, in their order, with one call per hundred. People linked by import have no known
+ * application, and a candidate shows no custom fields (section 2.3), so their custom fields need one call each if any
  * are `defined`.
  */
 export async function fetchPeople(
@@ -46,7 +46,7 @@ export async function fetchPeople(
   });
 }
 
-/** A person whose application was deleted lives on as a candidate. */
+/** If a person's application was deleted, the candidate still exists. */
 async function fetchLeft(
   connection: PartnerSide,
   pairs: readonly LinkedPair[],
@@ -60,7 +60,7 @@ function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedRecord {
   if (unreadable !== undefined) return { unreadable };
   if (jobCandidate === undefined) return {};
   const { candidate_details: candidate, jobId } = jobCandidate;
-  // Without the profile every field of it would read as emptied.
+  // Without the profile, each of its fields would read as emptied.
   if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
   return { sources: { candidate, jobCandidate }, jobId: String(jobId) };
 }
@@ -83,7 +83,7 @@ async function fetchCandidates(
   return new Map([...broken, ...(await Promise.all(people))]);
 }
 
-/** As a record shows them; those of a work experience are not the candidate's own. */
+/** Returns the values in the form records have. Values of a work experience are not the candidate's own. */
 async function readValues({ partner }: PartnerSide, entityId: string, defined: readonly FieldDefinition[]) {
   const labels = new Map(
     defined.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [String(id), label]),

@@ -4,25 +4,25 @@ import { readClock } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 
-/** All jobs of the partner as one reading of their list showed them. */
+/** All jobs of the partner, as one reading of the list showed them. */
 interface JobsRead {
-  /** When it began, by the database's clock. */
+  /** When the reading began, by the database's clock. */
   readAt: number;
   jobOf: (id: string) => FetchedRecord;
-  /** Not one job is there. */
+  /** The list shows no job at all. */
   isEmpty: boolean;
 }
 
-/** The list of jobs, read when it is first asked for. */
+/** The list of jobs, read when first needed. */
 export interface JobsList {
   read(): Promise<JobsRead>;
-  /** Whether the next reading answers with what was read before. */
+  /** Whether the next `read` returns an earlier reading. */
   isRead(): boolean;
-  /** The next reading is a new one. */
+  /** Makes the next `read` a new one. */
   forget(): void;
 }
 
-/** Nothing reads jobs by their ids (section 4.2), so one reading serves all pairs of a step. */
+/** No call reads jobs by id (section 4.2), so one reading of the list serves all pairs of a step. */
 export function createJobsList(store: Store, connection: Pick<Connection, 'partner'>): JobsList {
   let known: Promise<JobsRead> | undefined;
   return {
@@ -48,7 +48,7 @@ async function readJobs(store: Store, { partner }: Pick<Connection, 'partner'>):
   const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { priority: 'bulk' });
   const jobs = new Map<string, FetchedRecord>(items.map((job) => [String(job.id), { sources: { job } }]));
   for (const { id, reason } of unreadable) if (id !== undefined) jobs.set(id, { unreadable: reason });
-  // One that does not even show its id may be any of those that are not there.
+  // A job that does not even show its id may be any of the missing ones.
   const nameless = unreadable.find(({ id }) => id === undefined);
   const absent: FetchedRecord = nameless === undefined ? {} : { unreadable: nameless.reason };
   const isEmpty = items.length + unreadable.length === 0;

@@ -14,7 +14,10 @@ import { keepMapping } from '../keep-mapping.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { createJobsList } from './jobs-list.ts';
 
-/** What a run reads its pairs with. @throws ConnectorError NO_MAPPING, AMEND_UNSUPPORTED, FIELD_WRITTEN_TWICE */
+/**
+ * Opens what a run needs to read its pairs.
+ * @throws ConnectorError NO_MAPPING, AMEND_UNSUPPORTED, FIELD_WRITTEN_TWICE
+ */
 export async function openContext(
   deps: ActivityDeps,
   connection: Connection,
@@ -35,15 +38,18 @@ export async function openContext(
 }
 
 /**
- * The pairs that a run goes over. Whether a candidate or employee who was gone is back costs calls, so only a run that
- * a person asked for looks; jobs and positions are read by their lists anyway, and one that was closed may reopen.
+ * The pairs that a run covers. Checking whether a gone candidate or employee is back costs calls, so only a run that a
+ * person asked for does it. Jobs and positions are read as lists anyway, and a closed one may reopen.
  */
 export function scopeOf({ key, connection, mapping, entity, full }: ExchangeContext): PairScope {
   const scope = { ...key, entity, connection: connection.tenant.hris.connection, withGone: full || entity === 'job' };
   return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
 }
 
-/** Two streams that write one custom field of a job would overwrite each other, the id of its position included. */
+/**
+ * Two streams that write the same job custom field would overwrite each other; this includes the field with the
+ * position's id.
+ */
 function assertWrittenOnce(context: ExchangeContext): ExchangeContext {
   const { requisitions } = context.connection.tenant;
   if (context.entity !== 'job' || requisitions === undefined) return context;

@@ -25,7 +25,7 @@ import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 import { type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
 
-/** One pair as both sides were just read, and what is to be written. */
+/** One pair as both sides were just read, and the plan made from it. */
 export interface ReadPair {
   pair: LinkedPair;
   state: PairState;
@@ -37,13 +37,13 @@ export interface ReadPair {
     | {
         plan: PairPlan;
         bases: Record<string, string>;
-        /** What became of our own writes. */
+        /** What the reading showed of our own earlier writes. */
         heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
-        /** Which fields these belong to, where that is to be saved. */
+        /** Which field each mapping field is on both sides; set if this must be saved. */
         identities?: Readonly<Record<string, string>>;
-        /** Fields that were another one when the pair was last judged. */
+        /** Mapping fields that stood for another field when the pair was last judged. */
         renewed: ReadonlySet<string>;
-        /** The day from which an employee's new values count. */
+        /** Effective date of the employee's new values. */
         from: string;
       }
     | { missing: Side }
@@ -52,11 +52,11 @@ export interface ReadPair {
 }
 
 /**
- * Reads both sides of some pairs. What is known of them is read afterwards, so that a write that ended after the
- * reading began is never missed.
+ * Reads both sides of some pairs. Reads their stored state afterwards, so that it never misses a write that ended after
+ * the reading began.
  */
 export async function readPairs(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
-  // A call for nobody is refused.
+  // The partner refuses a call without ids.
   if (pairs.length === 0) return [];
   for (let times = 1; ; times += 1) {
     const read = await readOnce(context, pairs);
@@ -68,7 +68,7 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
 
 const MOST_READINGS = 3;
 
-/** Something would be written, or believed. */
+/** Whether the plan writes something or records a new agreement. */
 function hasNews({ state, found }: ReadPair): boolean {
   if (!('plan' in found)) return false;
   const { toHris, toPartner, agreed } = found.plan;
@@ -76,9 +76,9 @@ function hasNews({ state, found }: ReadPair): boolean {
 }
 
 /**
- * Whether the custom fields were the same all the time that the records were read: one that was deleted, renamed or
- * created again meanwhile reads as empty. From here on they are what they are now. Throws `throttle` while one of them
- * is not what it was.
+ * Whether the custom fields stayed the same while the records were read: a field that was deleted, renamed or created
+ * again meanwhile reads as empty. Stores the current definitions in `context`. Throws `throttle` while a field is not
+ * the one it was.
  */
 async function areDefinedAsBefore(context: ExchangeContext): Promise<boolean> {
   const { deps, connection, mapping, uses, defined } = context;
@@ -170,15 +170,15 @@ function judge(
   };
 }
 
-/** Somebody asked for it: what it was refused with is forgotten. */
+/** A person asked to try again, so the earlier refusal is forgotten. */
 function isToBeTried({ kind, partner_form, hris_form }: FieldConflictRow): boolean {
   return kind === 'quarantined' && partner_form === null && hris_form === null;
 }
 
-/** Jobs as they were last listed, by id. */
+/** Jobs as last listed, by id. */
 type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
 
-/** The jobs that people were hired on, from the store; none where the mapping reads no job. */
+/** Reads from the store the jobs that people were hired for; none if the mapping reads no job. */
 async function readJobRecords(
   { deps, key, mapping }: ExchangeContext,
   people: readonly FetchedRecord[],
@@ -189,12 +189,12 @@ async function readJobRecords(
   return new Map(jobs.map(({ jobId, record }) => [jobId, record]));
 }
 
-/** A job that is no longer listed has no values: they must not read as emptied. */
+/** A job that is no longer listed shows no values, which must not read as emptied. */
 function isWithoutJob(mapping: Mapping, job: Record<string, unknown> | undefined): boolean {
   return job === undefined && readsSource(mapping.fields, 'job');
 }
 
-/** What a hire whose employee was never looked at since was made of, while its plan is kept. */
+/** Values the employee was created with, while the plan is kept and the pair was never judged since. */
 async function readHired(
   { deps, key, mapping }: ExchangeContext,
   { pair, state }: { pair: LinkedPair; state: PairState },
@@ -204,13 +204,13 @@ async function readHired(
   return plan === undefined || plan.change === 'purged' ? {} : hiredForms(mapping, pair.pairId, plan.change);
 }
 
-/** Which field of either side each field of a mapping is, by target. */
+/** Identity of the two fields behind each mapping field, by target. */
 type FieldIdentities = Readonly<Record<string, string>>;
 
 /**
- * What each field of the mapping is on both sides: the partner's definition by its id and type, and the HR system's
- * column. A label that another definition has by now, or a rule that names another field, is another field: what both
- * sides agreed on before says nothing about it.
+ * Identifies each mapping field on both sides: the partner's definition by id and type, and the HR system's column. If
+ * a label belongs to another definition now, or a rule names another field, it is a new field, and earlier agreements
+ * say nothing about it.
  */
 function fieldIdentities(
   mapping: Pick<Mapping, 'fields' | 'back'>,
@@ -236,7 +236,7 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
   return [path.source, 'customFields', definition?.id, definition?.type];
 }
 
-/** What is still known of a pair: of a field that is another one by now, nothing is. */
+/** Returns the stored state without fields that are new ones now. */
 function knownOf(
   { bases, sent, echoes, identities }: Pick<PairState, 'bases' | 'sent' | 'echoes' | 'identities'>,
   now: FieldIdentities,
@@ -250,7 +250,7 @@ function knownOf(
     sent: Object.fromEntries(Object.entries(sent).filter(isKept)),
     echoes: Object.fromEntries(Object.entries(echoes).filter(isKept)),
     renewed,
-    /** As they are to be saved; absent where they are known. */
+    /** Identities to save; absent if they are stored already. */
     ...(Object.keys(now).some((field) => identities[field] !== now[field])
       ? { identities: { ...identities, ...now } }
       : {}),

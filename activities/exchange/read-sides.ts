@@ -10,31 +10,31 @@ import { type FetchedRecord, fetchPeople } from './fetch-people.ts';
 import type { JobsList } from './jobs-list.ts';
 import { positionsIn } from './positions-in.ts';
 
-/** Employees read at the same time. */
+/** How many employees are read at once. */
 const AT_ONCE = 8;
 const READ_MS = 30_000;
 
-/** What pairs are read with. */
+/** What is needed to read pairs. */
 export interface Reading {
   connection: Connection;
-  /** What their values hang on at the partner. */
+  /** The partner's kind of record that holds the values. */
   entity: PairEntity;
-  /** The partner's custom fields, as they were last read. */
+  /** The partner's custom fields as last read. */
   defined: readonly FieldDefinition[];
-  /** Jobs are read by their list alone, which many pages of pairs share. */
+  /** Jobs can be read only as a list, which many pages of pairs share. */
   jobs: JobsList;
 }
 
 /** The HR system's record of a pair. */
 export interface HeldRecord {
   fields: EmployeeFields;
-  /** Fields that hold no value of their type, with the code that says why. */
+  /** Fields whose value does not have their type, with a code that says why. */
   unreadable?: Readonly<Record<string, string>>;
-  /** The employment has ended by now; absent where the HR system does not say. */
+  /** Whether the employment has ended; absent if the HR system does not say. */
   former?: boolean;
 }
 
-/** A record that made the reading of it fail, while others can be read: it keeps no run from its end. */
+/** A record that could not be read while others could; it must not stop the run. */
 export interface UnreadRecord {
   failed: string;
 }
@@ -47,7 +47,7 @@ export interface BothSides {
   hris: (HeldRecord | UnreadRecord | undefined)[];
 }
 
-/** Reads some pairs: the partner's side by one call for a hundred, employees one by one, positions together. */
+/** Reads some pairs: the partner's side with one call per hundred, employees one by one, positions together. */
 export function readSides(store: Store, reading: Reading, pairs: readonly LinkedPair[]): Promise<BothSides> {
   return reading.entity === 'job' ? readPositions(reading, pairs) : readPeople(store, reading, pairs);
 }
@@ -68,13 +68,13 @@ async function readPeople(
   return { readAt, partner, hris };
 }
 
-/** Pairs of candidates name their employee. */
+/** The pair's employee; pairs of candidates always name one. */
 export function employeeOfPair({ pairId, employee }: Pick<LinkedPair, 'pairId' | 'employee'>): Employee {
   if (employee === undefined) throw new Error(`pair ${pairId} names no employee`);
   return employee;
 }
 
-/** An error of an adapter's own is about the record that it read; every other one is about the HR system. */
+/** An adapter's own error is about the record it read; any other error is about the HR system. */
 function asUnread(error: unknown): UnreadRecord {
   if (isConnectorError(error, 'HRIS_ADAPTER_FAULT')) return { failed: error.message };
   throw error;

@@ -19,11 +19,11 @@ import { readPairs } from './read-pairs.ts';
 import { busyIn, type PlannedPair, plannedIn } from './write-pairs.ts';
 
 /**
- * A run that would write more than a few pairs first looks at all that are left, and then comes back to write: what is
- * too much is known before any of it is written.
+ * A run that would write more than a few pairs first looks at all remaining pairs and then returns to write, so that it
+ * knows whether that is too much before it writes anything.
  */
 export interface Survey {
-  /** The cursor to come back to. */
+  /** The cursor to return to. */
   from: string | null;
   counts: Tally;
   isOver: boolean;
@@ -33,7 +33,7 @@ export function surveyOf({ tally }: Pick<StreamRow, 'tally'>): Survey | undefine
   return tally === null ? undefined : (JSON.parse(tally) as Survey);
 }
 
-/** What these pairs add to a survey, of all pairs or of some. Nothing is written. */
+/** What these pairs add to a survey of all pairs or of some. Writes nothing. */
 export async function surveyPairs(
   context: ExchangeContext,
   pairs: readonly LinkedPair[],
@@ -44,8 +44,8 @@ export async function surveyPairs(
 }
 
 /**
- * Fields that were never compared before are asked about before the first of them is written, so a run by another
- * mapping than the one before begins with a survey.
+ * Whether the run must begin with a survey: with another mapping than the last run's, fields may be compared for the
+ * first time, and a person must be asked before any of them is written. Not needed for a few pairs.
  */
 export async function beginsWithSurvey(context: ExchangeContext): Promise<boolean> {
   const { deps, key, mapping } = context;
@@ -53,20 +53,20 @@ export async function beginsWithSurvey(context: ExchangeContext): Promise<boolea
   return state?.mapping_hash !== mapping.hash && !areFew({ 'hris met': await countOf(context) });
 }
 
-/** Whether so few pairs would be written, with those of the last hour, that nobody need know how many follow. */
+/** Whether these pairs and those written in the last hour are so few that the remaining pairs need no survey. */
 export async function areFewWith(context: ExchangeContext, busy: readonly PlannedPair[]): Promise<boolean> {
   return busy.length === 0 || areFew(tallyOf(...(await earlierWrites(context)), effectsOf(busy)));
 }
 
 /**
- * Holds the stream where too much would be written, in this run or within an hour.
+ * Holds the stream if too much would be written in this run or within an hour.
  * @throws ConnectorError MASS_EMPTIED, MASS_CHANGE, FIRST_MEETING
  */
 export async function assertWithinLimits(context: ExchangeContext, busy: readonly PlannedPair[]): Promise<void> {
   await assertWithin(context, tallyOf(...(await earlierWrites(context)), effectsOf(busy)));
 }
 
-/** Of what a survey has counted, beside what was written before it. */
+/** The same for what a survey has counted and what was written before it. */
 export async function assertSurveyed(context: ExchangeContext, counts: Tally): Promise<void> {
   await assertWithin(context, sumOfTallies(tallyOf(...(await earlierWrites(context))), counts));
 }

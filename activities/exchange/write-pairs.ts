@@ -29,31 +29,31 @@ import { positionsIn } from './positions-in.ts';
 import type { ReadPair } from './read-pairs.ts';
 import { employeeOfPair, type HeldRecord } from './read-sides.ts';
 
-/** What a record holds after it was written is asked for at most so long. */
+/** Longest wait when we read a record again after writing it. */
 const LOOK_MS = 10_000;
 
-/** A pair with a plan that somebody must carry out, and the state it may be carried out from. */
+/** A pair whose plan this run carries out, unless the stored pair changed since it was read. */
 export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
-  /** What both sides agreed on before, values that were under way included. */
+  /** Forms both sides agreed on before, including values that were still on their way. */
   bases: Record<string, string>;
-  /** What became of our own writes. */
+  /** What the reading showed of our own earlier writes. */
   heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
   identities?: Readonly<Record<string, string>>;
   renewed: ReadonlySet<string>;
-  /** The day from which an employee's new values count. */
+  /** Effective date of the employee's new values. */
   from: string;
 }
 
 export interface WrittenPair {
   planned: PlannedPair;
-  /** Fields that a side refused, and why. */
+  /** Fields that a side refused, with the error code. */
   refused: Map<string, string>;
-  /** Fields that somebody edited meanwhile: they are read again, and decided anew. */
+  /** Fields that somebody edited in the meantime: they are read and decided again. */
   stale: ReadonlySet<string>;
-  /** The error after which nobody knows what arrived. */
+  /** An error that leaves open whether the values arrived. */
   unknown?: unknown;
-  /** Forms that the HR system showed directly after it was written to, where it was asked. */
+  /** Forms that the HR system showed right after our write, if we asked it. */
   after: ReadonlyMap<string, string>;
 }
 
@@ -70,10 +70,9 @@ export function busyIn(planned: readonly PlannedPair[]): PlannedPair[] {
 }
 
 /**
- * Writes what the plans say. Before anything leaves, each pair is marked as settling: whoever reads it meanwhile, also
- * after this process died, does not take a value that is under way for somebody's edit. Nothing leaves later than the
- * mark allows for. The agreed values are saved only once both sides took theirs, so that a repeat finds them there or
- * writes again.
+ * Carries out the plans. Each pair is first marked as settling, so that another run, or this one after a crash, does
+ * not take a value on its way for a person's edit. Nothing is sent after the mark expires. The agreed values are saved
+ * only once both sides took theirs, so a repeat either finds the values there or writes them again.
  */
 export async function writePairs(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<WrittenPair[]> {
   const guard = guardOf(context, planned);
@@ -97,7 +96,7 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
   return written;
 }
 
-/** The pairs that nobody else took meanwhile. */
+/** Marks the pairs as settling and returns them, without those that another run changed in the meantime. */
 async function beginWrites(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<PlannedPair[]> {
   const { deps, key, runId } = context;
   const settlesInMs = settlesIn(deps);
@@ -119,7 +118,7 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
   });
 }
 
-/** A page takes longer than one call may: what is sent pair by pair is marked again just before. */
+/** A page takes longer than one call may, so a pair that is written on its own gets a fresh mark just before. */
 async function markAgain({ deps, key }: ExchangeContext, one: PlannedPair): Promise<boolean> {
   const { state } = one;
   const settlesInMs = settlesIn(deps);
@@ -154,7 +153,10 @@ async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: O
   });
 }
 
-/** Counts from before the mark, so that it ends first. What was read too long ago is not written from. */
+/**
+ * Starts its clock before the mark is set, so that the guard ends first. Refuses to write from readings that are too
+ * old.
+ */
 function guardOf({ deps, key }: ExchangeContext, planned: readonly PlannedPair[]): SendGuard {
   const sinceRead = (): number => Math.max(0, ...planned.map((one) => one.sinceRead()));
   return guardFor(`A write of ${key.stream}`, deps.limits.giveUpMs, startClock(), sinceRead);
@@ -168,7 +170,9 @@ function writesOf({ pair, plan }: PlannedPair): RecordWrites {
   return { ...pair, writes: plan.toPartner };
 }
 
-/** Held to the values that it was decided from; a kind that cannot compare is read once more directly before. */
+/**
+ * Writes only over the values the plan was made from. A kind that cannot compare them is read once more just before.
+ */
 async function changeRecord(
   { connection, entity }: ExchangeContext,
   { pair, from }: PlannedPair,
@@ -180,13 +184,13 @@ async function changeRecord(
   const record = recordOf(connection, entity, pair);
   if (record.amend !== undefined) return record.amend({ fields, over, from }, write);
   const held = await record.read(write.signal);
-  // What is shown already may be replaced by an earlier write that is still to arrive.
+  // An earlier write may still arrive and replace a value that is already shown, so that value is sent as well.
   const late = fieldsToWrite(writes.filter((one) => one.form === one.over));
   const left = { ...late, ...fieldsToAmend({ fields, over }, held ?? { fields: {} }) };
   if (Object.keys(left).length > 0) await record.update(left, write);
 }
 
-/** The HR system's record of one pair. */
+/** The HR system's record of one pair: an employee or a position. */
 interface OneRecord {
   amend: ((amendment: Amendment, write: WriteOptions) => Promise<void>) | undefined;
   read(signal: AbortSignal): Promise<HeldRecord | undefined>;
@@ -217,7 +221,7 @@ function employeeIn({ hris: { employees } }: Connection, pair: LinkedPair): OneR
   };
 }
 
-/** Takes down what is about to be written, and what became of it. */
+/** Stores what is about to be written, sends it, then stores the outcome. */
 async function recorded(
   { deps, key, origin }: ExchangeContext,
   pairs: readonly PlannedPair[],
@@ -229,7 +233,7 @@ async function recorded(
     const values = to === 'hris' ? plan.toHris : plan.toPartner;
     return {
       target: `${key.stream}:${to}`,
-      // Somebody linked by import has no application that we know.
+      // A person linked by import has no application that we know.
       recordId: pair.hire?.jobCandidateId ?? pair.partnerId,
       foreignId: to === 'hris' ? pair.pairId : pair.partnerId,
       kind: 'update',
@@ -244,7 +248,7 @@ async function recorded(
   else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
 }
 
-/** The side said that we may not: nothing of it arrived. */
+/** The side rejected our credentials, so nothing arrived. */
 function isForbidden(sent: Sent): boolean {
   return 'unknown' in sent && isConnectorError(sent.unknown) && sent.unknown.action === 'reauthorize';
 }
@@ -254,8 +258,8 @@ function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
 }
 
 /**
- * What the HR system made of values that both sides may edit: rounded or cut they would pass for somebody's edit later.
- * Asked only where a reading shows each write at once. What is not known then is heard of at the next reading.
+ * Reads what the HR system made of values that both sides may edit: a rounded or cut value would later pass for a
+ * person's edit. Asks only systems that show a write at once; for others the next reading tells.
  */
 async function lookAfter(context: ExchangeContext, written: Omit<WrittenPair, 'after'>): Promise<WrittenPair['after']> {
   const { connection, defined, entity, mapping } = context;
@@ -289,7 +293,7 @@ function judge(planned: PlannedPair, outcomes: Outcomes): Omit<WrittenPair, 'aft
   return { planned, refused, stale, ...(unknown === undefined ? {} : { unknown }) };
 }
 
-/** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
+/** Saves what both sides hold now. If a write is in doubt, the pair stays settling and is read again later. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
   const { planned, unknown, after } = written;
   const { pair, state, plan, bases: before, heard } = planned;
@@ -307,13 +311,15 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
   await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
 }
 
-/** What either side took. */
+/** The writes that either side accepted. */
 export function doneIn({ planned: { plan }, refused, stale, unknown }: Omit<WrittenPair, 'after'>): FieldWrite[] {
   if (unknown !== undefined) return [];
   return [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field) && !stale.has(field));
 }
 
-/** What a side refused is no longer about to be overwritten: it waits for a person. */
+/**
+ * Adds a finding for each refused value, which now waits for a person, and drops the findings those fields had before.
+ */
 export function findingsOf({ planned: { plan }, refused, stale }: WrittenPair): Finding[] {
   const kept = plan.findings.filter(({ field }) => !refused.has(field) && !stale.has(field));
   const writes = plan.toHris.map((one) => ({ one, to: 'hris' as const }));
@@ -337,12 +343,12 @@ function superseded(): ConnectorError {
 }
 
 /**
- * What became of one field's write. `stale`: its side holds another value by now, and nothing was written. `unknown`:
- * it left and nobody heard more.
+ * Outcome of one field's write. `stale`: its side holds another value by now, so nothing was written. `unknown`: the
+ * value was sent but no answer came.
  */
 type Sent = { ok: true } | { ok: false; code: string } | { stale: true } | { unknown: unknown };
 
-/** Values of one record of the partner about to be written. */
+/** Values of one partner record that are about to be written. */
 interface RecordWrites {
   pairId: string;
   partnerId: string;
@@ -355,7 +361,7 @@ type Outcomes = Map<string, Sent>;
 interface Entry {
   key: string;
   value: CustomFieldValueInput;
-  /** Whether a stored value is the one that the decision was made from. */
+  /** Whether the stored value is the one that the decision was based on. */
   isOver: (stored: CustomFieldValue) => boolean;
 }
 
@@ -363,7 +369,7 @@ type Guarded = ExchangeContext & { guard: SendGuard };
 
 const MOST_ENTRIES = 100;
 
-/** Sends custom field values of all records together, a hundred a call. */
+/** Sends the custom field values of all records together, 100 per call. */
 async function sendValues(
   context: ExchangeContext,
   all: readonly RecordWrites[],
@@ -376,7 +382,7 @@ async function sendValues(
     await upsert(guarded, entries.slice(from, from + MOST_ENTRIES), outcomes);
 }
 
-/** Sends the fields of one profile by one call; where it is refused, in halves. */
+/** Sends all fields of one profile in one call, and in halves if the partner refuses them. */
 async function sendProfile(
   { connection }: ExchangeContext,
   { pairId, partnerId: candidateId, writes }: RecordWrites,
@@ -395,7 +401,10 @@ async function sendProfile(
   );
 }
 
-/** One bad value refuses all that is sent with it (F3): then they are sent in halves, down to the one it is about. */
+/**
+ * One bad value makes the side refuse the whole call (F3), so a refused call is split in halves until the bad value is
+ * alone.
+ */
 async function sendApart<T>(
   all: readonly T[],
   send: (some: T[]) => Promise<Sent>,
@@ -429,7 +438,7 @@ function entriesOf(
   });
 }
 
-/** Partners that are known to take no null: what is emptied there is deleted. */
+/** Partners known to refuse null: an emptied value is deleted there instead. */
 const takesNoNull = new WeakSet<PartnerClient>();
 
 async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Outcomes): Promise<void> {
@@ -455,8 +464,8 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
 }
 
 /**
- * One value of an entity by its own id (section 4.5); one that is not there is empty already.
- * @throws ConnectorError STALE where somebody edited it since it was read
+ * Deletes one value of an entity by the value's own id (section 4.5). A missing value counts as empty already.
+ * @throws ConnectorError STALE if somebody edited it since it was read
  */
 async function deleteValue(
   { connection: { partner }, guard: { signal, beforeSend } }: Guarded,
@@ -479,7 +488,7 @@ function editedMeanwhile(): ConnectorError {
   });
 }
 
-/** A refusal is about the values; after every other error nobody knows what arrived. */
+/** A refusal blames the values; after any other error it is unknown what arrived. */
 async function attempt(send: () => Promise<unknown>): Promise<Sent> {
   try {
     await send();

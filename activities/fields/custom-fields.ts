@@ -31,8 +31,8 @@ type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
 const latest = new WeakMap<PartnerClient, Definitions>();
 
 /**
- * Looks that come together share one call, which begins after each of them was asked for. A tenant whose secrets have
- * changed has another client, and what was read with the other key does not count.
+ * Looks that come together share one call, which begins after each of them was asked for. A tenant whose secrets
+ * changed has a new client, so readings with the old key do not count.
  */
 const readTogether = shareReads<PartnerSide, Definitions>(
   ({ partner }) => partner,
@@ -42,12 +42,12 @@ const readTogether = shareReads<PartnerSide, Definitions>(
   },
 );
 
-/** What the partner defines now. One call for both kinds of record. */
+/** Reads what the partner defines now, with one call for both kinds of record. */
 export function readDefinitions(connection: PartnerSide): Promise<Definitions> {
   return readTogether(connection);
 }
 
-/** What was read last, if that is at most so long ago. */
+/** The last reading, if it is not older than `maxAgeMs`. */
 export function latestDefinitions({ partner }: PartnerSide, maxAgeMs: number): Definitions | undefined {
   const known = latest.get(partner);
   return known !== undefined && performance.now() - known.at <= maxAgeMs ? known : undefined;
@@ -73,8 +73,8 @@ export function fieldsInUse({ mapping, landings, exchanges, tenant }: MappedSide
 }
 
 /**
- * One look at the partner's custom fields, for a tenant that uses any. A partner that refuses to show them keeps
- * nothing else from being reconciled; a reader of that field is refused then.
+ * Checks the partner's custom fields once, if the tenant uses any. If the partner refuses to show them, everything else
+ * is still reconciled; only work that reads such a field is refused.
  */
 export async function watchFields(watcher: Watcher, connection: Connection): Promise<void> {
   const uses = fieldsInUse(connection);
@@ -91,7 +91,7 @@ export async function watchFields(watcher: Watcher, connection: Connection): Pro
   }
 }
 
-/** Keeps what was read, matches the uses with it, and raises and ends the alarms. */
+/** Stores the definitions, matches the uses with them, and raises or ends alarms. */
 export async function judgeFields(
   { store, log }: Watcher,
   tenantId: string,
@@ -112,7 +112,7 @@ function isSame(known: FieldDefinition | undefined, now: FieldDefinition): boole
   return JSON.stringify(known) === JSON.stringify(now);
 }
 
-/** Fields of an HR system change rarely, and it refuses what does not fit. */
+/** Fields of an HR system change rarely, and it refuses values that do not fit. */
 const FRESH_MS = 600_000;
 const READ_MS = 30_000;
 
@@ -126,8 +126,8 @@ interface Fitted {
 const kept = new WeakMap<Connection['hris'], Map<string, Fitted>>();
 
 /**
- * A mapping within the bounds of the HR system's own fields, as they were in the last ten minutes. Throws `throttle`
- * while it does not fit them: nothing is written then, and what waits goes on once mapping or field are put right.
+ * Fits a mapping to the HR system's own fields, as read in the last ten minutes. Throws `throttle` while it does not
+ * fit: nothing is written then, and waiting work goes on once the mapping or the field is corrected.
  */
 export async function fittedMapping(
   deps: Deps,
@@ -150,7 +150,7 @@ export async function fittedMapping(
   return fitted.mapping;
 }
 
-/** Who refuses to describe its fields judges each value when it is written. */
+/** An HR system that refuses to describe its fields judges each value when it is written. */
 async function describe(ask: NonNullable<HrisConnection['describe']>, subject: string): Promise<DescribedField[]> {
   try {
     return await ask(subject, AbortSignal.timeout(READ_MS));
@@ -182,14 +182,17 @@ function misfit({ text }: Misfit, pausedMs: number): ConnectorError {
   return new ConnectorError({ code: 'MAPPING_MISFIT', action: 'throttle', message: text, retryAfterMs: pausedMs });
 }
 
-/** Alarms of one kind whose subjects begin so. */
+/** Alarms of one kind whose subjects begin with `about`. */
 interface Settled {
   tenantId: string;
   kind: AlarmKind;
   about: string;
 }
 
-/** Raises an alarm for each trouble, and ends those whose trouble is over. At rest it reads once and writes nothing. */
+/**
+ * Raises an alarm for each trouble and ends the alarms whose trouble is over. Without changes it reads once and writes
+ * nothing.
+ */
 async function settleAlarms(
   { store, log }: { store: Store; log: Logger },
   { tenantId, kind, about }: Settled,
@@ -210,7 +213,7 @@ async function settleAlarms(
 
 /**
  * The custom field that a section of the tenant file names.
- * @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where the partner has none of that id
+ * @throws ConnectorError CUSTOM_FIELD_NOT_FOUND if the partner has no field with that id
  */
 export function namedField(
   fields: readonly FieldDefinition[],

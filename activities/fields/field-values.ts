@@ -15,16 +15,16 @@ import type { ActivityDeps } from '../deps.ts';
 import type { HireContext } from '../hire/with-hire.ts';
 import { fieldsInUse, judgeFields, latestDefinitions, readDefinitions } from './custom-fields.ts';
 
-/** Definitions read longer ago are read again, whatever the records show. */
+/** Definitions older than this are read again, no matter what the records show. */
 const FRESH_MS = 60_000;
 
 type Deps = Pick<ActivityDeps, 'store' | 'log' | 'limits'>;
 
 /**
- * Records that were just read, as the mapping may take them: each custom field it names is known to be the one that was
- * meant when the records were read, and its value stands in the form of its type. Records that show those fields
- * themselves, under the id and label of a minute ago, need no call; others cost one, which the tenant's hires share.
- * Throws `throttle` while a field is not what it was: what reads it waits, and goes on once it is put right.
+ * Prepares records that were just read for a mapping: checks that each custom field the mapping names is still the
+ * intended one, and decodes its value by its type. If the records show those fields with the id and label of a minute
+ * ago, no call is needed; otherwise one call, which the tenant's hires share. Throws `throttle` while a field is not
+ * the one it was: work that reads it waits until it is corrected.
  */
 export async function currentRecords<T extends MappingSources>(
   deps: Deps,
@@ -40,8 +40,8 @@ export async function currentRecords<T extends MappingSources>(
 }
 
 /**
- * The partner's custom fields as they are now, for what reads and writes these. Throws `throttle` while one of them is
- * not what it was.
+ * The partner's current custom fields, for work that reads and writes them. Throws `throttle` while one of `uses` is
+ * not the field it was.
  */
 export async function definitionsInUse(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function definitionsInUse(
   return uses.length === 0 ? [] : readAgain(deps, connection, uses);
 }
 
-/** The definitions of the last minute, where every record shows that they still hold. */
+/** The definitions of the last minute, if every record shows that they still hold. */
 async function shownDefinitions(
   { store }: Deps,
   connection: Connection,
@@ -73,7 +73,7 @@ async function readAgain(
   uses: readonly CustomFieldUse[],
 ): Promise<readonly FieldDefinition[]> {
   const { fields } = await readDefinitions(connection);
-  // A hire may keep an earlier mapping than the tenant's.
+  // A hire may keep an earlier mapping than the tenant's current one.
   const all = new Map([...fieldsInUse(connection), ...uses].map((use) => [use.path, use]));
   const { troubles } = await judgeFields(deps, connection.tenant.tenant, [...all.values()], fields);
   assertUsable(deps, troubles, uses);
@@ -91,8 +91,8 @@ function fieldChanged({ reason, message }: FieldTrouble, pausedMs: number): Conn
 }
 
 /**
- * Values in the form that each custom field takes now, read for this write. Throws `reject`, which becomes a hold,
- * where a field is gone or cannot take its value: nothing of this candidate is written then.
+ * Encodes values in the form that each custom field takes now; reads the definitions for this write. Throws `reject`,
+ * which becomes a hold, if a field is gone or cannot take its value: nothing of this candidate is written then.
  */
 export async function encodeTargets(
   { deps, connection }: HireContext,
@@ -109,10 +109,12 @@ export async function encodeTargets(
   });
 }
 
-/** Definitions that were found in order, and when. */
+/** Definitions that were found correct, and when. */
 const inOrder = new WeakMap<Connection, { text: string; at: number }>();
 
-/** Judges what is not, word for word, what was in order a minute ago: each judgement reads three tables. */
+/**
+ * Judges definitions unless the same text was found correct a minute ago, because each judgement reads three tables.
+ */
 async function judgeChanged(
   deps: HireContext['deps'],
   connection: Connection,
@@ -146,12 +148,12 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
   });
 }
 
-/** How the entries of a list are called as parents of a value (section 2.5). */
+/** Parent types of values, by the list that holds the entries (section 2.5). */
 const PARENTS: Readonly<Record<string, string>> = { workExperiences: 'work_experience', educations: 'education' };
 
 /**
- * The candidate with the custom fields of its work experiences and educations, which no record shows. Only a mapping
- * that reads one costs the call.
+ * Adds custom fields to the candidate's work experiences and educations, because no record shows them. Makes the call
+ * only if a mapping reads one.
  */
 export async function withNestedValues(
   partner: PartnerClient,

@@ -60,7 +60,7 @@ type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
 type Created = CreateResult<KnownEmployee>;
 
-/** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
+/** Applies a saved plan while the data it was made from is fresh. A create happens once per hire, whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
   const hire = { ...reading, mapping: sources.mapping };
   const earlier = (await settleCreate(hire, change)) ?? (await finishRehire(hire, change));
@@ -72,13 +72,16 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
   return { ...applied, present: true };
 }
 
-/** The person was read wherever they are, to settle an earlier create; nothing is written for somebody elsewhere. */
+/**
+ * The plan was made from a reading in any stage, to settle an earlier create. Nothing is written for a person outside
+ * the hiring stages.
+ */
 async function readAgain(hire: HireContext): Promise<Applied> {
   const read = await readSources(hire, { anyStage: false });
   return read.verdict === 'read' ? { verdict: 'stale' } : read;
 }
 
-/** What became of an earlier create is settled whatever the person's stage is by now. */
+/** Settles an earlier create, no matter which stage the person is in now. */
 async function settleCreate(hire: HireContext, change: Change): Promise<Applied | undefined> {
   if (change.kind !== 'create' || hire.creation === undefined) return undefined;
   const settled = await settleEarlier(onceOptions(hire, change, startClock()));
@@ -134,12 +137,12 @@ function onceOptions(
   };
 }
 
-/** Did an earlier attempt make the employee? */
+/** Whether an earlier attempt made the employee. */
 async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<Created>> {
   const { store, connection, creation, decisions, ref, row } = hire;
   if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
   const { employees } = await findPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
-  // The plan knows them: they are this person's, and another employment.
+  // The plan knows these employees: they belong to this person through another employment.
   const own = employees.filter((one) => !isSameHire(one.hire, ref)).map(({ employee }) => employee.id);
   const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
   const seen = judgeCreate(findings, creation, decisions);
@@ -147,7 +150,7 @@ async function look(hire: HireContext, { fields, reference }: Creation): Promise
   return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
 }
 
-/** Nothing of ours has left, so the next plan asks about whoever is there now. */
+/** Nothing was sent yet, so the next plan asks about the person who is there now. */
 function appeared(): ConnectorError {
   return new ConnectorError({
     code: 'PERSON_APPEARED',
@@ -157,15 +160,15 @@ function appeared(): ConnectorError {
   });
 }
 
-/** A create that the HR system took before goes on, wherever the person is by now. */
+/** A create that the HR system accepted earlier goes on, no matter which stage the person is in now. */
 export async function finishPending(hire: HireContext): Promise<Applied | undefined> {
   const ticket = pendingTicket(hire);
   return ticket === undefined ? undefined : finish(hire, { kind: 'pending', ticket, nextCheckMs: 0 });
 }
 
 /**
- * What became of a create before its hire ends without an employee: whoever was made is linked, so that somebody is
- * asked about them. A hold where nobody knows, unless a person said how the hire ends (`asked`).
+ * Settles a create before its hire ends without an employee: an employee that was made is linked, so that somebody is
+ * asked about them. Opens a hold if the outcome is unknown, unless a person said how the hire ends (`asked`).
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection } = hire;
@@ -179,17 +182,17 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 }
 
 /**
- * The store knows of no create. One that was made after the backup from which the store was restored carries our
- * reference all the same. A look that fails is repeated; an HR system that is known not to work, or that refuses it,
- * keeps nobody's hire from ending. The ID that the partner was told is not looked up: another tenant, or the tenant's
- * former HR system, may have given it.
+ * The store knows of no create, but one made after the backup that the store was restored from still carries our
+ * reference. A look that fails is repeated, except if the HR system is known not to work or refuses it: that must not
+ * keep the hire from ending. The Employee ID that the partner holds is not looked up, because another tenant or the
+ * tenant's former HR system may have assigned it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, row } = hire;
   if (row.candidate_id === null) return undefined;
   const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
   if (ref === undefined) return undefined;
-  // Of an earlier employment of theirs.
+  // The employee belongs to an earlier employment of this person.
   if ((await findPerson(store, { employee: ref })).employees.length > 0) return undefined;
   return heldOf(await finish(hire, { kind: 'created', ref }));
 }
@@ -205,7 +208,7 @@ async function findOwn(hire: HireContext, candidateId: string): Promise<KnownEmp
   return finding?.found.kind === 'one' ? finding.found.ref : undefined;
 }
 
-/** Made, or taken by somebody who finishes it there. */
+/** The employee was made, or somebody in the HR system has yet to finish the create. */
 async function settleMade(hire: HireContext, { result }: OpenIntent, asked: boolean): Promise<Held | undefined> {
   const { jobCandidateId } = hire.ref;
   try {
@@ -219,7 +222,9 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
   }
 }
 
-/** Its answer never came. Where people over there finish a request, that nobody is shown does not say it was lost. */
+/**
+ * No answer came. If people finish requests in the HR system, an employee that is not shown may still be on the way.
+ */
 async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   const settled: Settled<Created> =
@@ -260,12 +265,12 @@ async function finish(hire: HireContext, created: Created, how: EmployedHow = 'm
   return refusal?.reason === 'of-another' ? heldByAnother(ref, refusal.other) : { verdict: 'employee' };
 }
 
-/** What an earlier version noted names no HR system: it is the tenant's, which nobody may change meanwhile. */
+/** An earlier version stored no HR system with the employee: it is the tenant's, which cannot change meanwhile. */
 function noted({ connection }: HireContext, ref: KnownEmployee): KnownEmployee {
   return Object.hasOwn(ref, 'connection') ? ref : knownIn(connection.tenant.hris.connection, ref);
 }
 
-/** An attempt of before whose employee was found. The one just made has its outcome. */
+/** Settles an earlier attempt whose employee was found. An attempt made just now has its outcome already. */
 async function decideEarlier({ store, ref, creation }: HireContext, created: Created): Promise<void> {
   if (creation?.outcome !== 'open') return;
   const latest = await latestIntent(store, ref, CREATE_VERB);
@@ -289,14 +294,14 @@ const READ_MS = 30_000;
 const DAY_MS = 86_400_000;
 const HOLD = 'EMPLOYEE_PENDING';
 
-/** The ticket of a create that the HR system took and has not answered, unless a person named the employee since. */
+/** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
 function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
   if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
   const made = JSON.parse(creation.result ?? 'null') as Created | null;
   return made?.kind === 'pending' ? made.ticket : undefined;
 }
 
-/** Asks what became of it. Rejected, the create counts as refused, so that a corrected one may follow. */
+/** Asks for the outcome. A rejected create counts as refused, so that a corrected one may follow. */
 async function resolvePending(
   hire: HireContext,
   ticket: string,
@@ -317,7 +322,7 @@ async function resolvePending(
   }
 }
 
-/** The time begins anew with each answer. */
+/** Opens a hold after the deadline, which starts anew with each answer. */
 async function heldWhenOverdue(
   { store, ref, connection }: HireContext,
   { decided_at, sent_at, now }: OpenIntent,
@@ -330,8 +335,8 @@ async function heldWhenOverdue(
 }
 
 /**
- * A create refused because the HR system has an employee under our own reference, whom no search showed: some hide
- * former employees. They are this hire's, unless somebody said otherwise. Every other refusal is thrown.
+ * Takes the employee if a create was refused because one with our own reference exists, which no search showed: some HR
+ * systems hide former employees. They belong to this hire unless somebody said otherwise. Any other refusal is thrown.
  */
 async function takeExisting(
   hire: HireContext,
@@ -355,7 +360,7 @@ function existingIn({ connection }: HireContext, { code, details }: ConnectorErr
   return knownIn(connection.tenant.hris.connection, typeof number === 'string' ? { id, number } : { id });
 }
 
-/** An error to be ignored would be retried without end; a person has to know of a refused create. */
+/** An error to ignore would be retried forever, but a person must learn of a refused create. */
 function asRejected(error: ConnectorError): ConnectorError {
   if (error.action !== 'ignore') return error;
   const { code, message, details } = error;
@@ -364,14 +369,14 @@ function asRejected(error: ConnectorError): ConnectorError {
 
 type Rehire = Extract<Change, { kind: 'rehire' }>;
 
-/** Makes a former employee an active one, by this hire's intent. What is refused is thrown. */
+/** Makes a former employee active again under this hire's intent. Throws a refusal. */
 async function rehireEmployee(hire: HireContext, change: Rehire, sinceRead: Elapsed): Promise<void> {
   const shown = await isShownFormer(hire, change.employee);
   const once = await writeOnce(rehireOptions(hire, change, { shown, sinceRead }));
   if (once.kind === 'refused') throw once.error;
 }
 
-/** Whether an earlier attempt did it: settled wherever the person is by now. */
+/** Whether an earlier attempt rehired the person; settled no matter which stage they are in now. */
 async function isRehired(hire: HireContext, change: Rehire): Promise<boolean> {
   if ((await latestRehire(hire)) === undefined) return false;
   return (await settleEarlier(earlierRehire(hire, change))).kind === 'adopted';
@@ -407,7 +412,10 @@ function rehireOptions(
   };
 }
 
-/** An active employee proves an attempt where a former one was shown before it; otherwise the same is sent again. */
+/**
+ * An active employee proves the earlier attempt if a former one was shown before it; otherwise the rehire is sent
+ * again.
+ */
 async function lookForRehire(hire: HireContext, employee: Employee): Promise<Seen<null>> {
   const latest = await latestRehire(hire);
   const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
@@ -416,10 +424,10 @@ async function lookForRehire(hire: HireContext, employee: Employee): Promise<See
 }
 
 const CALL_MS = 30_000;
-/** The HR system answered, and took nothing. */
+/** The HR system answered and accepted nothing. */
 const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
 
-/** Writes these fields of an employee, and takes down what they held before. */
+/** Writes these fields of an employee and records what they held before. */
 export async function updateEmployee(hire: HireContext, employee: Employee, fields: EmployeeFields): Promise<void> {
   const { store, connection } = hire;
   const { employees } = connection.hris;

@@ -20,8 +20,8 @@ import { type HireContext, personOf, REHIRE_VERB } from './with-hire.ts';
 import type { Once } from './write-once.ts';
 
 /*
- * What a hire asks of its person (`src/person`): whether it may look up and make their employee, that nobody of the
- * same keys is made meanwhile, and whether somebody else has them by now.
+ * What a hire asks of its person (`src/person`): the right to look up and make their employee, that no other hire makes
+ * an employee with the same keys meanwhile, and whether another hire has taken the person over.
  */
 
 interface Claimed {
@@ -30,7 +30,7 @@ interface Claimed {
   before: Employed | undefined;
 }
 
-/** Takes the right to look up, make or link this person, or asks what this hire is to them. */
+/** Claims the right to look up, make or link this person, or asks what this hire is to them. */
 export async function claimPerson(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
   const { store, connection } = hire;
   const whose = personOf(connection.tenant, candidateId);
@@ -41,7 +41,7 @@ export async function claimPerson(hire: HireContext, candidateId: string): Promi
   return claimedOr(hire, await changePerson(store, whose, asTransfer(event), { version }));
 }
 
-/** What taking it would come to; nothing is taken. */
+/** What claiming the person would result in; claims nothing. */
 export async function foreseeClaim(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
   const { store, connection } = hire;
   const whose = personOf(connection.tenant, candidateId);
@@ -60,14 +60,14 @@ function holdBy(hire: HireContext): Hold {
 }
 
 /**
- * All HR systems of a company of the partner; undefined where the tenant names none. Companies of two environments, or
- * of two servers, have nothing in common but their numbers.
+ * Scope of all HR systems of a company at the partner; undefined if the tenant names no company. Environment and server
+ * are part of it, because companies elsewhere may share the same number.
  */
 function companyScope({ partner: { company, environment, baseUrl } }: Tenant): string | undefined {
   return company === undefined ? undefined : `* ${environment} ${new URL(baseUrl).origin}`;
 }
 
-/** Of a create that has left or an employee who is there, nobody is asked whether there is to be one. */
+/** If a create was sent or an employee exists, nobody is asked any more whether there should be one. */
 function isUnderWay({ row, creation }: HireContext): boolean {
   return row.employee_id !== null || creation?.outcome === 'open' || creation?.outcome === 'done';
 }
@@ -82,7 +82,7 @@ function claimedOr({ ref }: HireContext, { person, refusal }: Outcome): Claimed 
   return heldAs(ref, refusal);
 }
 
-/** The question that a refusal is to a person. */
+/** Turns a refusal into the question for a person. */
 function heldAs(ref: HireRef, refusal: Refusal): Held {
   const { jobCandidateId } = ref;
   switch (refusal.reason) {
@@ -102,7 +102,7 @@ function heldAs(ref: HireRef, refusal: Refusal): Held {
   }
 }
 
-/** Two hires may have found the employee at once: it stays with the first. */
+/** Two hires may find the employee at the same time: it stays with the first. */
 export function heldByAnother({ jobCandidateId }: HireRef, { employee, hire: other }: Employed): Held {
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other });
 }
@@ -111,39 +111,39 @@ function othersOf({ employees }: Person, ref: HireRef): Employed[] {
   return employees.filter((one) => !isSameHire(one.hire, ref));
 }
 
-/** Whether nobody need be asked what this hire is to the person: a rehire, or the move that somebody told of. */
+/** Whether it is clear without asking what this hire is to the person: a rehire, or a move that somebody announced. */
 async function isToldOf(hire: HireContext, { person, refusal }: Outcome): Promise<boolean> {
   const others = othersOf(person, hire.ref);
   const [before] = others;
   if (refusal?.reason !== 'hired-before' || before === undefined || others.length > 1) return false;
   if (await isMoved(hire, before)) return true;
   if (hire.connection.hris.employees.rehire === undefined) return false;
-  // An HR system may show somebody who was rehired as former until their first day.
+  // An HR system may show a rehired person as former until their first day.
   if (await isRehiredAlready(hire.store, before.hire)) return false;
   if (await isSharedBeside(hire, before)) return false;
   return isFormer(hire, before.employee);
 }
 
-/** A hire that goes on made this person an active employee again. */
+/** Whether an active hire already made this person an active employee again. */
 async function isRehiredAlready(store: Store, before: HireRef): Promise<boolean> {
   if ((await latestIntent(store, before, REHIRE_VERB))?.outcome !== 'done') return false;
   const state = (await findHireRow(store, before))?.state;
   return state === 'open' || state === 'done';
 }
 
-/** Whether somebody said of the hire that has the employee that its person moves to another job. */
+/** Whether somebody said, on the hire that has the employee, that the person moves to another job. */
 async function isMoved(hire: HireContext, before: Employed): Promise<boolean> {
   if (before.hire.tenantId !== hire.ref.tenantId) return false;
   if ((await answersOf(hire.store, before.hire)).at(-1)?.answer !== 'moved') return false;
   return !(await isSharedBeside(hire, before));
 }
 
-/** A third hire that goes on has the employee, too: nobody said which of them this one takes over from. */
+/** A third active hire has the employee too, so nobody said which of the two this hire takes over from. */
 function isSharedBeside({ store, ref }: HireContext, { employee, hire }: Employed): Promise<boolean> {
   return hasSuccessor(store, employee, { besides: [ref, hire], states: followedStates });
 }
 
-/** The person went to another hire that is not over, of whichever tenant, and the employee with them. */
+/** Whether person and employee went to another hire that is not over, in any tenant. */
 export async function isTakenOver({ store, ref, row }: HireContext): Promise<boolean> {
   const employee = employeeOf(row);
   if (row.candidate_id === null || employee === undefined) return false;
@@ -153,15 +153,18 @@ export async function isTakenOver({ store, ref, row }: HireContext): Promise<boo
   return holder?.employee_id === row.employee_id && holder.connection === row.connection && holder.state !== 'left';
 }
 
-/** Another hire that is not over has this employee too: an earlier job of theirs, or another candidate who is they. */
+/**
+ * Whether another hire that is not over has this employee too: an earlier job, or another candidate who is the same
+ * human.
+ */
 export function isShared({ store, ref }: HireContext, employee: Employee): Promise<boolean> {
   return hasSuccessor(store, employee, { besides: [ref], states: followedStates });
 }
 
 /**
- * Looks and creates while no other hire makes somebody of the same e-mail, or of the same name and birth date. The
- * partner may have one human as two candidates; hired at once, each would be looked up before the other is there. Where
- * somebody over there finishes the other create, that may take days: a hold names it.
+ * Looks and creates while no other hire makes an employee with the same e-mail, or the same name and birth date. The
+ * partner may list one human as two candidates; if both are hired at once, each look would miss the other's create. If
+ * somebody must finish the other create in the HR system, that may take days: a hold names it.
  */
 export async function whileNobodyElse(
   hire: HireContext,
@@ -174,7 +177,8 @@ export async function whileNobodyElse(
   if (waits !== undefined) return waits;
   try {
     const once = await create();
-    // Of one that left and is not found nothing is known, and a pending one goes on; who was made is linked.
+    // A create that was sent and not found has an unknown outcome, a pending one goes on, and a made employee gets
+    // linked: all keep their keys.
     if (once.kind === 'refused') await settleCreating(store, ref, 0, holder);
     return once;
   } catch (error) {
@@ -183,24 +187,24 @@ export async function whileNobodyElse(
   }
 }
 
-/** Keeps others out while a create is pending, also one that was sent by a version that kept nobody out. */
+/** Keeps other hires out while a create is pending, even a create sent by a version that kept nobody out. */
 export async function keepOutWhilePending(hire: HireContext): Promise<void> {
   const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   if (change === 'purged' || change.kind !== 'create') return;
   try {
     await keepOthersOut(hire, change.fields, randomUUID());
   } catch (error) {
-    // Another hire of this person creates already: this one's create cannot be taken back for that.
+    // Another hire of this person is creating already, but this hire's create cannot be taken back.
     if (!isConnectorError(error, 'IDENTITY_LEASED')) throw error;
   }
 }
 
-/** The hold of a hire that waits for another one's pending create. @throws ConnectorError IDENTITY_LEASED */
+/** Returns the hold if this hire must wait for another's pending create. @throws ConnectorError IDENTITY_LEASED */
 async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: string): Promise<Held | undefined> {
   const { store, ref, row, connection, deps } = hire;
   const keys = keysFor(store, fields);
   if (keys.length === 0) return undefined;
-  // A request leaves within two deadlines of the reading, and is over within another one; then reads may lag.
+  // A request is sent within two deadlines of the reading and ends within a third; after that, reads may lag.
   const forMs = 3 * deps.limits.giveUpMs + connection.hris.capabilities.readLagMs;
   const whose = personOf(connection.tenant, row.candidate_id ?? '');
   const { refusal } = await changePerson(store, whose, { kind: 'create', hire: ref, keys, holder, forMs });
@@ -210,7 +214,7 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
   throw beingMade(refusal);
 }
 
-/** Hashes, never what they were made of. */
+/** Hashes of the keys; the values themselves are never stored. */
 function keysFor({ installationId }: Store, fields: EmployeeFields): string[] {
   return identityKeys(fields).map((key) => {
     const words = key.by === 'email' ? [key.value] : [key.givenName, key.familyName, key.birthDate];
@@ -220,7 +224,7 @@ function keysFor({ installationId }: Store, fields: EmployeeFields): string[] {
   });
 }
 
-/** As the kinds compare them. */
+/** Folds text as the HRIS kinds compare it. */
 function folded(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
@@ -238,7 +242,7 @@ function beingMade({ other, waitMs }: Extract<Refusal, { reason: 'creating' }>):
   });
 }
 
-/** Said by a worker that stood still; nobody waits for its word. */
+/** Reported by a worker that stood still; nobody waits for its answer. */
 function isOver({ jobCandidateId }: HireRef): ConnectorError {
   return new ConnectorError({
     code: 'HIRE_OVER',

@@ -31,7 +31,7 @@ import {
 } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
-/** Ends the enrolment, releases the claim, ends the period. Each part is harmless when repeated. */
+/** Ends the enrolment, releases the claim and ends the period. Each part is safe to repeat. */
 export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['cancelHire']> {
   return withHireOrHeld(
     deps,
@@ -40,7 +40,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const { store, ref } = found;
       const lookedAt = await readClock(store);
       const sinceRead = startClock();
-      // Read after the clock: what began later is seen by requestUnderWay.
+      // Read after the clock, so that requestUnderWay sees anything that began later.
       const hire = await reread(found);
       const { row, answers } = hire;
       const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
@@ -60,7 +60,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
   );
 }
 
-/** A create that left is settled before its hire ends; whoever came of it is asked about. */
+/** Settles a create that was sent before its hire ends; if it made an employee, a person is asked about them. */
 async function heldForEmployee(hire: HireContext, asked: boolean): Promise<Held | undefined> {
   const unsettled = await settleForEnd(hire, { asked });
   if (unsettled !== undefined) return unsettled;
@@ -69,19 +69,21 @@ async function heldForEmployee(hire: HireContext, asked: boolean): Promise<Held 
   return 'verdict' in plan ? plan : undefined;
 }
 
-/** Also hears of somebody who comes back while nobody has said yet how their hire ends. */
+/** Also notices a person who comes back while nobody has said yet how their hire ends. */
 export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['lookForReturn']> {
   return withHire(deps, given, async (hire) => {
     const { row, answers, store, ref } = hire;
     if (row.employee_id !== null) return { verdict: 'away' } as const;
     const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
     if ('verdict' in plan || !plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
-    // Whoever answered meanwhile is heard first.
+    // An answer given in the meantime goes first.
     return { verdict: (await closeUnanswered(store, ref)) ? 'back' : 'away' } as const;
   });
 }
 
-/** In the stage again, and not because of our own termination: after that they are hired anew, in a new period. */
+/**
+ * Whether the person is in the stage again without our termination; after ours they are hired anew, in a new period.
+ */
 async function isBack(hire: HireContext): Promise<boolean> {
   const { store, connection, ref } = hire;
   const { verdict } = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
@@ -92,7 +94,7 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
   await whileOpen(store, ref, async (open) => {
     const waitMs = await requestUnderWay(open, ref, lookedAt);
     if (waitMs !== undefined) throw underWay(ref, waitMs);
-    // A worker that stood still must not end on an old reading a hire that goes on by now.
+    // A worker that stood still must not use an old reading to end a hire that goes on by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
     await releasePeople(open, ref);
@@ -100,14 +102,14 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
   });
 }
 
-/** Whether an employee came, or may have come, of a create since that was settled. A person's word ends the rest. */
+/** Whether a create has made, or may have made, an employee since it was settled. A person's decision ends the rest. */
 async function hasMade(open: Store, ref: HireRef, ends: EndState): Promise<boolean> {
   if ((await readHireRow(open, ref)).employee_id !== null) return true;
   const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
   return ends === 'left' && (outcome === 'open' || outcome === 'done');
 }
 
-/** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */
+/** Ends the live enrolment and counts up; a repeat after that finds the new number and leaves it. */
 export function startNextEnrolment(
   deps: ActivityDeps,
   input: HireRef,
@@ -124,7 +126,7 @@ export function startNextEnrolment(
 
 type Termination = OnceOptions<null, { reason: string }>;
 
-/** Ends the live enrolment of this hire, and keeps that it was us. One that is terminal already is left as it is. */
+/** Ends this hire's live enrolment and stores that we did it. An enrolment in a terminal status is left alone. */
 async function terminateEnrolment(
   hire: HireContext,
   reason: string,
@@ -140,9 +142,8 @@ async function terminateEnrolment(
 }
 
 /**
- * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back
- * in the stage while their hire is being cancelled: after our own termination that is a new period, and no question
- * to anybody.
+ * Whether we ended this enrolment ourselves, even if the answer was lost. Asked if the person is back in the stage
+ * while their hire is being cancelled: after our own termination that is a new period and needs no question.
  */
 async function isTerminatedByUs(hire: HireContext): Promise<boolean> {
   const latest = await latestIntent(hire.store, hire.ref, verbOf(hire.row));
@@ -211,7 +212,7 @@ async function lookForEnd({ partner }: Connection, ids: readonly string[]): Prom
       );
       if (!terminal.has(String(data.overallStatus))) return { kind: 'absent' };
     } catch (error) {
-      // What is not shown is asked for all the same: a 404 to a look proves nothing.
+      // A 404 to this look proves nothing, so the termination is sent all the same.
       if (isConnectorError(error, 'NOT_FOUND')) return { kind: 'absent' };
       throw error;
     }
@@ -233,7 +234,7 @@ async function enrolmentIds({ store, connection, ref, row }: HireContext): Promi
   if (live.kind === 'wait') throw underWay(ref, live.waitMs);
   const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
   const own: string[] = [];
-  // Tenants of a company write the same reference: one that another hire has is not this one's to end.
+  // Tenants of one company write the same reference, so an enrolment of another hire must not be ended here.
   for (const { onboardingCandidateId: id } of hits)
     if ((await holderBeside({ store, ref }, id)) === undefined) own.push(id);
   return own;

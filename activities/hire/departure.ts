@@ -25,12 +25,12 @@ import { type EarlierOptions, type Elapsed, type OnceOptions, settleEarlier, wri
 
 const HOUR_MS = 3_600_000;
 
-/** Where the person is at this moment; one reading, which proves nothing about absence. */
+/** Where the person is now; a single reading, which does not prove absence. */
 export function readHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readHire']> {
   return withHire(deps, ref, async (hire) => ({ verdict: await whereNow(hire) }));
 }
 
-/** The second reading, and with the same key the reading of something that is known to be there. */
+/** The second reading, followed by a reading, with the same key, of something known to be there. */
 export function confirmGone(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['confirmGone']> {
   return withHire(deps, ref, async (hire) => {
     if ((await whereNow(hire)) === 'in') return { verdict: 'here' } as const;
@@ -45,7 +45,7 @@ async function whereNow({ store, connection, ref }: HireContext): Promise<'in' |
 }
 
 /**
- * A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides.
+ * A wrong filter or a mass move must not end dozens of hires: beyond the tenant's number per hour, a person decides.
  */
 export function allowCancellation(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['allowCancellation']> {
   return withHire(deps, given, async ({ store, connection, ref }) => {
@@ -66,7 +66,7 @@ export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: Hi
 
 const DAY_MS = 86_400_000;
 
-/** What it means that the person of a finished hire has left the stage. */
+/** Decides what it means that the person of a finished hire left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
@@ -88,7 +88,7 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
       asked: await isAsking(store, ref, 'LEFT_BEFORE_START'),
     });
     if (judged.verdict === 'hold') return judged;
-    // The HR system may have been away for hours since the person was seen to be gone.
+    // The HR system may have been away for hours since we saw that the person was gone.
     const { presence } = await seePerson(store, connection, ref.jobCandidateId);
     if (presence.verdict === 'in') return { verdict: 'back' };
     await tellWhyHeld(hire, 'over');
@@ -97,15 +97,15 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
   });
 }
 
-/** As it was when the employee was made, for an HR system that does not show it. */
+/** The start date the employee was made with, for an HR system that does not show it. */
 async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | undefined> {
   const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
   return change !== 'purged' && 'fields' in change ? change.fields['startDate'] : undefined;
 }
 
 /**
- * Whoever said that the person moved has answered what the hire on the other job asks about them. Where two jobs ask,
- * nobody said which of them it is.
+ * If somebody said that the person moved, that answers the question of the hire on the other job. If two jobs ask,
+ * nobody said which of them is meant.
  */
 export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['handOver']> {
   return withHire(deps, given, async (hire) => {
@@ -123,7 +123,7 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
   });
 }
 
-/** A hold that was opened before this hire had the employee names the one that had them then. */
+/** A hold that was opened before this hire had the employee names the hire that had the employee then. */
 async function asksAbout({ store, ref, row }: HireContext, { code, details }: HoldRow): Promise<boolean> {
   if (code !== 'PERSON_HIRED_BEFORE') return false;
   const { other } = JSON.parse(details) as { other: HireRef };
@@ -137,7 +137,10 @@ type Ended = Awaited<ReturnType<HireActivities['endEmployment']>>;
 const BACK_BEFORE_ANSWER =
   'The HR system was asked to end it and did not answer; meanwhile the person is back in the hiring stage.';
 
-/** Only ever on a person's answer. Nobody is ended who stands in the stage again or has taken another job. */
+/**
+ * Ends an employment, only on a person's answer. Never ends one of a person who is back in the stage or took another
+ * job.
+ */
 export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended> {
   return withHireOrHeld(
     deps,
@@ -158,8 +161,8 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
 }
 
 /**
- * An end that took place stays one, wherever the person is by now. Where the last day is to come a system may not show
- * it, so that of a request without an answer nothing is known.
+ * Outcome of an earlier ending; one that happened stays, no matter where the person is now. An HR system may not show a
+ * last day in the future, so the outcome of a request without an answer is then unknown.
  */
 async function whatBecameOfIt(hire: HireContext): Promise<'ended' | 'unknown' | 'nothing'> {
   if (hire.decisions.endedByHand === true) return 'ended';
@@ -170,7 +173,7 @@ async function whatBecameOfIt(hire: HireContext): Promise<'ended' | 'unknown' | 
   return latest.outcome === 'open' ? 'unknown' : 'nothing';
 }
 
-/** Undefined once the employment is ended. */
+/** Returns undefined once the employment has ended. */
 async function endOnce(hire: HireContext): Promise<Ended | undefined> {
   const { store, connection, ref } = hire;
   const elsewhere = formerHris(hire);
@@ -195,7 +198,7 @@ async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefi
   return once.kind === 'refused' ? notEnded(hire, once.error.message) : undefined;
 }
 
-/** The partner shows from then on that the person left. */
+/** Tells the partner that the person left. */
 async function tell(hire: HireContext): Promise<Held | undefined> {
   const written = await writeEmployeeId(hire, employeeIdOf(hire), hire.connection.tenant.writeBack.leftStatus);
   return written.verdict === 'hold' ? written : undefined;
@@ -208,12 +211,12 @@ function earlierEnd(hire: HireContext): EarlierOptions<null> {
     key: ref,
     verb: END_VERB,
     readLagMs: connection.hris.capabilities.readLagMs,
-    // A last day to come is not shown by every kind; the same one again is harmless.
+    // Not every kind shows a last day in the future; sending the same ending again is harmless.
     look: async () => ((await readShown(hire))?.former === true ? { kind: 'found', value: null } : { kind: 'absent' }),
   };
 }
 
-/** The first day is also the last one: HR systems refuse an end before the start. */
+/** The first day is also the last day, because HR systems refuse an end before the start. */
 function termination(
   hire: HireContext,
   { lastDay, sinceRead }: { lastDay: string; sinceRead: Elapsed },

@@ -57,8 +57,8 @@ interface Attempt {
 }
 
 /**
- * Enrols the person once per (hire, period, enrolment): takes the claim or asks what this hire is to them, looks by our
- * reference, then commits the intent, then spends the credit. `seen`: the person as read a moment ago.
+ * Enrols the person once per (hire, period, enrolment): claims the person or asks what this hire is to them, looks for
+ * our reference, commits the intent, and only then spends the credit. `seen`: the person as read a moment ago.
  */
 export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<Enrolled> {
   return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
@@ -104,7 +104,10 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   return settle(hire, attempt, once);
 }
 
-/** Asked before the first credit is spent; whoever answers re-enrol wants another enrolment. */
+/**
+ * Asks before the first credit is spent if the person completed this flow elsewhere. A person who answered re-enrol
+ * wants another enrolment anyway.
+ */
 async function heldCompleted(
   hire: HireContext,
   attempt: Attempt,
@@ -112,7 +115,8 @@ async function heldCompleted(
 ): Promise<Held | undefined> {
   const { store, ref, decisions } = hire;
   if (decisions.enrolAnew || attempt.nth > 1) return undefined;
-  // Of one that may have arrived, the look by reference tells; after a refusal somebody may have enrolled them by hand.
+  // If an earlier request may have arrived, the look by reference tells. After a refusal, somebody may have enrolled
+  // the person by hand.
   const earlier = await latestIntent(store, ref, verbOf(attempt));
   if (earlier?.outcome === 'open' || earlier?.outcome === 'done') return undefined;
   const completed = await findCompletedElsewhere(hire, { flowId: attempt.flowId, email });
@@ -128,7 +132,7 @@ function verbOf({ nth }: Attempt): string {
   return `enrol:${nth}`;
 }
 
-/** With the credit gate closed: what is there already is ours without a credit; otherwise wait for the canary. */
+/** With the credit gate closed, takes an existing enrolment, which costs nothing, or waits for the canary. */
 async function adoptOrWait(hire: HireContext, attempt: Attempt, waitMs: number): Promise<Enrolled> {
   const { store, connection, ref } = hire;
   const hit = adoptable(await findEnrolments(connection, attempt.reference));
@@ -138,7 +142,7 @@ async function adoptOrWait(hire: HireContext, attempt: Attempt, waitMs: number):
   return adopt(hire, attempt, hit);
 }
 
-/** What the person is enrolled with is theirs: flow and reference alone are shown. */
+/** The enrolment's values are the person's own, so only flow and reference are shown. */
 function enrolmentWrite({ flowId, reference, ...person }: EnrolmentRequest): HireWrite {
   const changes = newValues({ flowId, externalRef: reference, ...person });
   return { target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(person) };
@@ -174,32 +178,38 @@ async function settleRefused(hire: HireContext, attempt: Attempt, error: Connect
   return 'verdict' in judged ? judged : adopt(hire, attempt, judged);
 }
 
-/** An enrolment that was there. It says nothing about credits, nor did this attempt read the person in the stage. */
+/**
+ * Records an enrolment that existed before. This proves neither credits nor that this attempt read the person in the
+ * stage.
+ */
 async function adopt({ store, ref }: HireContext, { nth }: Attempt, enrolment: Enrolment): Promise<Enrolled> {
   await recordEnrolment(store, ref, nth, { id: enrolment.onboardingCandidateId, status: enrolment.status });
   return { verdict: 'enrolled' };
 }
 
-/** Nobody is enrolled whose presence was not read in the same attempt. */
+/** Records a new enrolment; this same attempt read that the person is in the stage. */
 async function recordMade(hire: HireContext, attempt: Attempt, enrolment: Enrolment): Promise<Enrolled> {
   await adopt(hire, attempt, enrolment);
   await openGate(hire.deps, hire.ref.tenantId);
   return { verdict: 'enrolled', present: true, waiting: enrolment.status === 'not_started' };
 }
 
-/** A gate that opened before this hire was known to wait told it nothing: it is looked at once more. */
+/** If the gate opened before this hire was stored as waiting, nobody told it, so it looks again at once. */
 async function waitForCredits({ store, ref }: HireContext, waitMs: number): Promise<Enrolled> {
   await updateHire(store, ref, { step: 'await-credits' });
   return { verdict: 'no-credits', waitMs: (await isCreditGateOpen(store, ref.tenantId)) ? AT_ONCE_MS : waitMs };
 }
 
 const PAGE = 100;
-/** Beyond so many pages only the first and the last are read: what ended of late stands at one end of the list. */
+/**
+ * If the list has more pages, only its first and last pages are read, because recent enrolments stand at one of its
+ * ends.
+ */
 const MOST_PAGES = 5;
 
 /**
  * Completed enrolments of this person in this flow that carry no reference of ours and belong to no hire. The partner
- * refuses a second enrolment only while the first is active (section 7), so only a look saves the credit.
+ * refuses a second enrolment only while the first is active (section 7), so only this look saves the credit.
  */
 async function findCompletedElsewhere(
   { store, connection, ref }: HireContext,
@@ -216,7 +226,7 @@ async function findCompletedElsewhere(
   return ids.filter((id) => hires.every((hire) => hire.onboarding_candidate_id !== id));
 }
 
-/** Hires of one moment share a read; what was asked with one key is never answered with another. */
+/** Hires that look at the same moment share a read, but never across two keys. */
 const readCompleted = shareReads<Connection, readonly OnboardingCandidate[]>(
   ({ partner }) => partner,
   async (looks) => {
@@ -233,7 +243,7 @@ async function readEnds(connection: Connection): Promise<readonly OnboardingCand
   return [...first.items, ...(await readPages(connection, from, last)).items];
 }
 
-/** A partner that refuses the filter shows nobody: this look prevents a cost, and must not stop a hire. */
+/** A partner that refuses the filter shows nobody. This look only saves a cost, so it must not stop a hire. */
 async function readPages(
   { partner }: Connection,
   from: number,
@@ -257,7 +267,7 @@ async function readPages(
   return { items, total };
 }
 
-/** The partner refused an enrolment for want of credits: the tenant's others wait from now on. */
+/** The partner refused an enrolment for lack of credits, so the tenant's other enrolments wait from now on. */
 async function closeGate(deps: ActivityDeps, tenantId: string, numbers: CreditNumbers): Promise<void> {
   const { store, log, closedGates } = deps;
   closedGates.add(tenantId);
@@ -266,7 +276,7 @@ async function closeGate(deps: ActivityDeps, tenantId: string, numbers: CreditNu
   await openHold(store, { tenantId, ...holdOf('CREDITS_USED_UP', numbers) });
 }
 
-/** An enrolment went through: whoever waits for credits goes on. */
+/** An enrolment went through, so the hires that wait for credits go on. */
 async function openGate(deps: ActivityDeps, tenantId: string): Promise<void> {
   deps.closedGates.delete(tenantId);
   if (await openCreditGate(deps.store, tenantId)) await signalWaiting(deps, tenantId);
@@ -281,7 +291,8 @@ async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId:
 }
 
 /**
- * Many enrolments may have passed the gate before the first 402 closed it: having each of them refused helps nobody.
+ * Many enrolments may have passed the gate before the first 402 closed it; sending each of them to be refused helps
+ * nobody.
  */
 function turnBackAtGate(
   { closedGates }: ActivityDeps,
@@ -310,9 +321,8 @@ function enrolmentOf(candidate: OnboardingCandidate): Enrolment {
 }
 
 /**
- * Looks for an enrolment by our reference over all statuses, terminal ones included. Each hit is compared here again:
- * the filter's name is assumed (O6), and a partner that ignores it lists everybody, which proves absence just as
- * well.
+ * Looks for enrolments by our reference in all statuses, terminal ones included. Compares each hit again here: the
+ * filter's name is assumed (O6), and a partner that ignores it lists everybody, which proves absence just as well.
  */
 export async function findEnrolments(connection: Connection, reference: string): Promise<Enrolment[]> {
   const { items } = await connection.partner.readAll(
@@ -323,7 +333,7 @@ export async function findEnrolments(connection: Connection, reference: string):
   return items.filter((item) => item.externalRef === reference).map(enrolmentOf);
 }
 
-/** The same, as a statement about one write: several hits, or a filter that cannot be trusted, prove nothing. */
+/** The same look as evidence about one write: several hits, or a filter that cannot be trusted, prove nothing. */
 async function lookForEnrolment(connection: Connection, reference: string): Promise<Looked<Enrolment>> {
   const hits = await findEnrolments(connection, reference);
   const [hit] = hits;
@@ -332,14 +342,14 @@ async function lookForEnrolment(connection: Connection, reference: string): Prom
   return (await isFilterTrusted(connection)) ? { kind: 'absent' } : { kind: 'unprovable' };
 }
 
-/** Filters proven by a look for an enrolment that is known to be there; per open connection. */
+/** Whether the filter was proven by looking for an enrolment known to exist; per open connection. */
 const proven = new WeakMap<Connection['partner'], boolean>();
 
 async function isFilterTrusted(connection: Connection): Promise<boolean> {
   const known = proven.get(connection.partner);
   if (known !== undefined) return known;
   const example = await anyReference(connection);
-  // Nobody carries a reference yet: there is nothing a filter could hide, and nothing to prove it by.
+  // No enrolment carries a reference yet, so the filter can hide nothing and nothing can test it.
   if (example === undefined) return true;
   const trusted = (await findEnrolments(connection, example)).length > 0;
   proven.set(connection.partner, trusted);
@@ -357,8 +367,8 @@ async function anyReference({ partner }: Connection): Promise<string | undefined
 }
 
 /**
- * Takes the enrolment that a person named for the one of this hire, if it fits. Two hires may be given the same one at
- * the same moment: whoever has it and then sees the other one there gives it back, and asks.
+ * Takes the enrolment that a person named, if it fits this hire. Two hires may be given the same one at the same
+ * moment: a hire that stored it and then finds it at another hire gives it back and asks.
  */
 async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> {
   const { store, ref, row } = hire;
@@ -413,7 +423,7 @@ async function readEnrolment({ connection }: HireContext, id: string): Promise<O
   }
 }
 
-/** By our own records, and by our reference on an enrolment whose record was lost. */
+/** Finds another hire of the enrolment in our records, or by our reference on it if the record was lost. */
 async function otherHireOf(
   { store, ref }: HireContext,
   { externalRef }: OnboardingCandidate,
@@ -425,7 +435,7 @@ async function otherHireOf(
   return named === ref.jobCandidateId ? undefined : named;
 }
 
-/** The job candidate of another hire that has it, in whichever tenant of the company. */
+/** The job candidate of another hire that has the enrolment, in any tenant of the company. */
 export async function holderBeside(
   { store, ref }: Pick<HireContext, 'store' | 'ref'>,
   id: string,
@@ -442,7 +452,7 @@ function textOf(value: string | number | null | undefined): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-/** As e-mails of enrolments are compared. */
+/** Folds an e-mail as enrolments are compared. */
 function emailOf(value: string | null | undefined): string | undefined {
   return value ? cleanEmail(value).toLowerCase() : undefined;
 }

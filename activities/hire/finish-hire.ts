@@ -45,13 +45,13 @@ import {
 
 type Finished = ReturnType<HireActivities['finishHire']>;
 
-/** Writes back, reads back what was written, and ends the hire once the ID stands with the partner. */
+/** Writes back, reads the written values, and ends the hire once the partner shows the ID. */
 export function finishHire(deps: ActivityDeps, given: HireRef): Finished {
   return withHireOrHeld(deps, given, writeAndVerify, 'after-employee');
 }
 
 async function writeAndVerify(hire: HireContext): Finished {
-  // An earlier attempt came to the hire's end and was lost.
+  // An earlier attempt reached the end of the hire, but its result was lost.
   if (hire.row.state === 'done') return { verdict: 'verified' };
   const employed = await readEmployed(hire);
   if ('verdict' in employed) return employed;
@@ -61,13 +61,13 @@ async function writeAndVerify(hire: HireContext): Finished {
 
 interface Employed {
   hire: HireContext;
-  /** Absent where the HR system may show the employee late. */
+  /** Absent if the HR system may show the employee late. */
   shown?: EmployeeRecord;
 }
 
 /**
- * The employee is read before the partner is told of them: since they were made somebody may have merged or deleted the
- * record, and the HR system may have given it a number.
+ * Reads the employee before the partner is told: since it was made, somebody may have merged or deleted the record, and
+ * the HR system may have assigned a number.
  */
 async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const { store, connection, ref, row, decisions } = hire;
@@ -85,7 +85,7 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
     await changePerson(store, whose, { kind: 'link', hire: ref, candidate: whose.candidate, is, ...FOUND });
     return { hire: await reread(hire), shown };
   }
-  // One that was made a moment ago may be shown late.
+  // An employee made a moment ago may be shown late.
   if (!isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
   if (decisions.link === undefined || (decisions.link === employee.id && !isElsewhere))
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: employee.id });
@@ -118,7 +118,9 @@ async function verifyAndEnd(hire: HireContext): Finished {
   return verified;
 }
 
-/** What goes on with an ended hire looks at it now; what cannot be told finds it by its next pass. */
+/**
+ * Hints the ended hire to the streams that continue with it. If a hint fails, the stream's next pass finds the hire.
+ */
 async function hintAfterHire({ deps, ref, connection }: HireContext): Promise<void> {
   const { tenantId, jobCandidateId } = ref;
   for (const stream of afterHireNames)
@@ -129,8 +131,8 @@ async function hintAfterHire({ deps, ref, connection }: HireContext): Promise<vo
 }
 
 /**
- * Brings to the candidate why the hire is held, or empties that: by the same write as every other value, noted before,
- * read back after. Looks first. What the partner refuses is logged and stops no hire.
+ * Writes to the candidate why the hire is held, or empties that field. Reads first, then writes like any other value:
+ * noted before, read back after. A refusal by the partner is logged and stops no hire.
  */
 export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over'): Promise<void> {
   const { deps, store, connection, ref, row } = hire;
@@ -162,7 +164,7 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
 type WrittenBack = { verdict: 'written' } | Held;
 
 /**
- * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
+ * Writes status, Employee ID and the mapped custom field values to the partner. Writing the same values again is
  * harmless. `shown`: the employee as read a moment ago.
  */
 async function writeBack(hire: HireContext, shown?: EmployeeRecord): Promise<WrittenBack> {
@@ -181,7 +183,7 @@ export function employeeIdOf({ connection, row }: HireContext): string {
   return employeeIdToWrite(connection.tenant.writeBack.employeeId, employee);
 }
 
-/** Writes to the enrolment, or says which custom field takes the ID instead. */
+/** Writes to the enrolment, or returns the custom field that takes the ID instead. */
 export async function writeEmployeeId(
   hire: HireContext,
   employeeId: string,
@@ -211,7 +213,10 @@ export async function writeEmployeeId(
   }
 }
 
-/** Upserts these custom field values of the candidate, each in the form of its field. Returns the batch of the note. */
+/**
+ * Upserts these custom field values of the candidate, encoded for their fields. Returns the batch id of the stored
+ * note.
+ */
 export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<string> {
   const { partner } = hire.connection;
   const entityId = hire.row.candidate_id ?? '';
@@ -222,7 +227,7 @@ export async function upsertValues(hire: HireContext, values: readonly TargetVal
   const errors = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.error]));
   const [first] = errors;
   if (first === undefined) return batchId;
-  // One row says it for all chunks: refused is what none of them brought.
+  // One row stands for all chunks, so it counts as refused only if every chunk was refused.
   if (
     errors.length === outcomes.length &&
     errors.every((error) => isConnectorError(error) && error.action === 'reject')
@@ -231,7 +236,7 @@ export async function upsertValues(hire: HireContext, values: readonly TargetVal
   throw first;
 }
 
-/** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */
+/** A value from a sensitive employee field is just as sensitive at the candidate. */
 export function customFieldWrite(hire: HireContext, values: readonly TargetValue[]): HireWrite {
   const foreignId = hire.row.candidate_id ?? '';
   const hidden = new Set(sensitiveFields(hire));
@@ -242,14 +247,14 @@ export function customFieldWrite(hire: HireContext, values: readonly TargetValue
 }
 
 /**
- * The values that the tenant's files write back beside the ID, as the HR system holds them now. `shown`: the employee,
- * where they were read a moment ago.
+ * The values that the tenant's files write back besides the ID, as the HR system holds them now. `shown`: the employee,
+ * if read a moment ago.
  */
 export async function readMappedValues(hire: HireContext, shown?: EmployeeRecord): Promise<TargetValue[]> {
   return [...(await readFieldValues(hire, shown)), ...urlToWrite(hire)];
 }
 
-/** Where people see the employee, where a custom field takes that. It is known without a call. */
+/** The employee's address in the HR system, if a custom field takes it. Needs no call. */
 function urlToWrite(hire: HireContext): TargetValue[] {
   const { connection, row } = hire;
   const { employeeUrl: customFieldId } = connection.tenant.writeBack;
@@ -291,7 +296,7 @@ function notFound(employeeId: string | null, jobCandidateId: string): ConnectorE
   });
 }
 
-/** What the mapping's rules to the partner give for the candidate's custom fields; without such rules, no call. */
+/** Values for the candidate's custom fields from the mapping's rules to the partner; no call without such rules. */
 export async function valuesBack({ mapping, partner }: Connection, fields: EmployeeFields): Promise<TargetValue[]> {
   if (mapping.back.length === 0) return [];
   const { values, problems } = evaluateBack(mapping, fields);
@@ -302,7 +307,7 @@ export async function valuesBack({ mapping, partner }: Connection, fields: Emplo
   return values.map(({ path, value }) => ({ customFieldId: customFieldOf(path, items), value }));
 }
 
-/** By its id, or by the only one of this label. */
+/** Finds the field by id, or by its label if only one field has it. */
 function customFieldOf(path: BackValue['path'], definitions: readonly CustomField[]): string {
   const wanted = 'customField' in path ? path.customField : path.text;
   const ofCandidates = definitions.filter(({ entityType }) => entityType === 'candidate');
@@ -333,7 +338,7 @@ function notReversible(reasons: string): ConnectorError {
 
 type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
 
-/** Reads every target of the write-back again: a 200 alone has been wrong before. */
+/** Reads every target of the write-back again, because a 200 alone has been wrong before. */
 async function verify(hire: HireContext): Promise<Verified> {
   const employeeId = employeeIdOf(hire);
   const onEnrolment = await isOnEnrolment(hire, employeeId);
@@ -357,7 +362,7 @@ export async function isOnEnrolment({ connection, row }: HireContext, employeeId
   return isShown(data.externalStatus, { status: connection.tenant.writeBack.status, employeeId });
 }
 
-/** The candidate's custom fields; where nothing is expected there, no call is spent. */
+/** The candidate's custom fields; makes no call if no value is expected there. */
 export async function readShown(
   { connection, row }: HireContext,
   expected: readonly TargetValue[],
@@ -368,7 +373,7 @@ export async function readShown(
   return new Map(items.map((item) => [String(item.customFieldId), item.value]));
 }
 
-/** A partner may show a write late, so the workflow writes and reads some times more before a person is asked. */
+/** A partner may show a write late, so the workflow writes and reads a few more times before a person is asked. */
 function notVerified({ jobCandidateId }: HireRef, fields: readonly string[]): HoldRequest {
   const targets = fields.map((field) => field || 'external status');
   return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets });

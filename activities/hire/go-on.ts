@@ -18,12 +18,12 @@ import { heldOutsideScope, readEnrolment, takeSeen } from './read-sources.ts';
 import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
-// Steps between which nothing is waited for share an activity: each of its own costs a task, three events and a turn of
-// the workflow. Only a workflow that asks for it gets it, so that earlier versions may work beside this one.
+// Steps with no wait between them share an activity, because each activity costs a task, three events and a turn of the
+// workflow. Only a workflow that asks for it gets it, so that earlier versions may work beside this one.
 
 type Asked<Name extends keyof HireActivities> = Parameters<HireActivities[Name]>[0];
 
-/** Reads the onboarding, and goes on to the employee where it is ready. */
+/** Reads the onboarding and, once it is ready, goes on to the employee. */
 export async function onboardAndGoOn(deps: ActivityDeps, asked: Asked<'readOnboarding'>): Promise<Onboarding> {
   const elapsed = startClock();
   const onboarding = await readOnboarding(deps, asked);
@@ -31,7 +31,7 @@ export async function onboardAndGoOn(deps: ActivityDeps, asked: Asked<'readOnboa
   return { ...onboarding, ...(await employToEnd(deps, asked, elapsed)) };
 }
 
-/** Makes the employee, and goes on to the write-back. */
+/** Makes the employee and goes on to the write-back. */
 export async function employAndGoOn(deps: ActivityDeps, asked: Asked<'employ'>): Promise<Employed> {
   const elapsed = startClock();
   const employed = await employ(deps, asked);
@@ -39,7 +39,7 @@ export async function employAndGoOn(deps: ActivityDeps, asked: Asked<'employ'>):
   return { ...employed, ...(await finish(deps, asked, elapsed)) };
 }
 
-/** Undefined where the way to the hire's end is longer than this attempt can go. */
+/** Returns undefined if this attempt has no time left to reach the hire's end. */
 async function employToEnd(
   deps: ActivityDeps,
   asked: Asked<'employ'>,
@@ -58,8 +58,8 @@ async function finish(deps: ActivityDeps, asked: Asked<'employ'>, elapsed: Elaps
 }
 
 /**
- * Undefined where the step failed: as an activity of its own it is tried until it works, and repeats nothing of what
- * came before. Nor is it begun late: an attempt has one deadline for all its steps.
+ * Returns undefined if the step failed: as an activity of its own it is then retried until it works, without repeating
+ * earlier steps. A step also does not begin late, because one deadline covers all steps of an attempt.
  */
 async function goOn<T>(
   { limits }: ActivityDeps,
@@ -72,21 +72,21 @@ async function goOn<T>(
 }
 
 /**
- * Plans and applies the plan by one reading of the person. One activity, because nothing is waited for in between; a
- * repeat plans anew, unless the HR system has taken a create and somebody finishes it there.
+ * Plans and applies the plan from one reading of the person. Both are one activity because nothing is waited for in
+ * between. A repeat plans anew, unless the HR system accepted a create that somebody must finish there.
  */
 export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['employ']>[0]): Promise<Employed> {
   return withHireOrHeld(deps, asked, async (hire): Promise<Employed> => {
-    // An earlier attempt came to the end and was lost: where the person is by now changes nothing.
+    // An earlier attempt reached the end but its result was lost, so it does not matter where the person is now.
     if (hire.row.state === 'done') return { verdict: 'employee' };
-    // Which employee it has in the tenant's present HR system is asked before the partner is told.
+    // A person is asked which employee it is in the tenant's current HR system before the partner is told.
     if (formerHris(hire) !== undefined) return { verdict: 'employee' };
     const finished = await finishPending(hire);
     if (finished !== undefined) return finished;
     const seen = asked.seenAtOpening === true ? takeSeen(hire.connection, hire.ref) : undefined;
     const planned = await inActivity('planEmployee', () => planEmployee(hire, seen));
     if (planned.verdict !== 'plan') return planned;
-    // A create reads it again under its lease.
+    // A create reads the hire again under its lease.
     const now = planned.change.kind === 'create' ? hire : await reread(hire);
     return inActivity('applyPlan', () => applyPlan(now, planned));
   });
@@ -95,7 +95,8 @@ export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['emp
 type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
 
 /**
- * Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus.
+ * Reads where the onboarding stands now. Ignores the states of single steps, because the partner sums them up in
+ * overallStatus.
  */
 export async function readOnboarding(
   deps: ActivityDeps,
@@ -103,7 +104,7 @@ export async function readOnboarding(
 ): Promise<Verdict> {
   const onboarding = await readNow(deps, given);
   if (given.asked !== true || onboarding.verdict !== 'ready') return onboarding;
-  // Whoever answered meanwhile is heard first.
+  // An answer given in the meantime goes first.
   if (!(await closeUnanswered(deps.store, given))) return { verdict: 'waiting' };
   await tellAtPartner(deps, given);
   return onboarding;
@@ -112,7 +113,7 @@ export async function readOnboarding(
 function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
   return withHireOrHeld(deps, given, async (hire): Promise<Verdict> => {
     const { store, connection, ref, row, decisions } = hire;
-    // An earlier attempt went on to the end and was lost.
+    // An earlier attempt went on to the end, but its result was lost.
     if (row.state === 'done') return { verdict: 'ready' } as const;
     const outside = await heldOutsideScope(hire, row.job_id);
     if (outside !== undefined) return outside;
@@ -126,7 +127,7 @@ function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
       return judgeStatus(hire, status);
     } catch (error) {
       if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-      // One 404 proves nothing: the list is asked, and something that is known to be there with the same key.
+      // One 404 proves nothing, so ask the list, and check with the same key that known data is still there.
       const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
       if (hit !== undefined) return judgeStatus(hire, hit.status);
       await assertKnownCompany(store, connection);
@@ -135,7 +136,7 @@ function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
   });
 }
 
-/** A status that the specification does not name is waited out, and told once for all hires. */
+/** Waits while the status is one that the specification does not name, and reports such a status once for all hires. */
 async function judgeStatus({ store, connection, ref }: HireContext, status: string): Promise<Verdict> {
   const judged = judgeOnboarding(ref.jobCandidateId, status, connection.tenant.policies.onboarding);
   if (judged.verdict !== 'unknown') return judged;

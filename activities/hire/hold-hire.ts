@@ -11,7 +11,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { tellWhyHeld } from './finish-hire.ts';
 import { withHire } from './with-hire.ts';
 
-/** Parks the hire with its reason. The notification is sent by the worker's own loop, at least once. */
+/** Parks the hire with its reason. The worker's own loop sends the notification at least once. */
 export async function openHold(
   deps: ActivityDeps,
   { hold, ...ref }: HireRef & { hold: HoldRequest },
@@ -19,7 +19,7 @@ export async function openHold(
   const { store, log } = deps;
   const { tenantId, jobCandidateId, period } = ref;
   const { holdId, fresh } = await unlessOver(store, ref, async (open) => {
-    // A hire asks one thing at a time: an answer that nobody took yet is heard first.
+    // A hire asks one question at a time, so an answer that nobody has taken yet goes first.
     const last = await lastAnswered(open, ref);
     if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
     await closeUnanswered(open, ref, { except: hold.code });
@@ -30,13 +30,13 @@ export async function openHold(
   return { holdId };
 }
 
-/** Of a tenant that has a place for it: why the hire is held goes to the partner, or away from there. */
+/** Shows at the partner why the hire is held, or removes that, if the tenant has a field for it. */
 export async function tellAtPartner(deps: ActivityDeps, ref: HireRef): Promise<void> {
   if (!(await hasPlaceForReason(deps, ref.tenantId))) return;
   await withHire(deps, ref, (hire) => tellWhyHeld(hire, 'as it stands'));
 }
 
-/** Without a connection nothing can be told, and a hold is opened all the same. */
+/** Without a connection the reason cannot be shown, but the hold is opened all the same. */
 async function hasPlaceForReason({ connections }: ActivityDeps, tenantId: string): Promise<boolean> {
   try {
     return (await connections.of(tenantId)).tenant.writeBack.holdReason !== undefined;
@@ -45,7 +45,7 @@ async function hasPlaceForReason({ connections }: ActivityDeps, tenantId: string
   }
 }
 
-/** Of a hire that is over nobody would take the answer; only a worker that stood still asks then. */
+/** Opens no hold for a hire that is over, because nobody would take the answer; only a stalled worker tries that. */
 async function unlessOver(
   store: Store,
   ref: HireRef,
@@ -58,15 +58,12 @@ async function unlessOver(
   });
 }
 
-/** A hire that ends without an employee has no more right to its person. */
+/** A hire that ends without an employee gives up its claim on the person. */
 async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
   if ((await readHireRow(store, ref)).employee_id === null) await releasePeople(store, ref);
 }
 
-/**
- * A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that
- * follows.
- */
+/** Takes a person's answer once and closes its hold. The next step reads from the store what the answer decides. */
 export async function takeAnswer(
   deps: ActivityDeps,
   { holdId, ...ref }: HireRef & { holdId: string },
@@ -74,7 +71,8 @@ export async function takeAnswer(
   const { store, log } = deps;
   const hold = await readHold(store, holdId);
   if (hold === undefined) throw hireBehind(ref);
-  // The question answered itself, and whoever closed it was killed before they said so: the step asks anew if it must.
+  // The question settled itself, but the worker that closed it crashed before it said so: the step asks again if
+  // needed.
   if (hold.closed_at !== null && hold.answered_at === null) {
     await tellAtPartner(deps, ref);
     return { verdict: 'answered', next: 'same' };
@@ -83,7 +81,7 @@ export async function takeAnswer(
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
   await store.kysely.transaction().execute(async (kysely) => {
     const closed = await closeHold({ ...store, kysely }, holdId);
-    // With the hold closed before, what the answer ends has ended, and may have been opened again since.
+    // If the hold was closed before, the hire has ended already and may have been opened again since.
     if (!closed || ends === undefined) return;
     await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
     await releaseUnused({ ...store, kysely }, ref);

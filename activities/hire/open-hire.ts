@@ -32,9 +32,9 @@ import { type HireContext, personOf } from './with-hire.ts';
 type Input = Parameters<HireActivities['openHire']>[0];
 
 /**
- * Finds or opens the hire of this application in `hires`: what is recorded there counts, whatever Temporal still
- * remembers. Every step looks before it writes, so a workflow that starts anew may begin at the last one that is
- * certain. Goes on to the enrolment, for which nothing is waited.
+ * Finds or opens the hire of this application in `hires`; the store counts, no matter what Temporal remembers. Every
+ * step looks before it writes, so a new workflow may begin at the last certain step. Goes on to the enrolment, because
+ * nothing is waited for in between.
  */
 export async function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
   const { opened, seen } = await open(deps, input);
@@ -44,12 +44,12 @@ export async function openHire(deps: ActivityDeps, input: Input): Promise<Opened
   return { ...opened, enrolled: await inActivity('enrol', () => enrol(deps, ref, seen)) };
 }
 
-/** An answered hold comes first. */
+/** Whether the enrolment is next; an answered hold comes first. */
 function isEnrolledNext({ step, hold, policy }: Extract<Opened, { verdict: 'open' }>): boolean {
   return step === 'enrol' && hold === undefined && !policy.skipOnboarding;
 }
 
-/** `seen`: the person, where the opening read them. */
+/** `seen`: the person, if the opening read them. */
 interface Opening {
   opened: Opened;
   seen?: Seen;
@@ -86,8 +86,9 @@ async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownH
 }
 
 /**
- * A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit. Except where a
- * workflow followed the hire and the store was restored from a backup of before: its end looks in the HR system.
+ * Opens nothing for a person who is not in a hiring stage now, so that a stale event costs no row and no credit.
+ * Exception: a workflow followed the hire and the store was restored from an older backup. The hire is then opened, and
+ * its end looks in the HR system.
  */
 async function openPeriod(
   deps: ActivityDeps,
@@ -108,7 +109,7 @@ async function openPeriod(
     return { opened: closed(latest) };
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
-  // The attempt after this one may have found them gone: nobody would follow the hire that is opened now.
+  // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
   const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
   if (fresh > 0) {
@@ -164,12 +165,12 @@ function baselinePending(tenantId: string): ConnectorError {
   });
 }
 
-/** A hire that was read as one. */
+/** A hire as it was read. */
 type Found = Omit<Recorded, 'about' | 'person'>;
 
 /**
- * Whether this hire may start. Where it may not, because the tenant only observes or does not take the job, it is
- * recorded, so that nobody who was hired is ever mistaken for a new hire.
+ * Whether this hire may start. If it may not, because the tenant only observes or does not take the job, it is
+ * recorded, so that nobody who was hired is ever taken for a new hire.
  */
 async function admit(deps: ActivityDeps, connection: Connection, hire: Found): Promise<boolean> {
   const { store, log } = deps;
@@ -190,7 +191,7 @@ async function admit(deps: ActivityDeps, connection: Connection, hire: Found): P
   return false;
 }
 
-/** Plans the hire as it would be made, and writes nothing outside the store. */
+/** Plans the hire as it would be made; writes only to the store. */
 async function observeHire(deps: ActivityDeps, connection: Connection, hire: Found): Promise<void> {
   const { store, log } = deps;
   const { ref } = hire;
@@ -218,7 +219,7 @@ function employeeOf(change: Change): { employeeId?: string } {
   return change.kind === 'create' ? {} : { employeeId: change.employee.id };
 }
 
-/** What would be refused is what a person would be asked about. */
+/** A refusal shows what a person would be asked about. */
 function refused(error: unknown): Held {
   if (!isConnectorError(error) || error.action !== 'reject') throw error;
   return refusalHold(error, 'before-employee');
@@ -226,13 +227,10 @@ function refused(error: unknown): Held {
 
 type Preview = { verdict: 'plan'; change: Change } | { verdict: 'left' } | Held;
 
-/**
- * What would be planned for a hire that is not started: both sides are read as they would be, and nothing is claimed,
- * noted or written.
- */
+/** Plans a hire that is not started: reads both sides as a real hire would, but claims, stores and writes nothing. */
 async function previewEmployee(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Preview> {
   const hire = unstarted(deps, connection, ref);
-  // Between stages that enrol and stages that create somebody is hired all the same.
+  // A person between the enrolling and the creating stages is hired all the same.
   const read = await readSources(hire, { anyStage: true });
   if (read.verdict !== 'read') return { verdict: 'left' };
   const claimed = await foreseeClaim(hire, read.sources.candidateId);
@@ -241,7 +239,7 @@ async function previewEmployee(deps: ActivityDeps, connection: Connection, ref: 
   return 'verdict' in change ? change : { verdict: 'plan', change };
 }
 
-/** A hire as it would stand at its first step. */
+/** The hire as it would stand at its first step. */
 function unstarted(deps: ActivityDeps, connection: Connection, ref: HireRef): HireContext {
   const row: HireRow = {
     tenant_id: ref.tenantId,

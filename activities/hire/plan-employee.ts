@@ -39,28 +39,28 @@ export interface Planned {
 }
 
 /**
- * Reads the person anew unless they were `seen` a moment ago, takes the claim, looks along the identity ladder, and
- * saves what should be written and why.
+ * Reads the person unless they were `seen` a moment ago, claims them, climbs the identity ladder, and saves what should
+ * be written and why.
  */
 export async function planEmployee(
   hire: HireContext,
   seen?: Seen,
 ): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
   const [rehire] = await Promise.all([latestRehire(hire), noteHire(hire, { step: 'employ' })]);
-  // Made active and not yet linked: somebody who leaves now has an employee all the same.
+  // The person was reactivated but not linked yet: if they leave now, the employee exists all the same.
   const isRehiring = rehire?.outcome === 'open' || (rehire?.outcome === 'done' && hire.row.employee_id === null);
   const anyStage = hire.creation?.outcome === 'open' || isRehiring;
   const read = await readSources(hire, { anyStage, seen });
   if (read.verdict !== 'read') return read;
   const { sources } = read;
-  // With a create or a rehire on its way, what became of it comes first.
+  // If a create or rehire was sent, its outcome comes first.
   const isUnderWay = hire.creation !== undefined || isRehiring;
   const outside = isUnderWay ? undefined : await heldOutsideScope(hire, sources.jobId, sources.job);
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;
   const known = knownPerson(hire, sources, claimed.before);
-  // What is asked before a rehire was answered before it left.
+  // Questions before a rehire were answered before it was sent.
   const observed = await observe(hire, isRehiring ? { ...known, startLimit: undefined } : known);
   const change = await withNames(hire, sources, plan(observed, hire.decisions));
   if ('verdict' in change) return change;
@@ -70,7 +70,7 @@ export async function planEmployee(
   return { verdict: 'plan', planId, change, sources };
 }
 
-/** Only a new employee is named by rule. */
+/** Rules give names only to new employees. */
 async function withNames(hire: HireContext, { names }: Sources, change: Change | Held): Promise<Change | Held> {
   if ('verdict' in change || change.kind !== 'create' || names.length === 0) return change;
   const given = await nameEmployee(hire, names);
@@ -101,8 +101,8 @@ export function knownPerson(
 }
 
 /**
- * The start date, and every field whose rule reads the job or the application. One without a value is emptied, unless
- * its rule has a default or reads a job that nobody could show.
+ * The start date, and every field whose rule reads the job or the application. A field without a value is emptied,
+ * unless its rule has a default or reads a job that is not shown.
  */
 function fieldsOfJob({ mapping, fields, job }: Pick<Sources, 'mapping' | 'fields' | 'job'>): EmployeeFields {
   const ofJob: EmployeeFields = {};
@@ -128,7 +128,7 @@ function startLimitOf({ tenant }: Connection, { fields }: Mapping): NonNullable<
   };
 }
 
-/** Asks the HR system only what the plan still needs. */
+/** Asks the HR system only for what the plan still needs. */
 export async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const observed = await identify(hire, person);
   const change = plan(observed, hire.decisions);
@@ -160,7 +160,7 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
   };
 }
 
-/** Where an employee whom somebody denied carries our reference, this hire has one of its own. */
+/** If an employee that a person denied carries our reference, this hire uses a reference of its own. */
 async function climb(
   hire: HireContext,
   { candidateId, reference, fields }: KnownPerson,
@@ -183,7 +183,7 @@ function foundIds({ found }: Finding): string[] {
   return found.kind === 'one' ? [found.ref.id] : found.refs.map(({ id }) => id);
 }
 
-/** To whom these employees are linked already. */
+/** The persons these employees are already linked to. */
 async function readLinks(
   { store, connection: { tenant } }: HireContext,
   candidateId: string,

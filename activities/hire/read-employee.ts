@@ -20,19 +20,19 @@ import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './wi
 
 const READ_MS = 30_000;
 
-/** The employee as the HR system shows them now; undefined where it shows none. */
+/** The employee as the HR system shows it now; undefined if it shows none. */
 export function readEmployee({ employees }: OwnHris, employee: Employee): Promise<OwnRecord | undefined> {
   return employees.read(employee, AbortSignal.timeout(READ_MS));
 }
 
-/** The id of an employee of the tenant's HR system as it is now: what a person named, or what that system told. */
+/** An employee of the tenant's current HR system, from an id that a person or that system gave. */
 export function employeeHere({ connection }: Pick<HireContext, 'connection'>, id: string): Employee {
   return employeeIn(connection.tenant.hris.connection, id);
 }
 
 /**
- * How much longer the employee whom this hire made may be missing from what its HR system shows, milliseconds. The
- * hire was read before the record, so that a record that is due by its clock was due when it was read.
+ * How much longer, in ms, the HR system may not show the employee this hire made. The hire was read before the record,
+ * so a record due by the hire's clock was already due when it was read.
  */
 export async function unshownForMs({ store, connection, row, creation }: HireContext): Promise<number> {
   const employee = employeeOf(row);
@@ -41,25 +41,25 @@ export async function unshownForMs({ store, connection, row, creation }: HireCon
   return unreadableForMs(creation, connection.hris.capabilities.readLagMs, since);
 }
 
-/** What a rehire pins. `shown`: the HR system showed a former employee, so that an active one proves the rehire. */
+/** What a rehire pins. `shown`: the HR system showed a former employee before, so an active one proves the rehire. */
 export interface PinnedRehire {
   employeeId: string;
   shown: boolean;
 }
 
-/** The newest attempt of this hire at making a former employee active. */
+/** This hire's newest attempt to make a former employee active. */
 export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | undefined> {
   return latestIntent(store, ref, REHIRE_VERB);
 }
 
-/** The HR system says that the employment is over. */
+/** Whether the HR system says that the employment is over. */
 export async function isShownFormer({ connection }: HireContext, employee: Employee): Promise<boolean> {
   return (await readEmployee(connection.hris, employee))?.former === true;
 }
 
 /**
- * Whether this is a former employee: by the HR system; because this hire is about to make them an active one; or
- * because we ended the employment ourselves, with a last day that may be to come.
+ * Whether this is a former employee: the HR system says so, this hire is about to reactivate them, or we ended the
+ * employment ourselves with a last day that may still be ahead.
  */
 export async function isFormer(hire: HireContext, employee: Employee): Promise<boolean> {
   const rehire = await latestRehire(hire);
@@ -76,7 +76,7 @@ async function isEndedByUs({ store, ref }: HireContext, employee: Employee): Pro
   const end = await latestIntent(store, before, END_VERB);
   if (end?.outcome !== 'done') return false;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
-  // Once the last day is over, or nobody knows it any more, the HR system's own word counts.
+  // Once the last day has passed, or is no longer known, the HR system decides.
   if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return false;
   return !(await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates }));
 }
@@ -84,7 +84,7 @@ async function isEndedByUs({ store, ref }: HireContext, employee: Employee): Pro
 const emailFields = ['workEmail', 'email', 'personalEmail'];
 const LOOK_MS = 30_000;
 
-/** Asks the HR system for a person along the identity ladder. */
+/** Searches the HR system for a person along the identity ladder. */
 export async function readFindings(
   { hris, tenant }: Connection,
   reference: string,
@@ -94,7 +94,7 @@ export async function readFindings(
   for (const key of keysOf(reference, fields)) {
     const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
     findings.push({ by: key.by, found });
-    // Our own reference settles it; nothing below can say otherwise.
+    // A hit by our own reference is decisive; later rungs cannot contradict it.
     if (key.by === 'reference' && found.kind === 'one') break;
   }
   const name = tenant.policies.identity.sameName === 'ask' ? nameOf(fields) : undefined;
@@ -113,7 +113,7 @@ function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
   return [{ by: 'reference', value: reference }, ...identityKeys(fields)];
 }
 
-/** What a human is known by, whoever hires them. */
+/** Keys that identify a human, no matter who hires them. */
 export function identityKeys(fields: EmployeeFields): Extract<FindKey, { by: 'email' | 'person' }>[] {
   const keys: ReturnType<typeof identityKeys> = [];
   const emails = emailFields.map((name) => fields[name]).filter((value) => typeof value === 'string' && value !== '');
@@ -125,9 +125,9 @@ export function identityKeys(fields: EmployeeFields): Extract<FindKey, { by: 'em
 }
 
 /**
- * Under which reference an employee of this hire is made. A create that may have left keeps its own, so that it can be
- * recognised. A person's further employment carries its hire, and so does one beside a former employee who has the
- * plain reference: that was refused as taken, and a person said that the employee there is none of this hire.
+ * Reference under which this hire's employee is made. A create that may have been sent keeps its reference, so that it
+ * can be recognised. The reference includes the hire for a person's further employment, and also if the plain reference
+ * was refused as taken and a person said that the employee there does not belong to this hire.
  */
 export function createReference(hire: HireContext, candidateId: string, isFurther: boolean): string {
   const { creation, connection, decisions, ref } = hire;

@@ -28,28 +28,28 @@ import { apartFromNames, type WantedName } from './unique-names.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
-/** Everything an employee is made of, as both sides hold it now. */
+/** Everything an employee is made from, as both sides hold it now. */
 export interface Sources {
   candidateId: string;
   jobId: string;
-  /** As it was read for this; absent where no rule reads it. */
+  /** The job as read for this; absent if no rule reads it. */
   job: Record<string, unknown> | undefined;
   fields: EmployeeFields;
-  /** What rules with `unique` begin from; in no field. */
+  /** Base names for rules with `unique`; they are not in `fields`. */
   names: WantedName[];
   problems: MappingProblem[];
-  /** By which they were mapped. */
+  /** The mapping that was used. */
   mapping: Mapping;
-  /** In a stage where an employee may be made. */
+  /** Whether the person is in a stage where an employee may be made. */
   inside: boolean;
   /** Time since the reading began. */
   sinceRead: Elapsed;
 }
 
 /**
- * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create
- * that already left must be settled whatever the stage, so `anyStage` reads on. `seen`: the person as read a moment
- * ago. `beside`: records that the partner does not have.
+ * Reads the person where they are now, and maps them. `left` and `not-yet` mean that nothing may be created. A create
+ * that was sent must be settled in any stage, so `anyStage` reads on. `seen`: the person as read a moment ago.
+ * `beside`: records that the partner does not have.
  */
 export async function readSources(
   hire: HireContext,
@@ -84,8 +84,8 @@ export async function readSources(
 }
 
 /**
- * The job as it is now: what was reconciled minutes ago may be another department. One that the partner no longer shows
- * is taken as it was shown last where a person said so, or a create is under way.
+ * Reads the job as it is now, because a reconcile minutes ago may have seen another department. A job that the partner
+ * no longer shows is taken as last shown if a person said so or a create is under way.
  */
 async function readJobRecord(
   { store, connection, ref, decisions }: HireContext,
@@ -93,7 +93,7 @@ async function readJobRecord(
   mapping: Mapping,
   isUnderWay: boolean,
 ): Promise<{ record: Record<string, unknown> | undefined } | Held | undefined> {
-  // Only a mapping that reads the job costs the call.
+  // Makes the call only if the mapping or the scope needs the job.
   const isRead = readsSource(mapping.fields, 'job');
   if (!isRead && connection.tenant.scope === undefined) return undefined;
   const record = await readJobNow(store, connection, jobId);
@@ -123,8 +123,8 @@ async function readRecords(
 }
 
 /**
- * What somebody filled in on the hosted page; whoever did not apply there filled in nothing (NO_APPLICATION). Only a
- * mapping that reads it costs the call.
+ * What the person entered on the hosted page; undefined if they did not apply there (NO_APPLICATION). Makes the call
+ * only if a mapping reads it.
  */
 export async function readApplication(
   partner: PartnerClient,
@@ -141,7 +141,7 @@ export async function readApplication(
   }
 }
 
-/** Only a mapping that reads the onboarding costs the call. */
+/** Makes the call only if the mapping reads the onboarding. */
 async function readOnboardingRecord(hire: HireContext, mapping: Mapping): Promise<Record<string, unknown> | undefined> {
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
   const id = hire.row.onboarding_candidate_id;
@@ -169,10 +169,10 @@ export async function seePerson(
   return { presence, sinceRead };
 }
 
-/** A reading serves the next activity of its hire for so long: much less than what is read may count before a write. */
+/** How long a reading serves the next activity of its hire: much less than a reading may be old before a write. */
 const KEPT_MS = 10_000;
 
-/** Readings by open connection and hire, each given once. */
+/** Readings by open connection and hire; each is given out once. */
 function keptBriefly<T>() {
   const kept = new WeakMap<Connection, Map<string, { value: T; since: Elapsed }>>();
   const keyOf = ({ jobCandidateId, period }: HireRef): string => `${jobCandidateId} ${period}`;
@@ -193,10 +193,10 @@ function keptBriefly<T>() {
   };
 }
 
-/** People as they were seen when their hire was opened. */
+/** People as seen when their hire was opened. */
 const opened = keptBriefly<Seen>();
 
-/** Keeps what the opening read for the step after it, where that would read the same in the next moment. */
+/** Keeps the opening's reading for the next step, if that step would read the same a moment later. */
 export function keepSeen(connection: Connection, ref: HireRef, seen: Seen): void {
   const { onboarding, createAt } = connection.tenant.policies;
   const stages = hiringStagesOf(connection.tenant);
@@ -204,7 +204,7 @@ export function keepSeen(connection: Connection, ref: HireRef, seen: Seen): void
   opened.keep(connection, ref, seen, seen.sinceRead);
 }
 
-/** What the opening read a moment ago, once: a further attempt reads anew. */
+/** Takes the opening's reading of a moment ago, once: a further attempt reads anew. */
 export function takeSeen(connection: Connection, ref: HireRef): Seen | undefined {
   return opened.take(connection, ref);
 }
@@ -212,7 +212,7 @@ export function takeSeen(connection: Connection, ref: HireRef): Seen | undefined
 /** Employee IDs as the enrolments showed them. */
 const told = keptBriefly<{ employeeId: string | undefined }>();
 
-/** Reads the hire's enrolment, and keeps which Employee ID it shows for the plan that may follow. */
+/** Reads the hire's enrolment, and keeps the Employee ID it shows for a plan that may follow. */
 export async function readEnrolment({ connection, ref }: HireContext, onboardingCandidateId: string) {
   const params = { onboardingCandidateId };
   const { data } = await connection.partner.onboarding.getCandidate({ params }, { priority: 'live' });
@@ -220,7 +220,7 @@ export async function readEnrolment({ connection, ref }: HireContext, onboarding
   return data;
 }
 
-/** The Employee ID that the partner was told of this hire, as its enrolment shows it. */
+/** The Employee ID that the hire's enrolment shows, which the partner was told. */
 export async function readToldId(hire: HireContext): Promise<string | undefined> {
   const known = told.take(hire.connection, hire.ref);
   const id = hire.row.onboarding_candidate_id;
@@ -234,8 +234,8 @@ export async function readToldId(hire: HireContext): Promise<string | undefined>
 }
 
 /**
- * The mapping of a hire: the one of its saved plan while a create of that plan may have left, so that every attempt
- * writes the same; otherwise the one in force. What was refused, or applied, is planned anew.
+ * The mapping of a hire: that of its saved plan while a create of the plan may have been sent, so that every attempt
+ * writes the same; otherwise the current one. A refused or applied plan is made anew.
  */
 export async function pinnedMapping({ store, connection, ref, creation }: HireContext): Promise<Mapping> {
   const { mapping, tenant } = connection;
@@ -254,7 +254,7 @@ function mayHaveLeft(creation: OpenIntent | undefined): boolean {
 
 type JobRecord = Record<string, unknown>;
 
-/** Whether the tenant takes this job, by the record given, or else as the last jobs list showed it. */
+/** Whether the tenant takes this job, judged by the given record, else by the last jobs list. */
 export async function isInScope(
   store: Store,
   connection: Connection,
@@ -266,7 +266,7 @@ export async function isInScope(
   return takesJob(scope, jobId === null ? [] : await shownBy(store, connection, scope, { jobId, job }));
 }
 
-/** A hire whose job is no longer the tenant's, unless a person said that it is finished here. */
+/** Holds a hire whose job the tenant no longer takes, unless a person said to finish it here. */
 export async function heldOutsideScope(
   { store, connection, ref, decisions }: HireContext,
   jobId: string | null,
@@ -276,7 +276,7 @@ export async function heldOutsideScope(
   return held('JOB_LEFT_SCOPE', { jobCandidateId: ref.jobCandidateId, jobId: jobId ?? 'unknown' });
 }
 
-/** What the job shows for the scope's criterion. */
+/** The job's values for the scope's criterion. */
 async function shownBy(
   store: Store,
   connection: Connection,
@@ -318,7 +318,7 @@ interface Reading {
 }
 
 const readings = new WeakMap<Connection, Map<string, Reading>>();
-/** A job that changes its team is seen so much later. */
+/** A job's change of team is noticed up to this much later. */
 const FRESH_MS = 60_000;
 
 /** A job's record does not show its team (section 2.2), so the list is asked for each team's jobs (section 4.2). */
@@ -345,7 +345,7 @@ async function readJobsOfTeam({ partner }: Connection, teamId: string): Promise<
   return new Set([...items.map(({ id }) => id), ...unreadable.flatMap(({ id }) => id ?? [])]);
 }
 
-/** Whose job it is cannot be told, and a wrong guess would hire somebody twice or not at all. */
+/** It cannot be told whose job it is, and a wrong guess would hire somebody twice or not at all. */
 function jobUnreadable(jobId: string): ConnectorError {
   return new ConnectorError({
     code: 'JOB_UNREADABLE',

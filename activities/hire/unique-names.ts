@@ -6,15 +6,15 @@ import { giveNames, isGiven, readNames, type UniqueName } from '../../src/store/
 import { type HireContext, reread } from './with-hire.ts';
 
 /*
- * User names and work e-mails by rule (`unique`). They are made up, so nobody is found by them: what a hire looks for
- * and compares is made of its other fields, and these join them when a new employee is made.
+ * User names and work e-mails made by rules with `unique`. They are made up, so nobody is searched by them: a hire
+ * looks and compares with its other fields, and these names are added when a new employee is made.
  */
 
-/** The last number that is added; beyond it a person is asked. */
+/** The highest number to append; beyond it a person is asked. */
 const MOST = 99;
 const LOOK_MS = 30_000;
 
-/** What the mapping gives, and apart from it what its rules begin from whose values must be unique. */
+/** Splits mapped fields into plain values and base names whose final values must be unique. */
 export function apartFromNames(
   { fields: rules }: Mapping,
   all: EmployeeFields,
@@ -29,25 +29,25 @@ export function apartFromNames(
   return { fields, wanted };
 }
 
-/** The rule of a name, and what it gives for the person. */
+/** The rule of a name, and the base it gives for the person. */
 export interface WantedName {
   rule: CompiledField;
   base: string;
 }
 
-/** With its field as rules call it. */
+/** A chosen name with its target field in the rules. */
 interface ChosenName extends UniqueName {
   target: string;
 }
 
 interface Chosen {
   names: ChosenName[];
-  /** What the hire was given before, by field. */
+  /** Names the hire got before, by field. */
   before: ReadonlyMap<string, string>;
   isKept: boolean;
 }
 
-/** Names of a new employee: those that the hire was given before, or the first that nobody has, kept from now on. */
+/** Names for a new employee: those the hire got before, or else the first free ones, which are stored. */
 export async function nameEmployee(hire: HireContext, wanted: readonly WantedName[]): Promise<Named | Held> {
   const chosen = await choose(hire, wanted);
   if ('verdict' in chosen) return chosen;
@@ -56,7 +56,7 @@ export async function nameEmployee(hire: HireContext, wanted: readonly WantedNam
   return namedAs(chosen);
 }
 
-/** What `nameEmployee` would give; nothing is kept. */
+/** Returns what `nameEmployee` would; stores nothing. */
 export async function foreseeNames(hire: HireContext, wanted: readonly WantedName[]): Promise<Named | Held> {
   const chosen = await choose(hire, wanted);
   return 'verdict' in chosen ? chosen : namedAs(chosen);
@@ -71,7 +71,7 @@ function namedAs({ names }: Chosen): Named {
   return { verdict: 'named', names: Object.fromEntries(names.map(({ target, name }) => [target, name])) };
 }
 
-/** One number for all names of a hire, so that user name and address are alike. */
+/** Uses the same number for all names of a hire, so that user name and address match. */
 async function choose(hire: HireContext, wanted: readonly WantedName[]): Promise<Chosen | Held> {
   const own = new Set(wanted.map(({ rule }) => fieldOf(hire, rule)));
   const before = new Map([...(await readNames(hire.store, hire.ref))].filter(([field]) => own.has(field)));
@@ -86,8 +86,8 @@ async function choose(hire: HireContext, wanted: readonly WantedName[]): Promise
 }
 
 /**
- * Those given before, while they are what the rules give and nobody took one; or once they left with a create: whoever
- * has them by then may be the one who was made, also by another worker a moment ago.
+ * Names the hire got before, if the rules still give them and nobody took one. They also stay once a create was sent
+ * with them, even by another worker a moment ago: an employee with these names may be the one it made.
  */
 async function keptNames(
   hire: HireContext,
@@ -113,12 +113,15 @@ function nameOf(hire: HireContext, rule: CompiledField, name: string | undefined
   return name === undefined ? undefined : { target, field: fieldOf(hire, rule), place: def.place ?? target, name };
 }
 
-/** A hire has names in each system that it comes to: those of a destination are kept under its name. */
+/** A hire has names in each system; names in a destination are stored under the destination's name. */
 function fieldOf({ connection: { tenant } }: HireContext, { target }: CompiledField): string {
   return tenant.madeIn === undefined ? target : `${tenant.hris.connection}/${target}`;
 }
 
-/** `ana.silva`, `ana.silva2`; before the @ of an address. What a field cannot hold is cut before the number. */
+/**
+ * Appends the number, as in `ana.silva2`, before the @ of an address. Cuts the text before the number if the field is
+ * too short.
+ */
 function numbered(hire: HireContext, { rule, base }: WantedName, number: number): ChosenName {
   const [local = '', ...domain] = base.split('@');
   const end = [number === 1 ? '' : String(number), ...domain].join('@');
@@ -127,7 +130,7 @@ function numbered(hire: HireContext, { rule, base }: WantedName, number: number)
   return { target: rule.target, field: fieldOf(hire, rule), place: rule.def.place ?? rule.target, name };
 }
 
-/** Neither another hire was given one of them, nor has an employee of the HR system. */
+/** Whether no other hire was given one of the names and no employee of the HR system has one. */
 async function areFree({ store, ref, connection }: HireContext, names: readonly ChosenName[]): Promise<boolean> {
   const { hris, tenant } = connection;
   if (await isGiven(store, tenant.hris.connection, ref, names)) return false;

@@ -15,25 +15,25 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded, guardedOrHeld } from '../guarded.ts';
 
-/** One hire at work: the tenant's two ends, and what the store held of the hire when it was read. */
+/** One hire at work: the tenant's two sides, and what the store held of the hire when it was read. */
 export interface HireContext {
   deps: ActivityDeps;
   store: Store;
   connection: Connection;
   ref: HireRef;
   row: HireRow;
-  /** Every answer given in this period, oldest first: read each time, so that they outlive every workflow. */
+  /** Every answer given in this period, oldest first. Read each time, so that answers outlive every workflow. */
   answers: Awaited<ReturnType<typeof answersOf>>;
   decisions: Decisions;
-  /** By which the person was mapped, where it is not the one in force. */
+  /** The mapping the person was mapped with, if it is not the current one. */
   mapping?: Mapping;
-  /** The newest attempt at making the employee. */
+  /** The newest attempt to make the employee. */
   creation: OpenIntent | undefined;
 }
 
 /**
- * The HR system that this hire's employee is in, where the tenant has another one by now: the id means somebody else
- * there, so nothing is read or written by it.
+ * The HR system that this hire's employee is in, if the tenant now has another one. The id means another person there,
+ * so nothing is read or written with it.
  */
 export function formerHris({ connection, row }: Pick<HireContext, 'connection' | 'row'>): string | undefined {
   if (row.employee_id === null || row.connection === null) return undefined;
@@ -45,7 +45,7 @@ export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireC
   return guarded(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)));
 }
 
-/** The same, and a refusal that only a person can cure becomes a hold. */
+/** The same, but a refusal that only a person can fix becomes a hold. */
 export function withHireOrHeld<T>(
   deps: ActivityDeps,
   ref: HireRef,
@@ -55,14 +55,14 @@ export function withHireOrHeld<T>(
   return guardedOrHeld(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)), when);
 }
 
-/** Notes where an open hire stands, unless its row showed that when it was read: each write waits for a disk. */
+/** Updates an open hire's row, unless the row as read shows the change already: each write waits for a disk. */
 export async function noteHire({ store, ref, row }: HireContext, change: HireChange): Promise<void> {
   const shown: HireChange = row;
   const differs = (Object.keys(change) as (keyof HireChange)[]).some((key) => change[key] !== shown[key]);
   if (differs) await updateHire(store, ref, change);
 }
 
-/** The hire as the store holds it now: asked again before what cannot be undone. */
+/** Reads the hire from the store again, before steps that cannot be undone. */
 export function reread({
   deps,
   connection,
@@ -86,15 +86,15 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
 const PREFIX = 'hirebridge';
 
 /**
- * The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, from the second enrolment of a period on
- * with its number.
+ * The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, followed by the enrolment's number from the
+ * second enrolment of a period on.
  */
 export function enrolmentReference({ jobCandidateId, period }: HireRef, enrolment: number): string {
   const base = `${PREFIX}:${jobCandidateId}:${period}`;
   return enrolment > 1 ? `${base}:${enrolment}` : base;
 }
 
-/** Reads a reference of ours; undefined for anybody else's. */
+/** Parses a reference of ours; undefined for any other. */
 export function readEnrolmentReference(
   reference: string | null | undefined,
 ): { jobCandidateId: string; period: number; enrolment: number } | undefined {
@@ -103,7 +103,7 @@ export function readEnrolmentReference(
   return { jobCandidateId: match[1] ?? '', period: Number(match[2]), enrolment: Number(match[3] ?? 1) };
 }
 
-/** The partner company as the HRIS reference and the keys of a person name it. */
+/** The partner company, as HRIS references and person keys name it. */
 function partnerCompanyOf(tenant: Tenant): string {
   return tenant.partner.company ?? tenant.tenant;
 }
@@ -113,24 +113,24 @@ export function personOf(tenant: Tenant, candidateId: string): { connection: str
   return { connection: tenant.hris.connection, candidate: { company: partnerCompanyOf(tenant), candidateId } };
 }
 
-/** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */
+/** Our reference in the HRIS: `<partner company>:<candidateId>`; a further employment of the person adds its hire. */
 export function employeeReference(tenant: Tenant, candidateId: string, further?: HireRef): string {
   const base = `${partnerCompanyOf(tenant)}:${candidateId}`;
   return further === undefined ? base : `${base}:${further.jobCandidateId}:${further.period}`;
 }
 
-/** Intents of what happens to an employee, by their verbs. */
+/** Verbs of the intents that concern an employee. */
 export const CREATE_VERB = 'create-employee';
 export const REHIRE_VERB = 'rehire-employee';
 export const END_VERB = 'terminate-employee';
 
-/** What a hire is about to write, before it is known whose it is. */
+/** A write of a hire, before record id and period are filled in. */
 export type HireWrite = Omit<NewWrite, 'recordId' | 'period'>;
 
-/** The run that writes of hires are written down under, unless a person applies a plan. */
+/** Run id under which a hire's writes are stored, unless a person applies a plan. */
 const RUN = 'hire';
 
-/** Takes down what a hire is about to write. Returns the batch. */
+/** Stores what a hire is about to write. Returns the batch id. */
 export function noteWrites(
   { deps, connection, ref, mapping }: HireContext,
   writes: readonly HireWrite[],
@@ -145,7 +145,7 @@ export function noteWrites(
   );
 }
 
-/** Fields that get a value; what they held before is not known, or is nothing where the record is new. */
+/** Changes to new values; the old values are unknown, or absent if the record is new. */
 export function newValues(fields: EmployeeFields): Record<string, FieldChange> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { new: value }]));
 }

@@ -6,19 +6,19 @@ import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../s
 import type { Store } from '../../src/store/open-store.ts';
 import { readKept } from '../../src/store/purged.ts';
 
-/** What a look at the foreign system says about this write. */
+/** What a look at the other system shows about this write. */
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;
 
-/** Only a person can say. `hits`: ids of records that may be what was written. */
+/** Only a person can tell. `hits`: ids of records that may be what was written. */
 interface Unprovable {
   kind: 'unprovable';
   hits?: string[];
 }
 
-/** Bounds of one request that must not be made twice. */
+/** Limits of one request that must not be made twice. */
 export interface SendGuard {
   signal: AbortSignal;
-  /** Throws when the intent's deadline has passed; called directly before the bytes leave. */
+  /** Throws if the intent's deadline has passed; called just before bytes are sent. */
   beforeSend: () => void;
   /** Time left for the request, milliseconds. */
   remainingMs: () => number;
@@ -28,23 +28,23 @@ export interface OnceOptions<T, Pinned> {
   store: Store;
   key: HireRef;
   verb: string;
-  /** Of the hire; `open` where absent, `none` where the write is of no hire. */
+  /** Required state of the hire: `open` if absent; `none` if the write belongs to no hire. */
   state?: 'done' | 'none';
-  /** What the request is made of; asked once, the first attempt's stays for every later one. */
+  /** Builds the request's pinned values. Called once: later attempts reuse the first attempt's values. */
   pinned: () => Pinned;
-  /** The request may leave until so long after the intent; it ends before. */
+  /** The request may be sent until this long after the intent, and must end by then. */
   giveUpMs: number;
-  /** After that, how much longer a write may stay invisible. */
+  /** How much longer than that a write may stay invisible. */
   readLagMs: number;
   look: () => Promise<Seen<T>>;
-  /** Time since the reading by which this write is right. */
+  /** Time since the reading that justifies this write. */
   sinceRead: Elapsed;
-  /** Takes down what is about to be sent, beside the intent that says what became of it. */
+  /** Stores what is about to be sent, next to the intent that records the outcome. */
   note: (pinned: Pinned, intent: { verb: string; attempt: number }) => Promise<unknown>;
   send: (pinned: Pinned, guard: SendGuard) => Promise<T>;
 }
 
-/** What it takes to know what became of earlier attempts. */
+/** What is needed to find the outcome of earlier attempts. */
 export type EarlierOptions<T> = Pick<OnceOptions<T, never>, 'store' | 'key' | 'verb' | 'readLagMs' | 'look'>;
 
 export type Elapsed = () => number;
@@ -52,22 +52,22 @@ export type Elapsed = () => number;
 export type Once<T> =
   | { kind: 'made' | 'adopted'; value: T }
   | { kind: 'refused'; error: ConnectorError }
-  /** An earlier request left, and whether it worked cannot be known. */
+  /** An earlier request was sent, and its outcome cannot be known. */
   | Unprovable;
 
-/** What became of earlier attempts: known, unknowable, or clear for a next one. */
+/** Outcome of earlier attempts: known, unknowable, or clear for another attempt. */
 export type Settled<T> = { kind: 'adopted'; value: T } | Unprovable | { kind: 'clear'; latest: OpenIntent | undefined };
 
 /**
- * Makes one foreign write at most once: look first, then commit the intent, then call, then commit the outcome. While
- * an earlier request may still be under way it throws OUTCOME_UNKNOWN with the time to wait.
+ * Makes a write to another system at most once: looks first, commits the intent, makes the call, commits the outcome.
+ * Throws OUTCOME_UNKNOWN with the time to wait while an earlier request may still be under way.
  */
 export async function writeOnce<T, Pinned>(options: OnceOptions<T, Pinned>): Promise<Once<T>> {
   const settled = await settleEarlier(options);
   return settled.kind === 'clear' ? attempt(options, settled.latest) : settled;
 }
 
-/** The first half alone: looks, and decides an intent that is still open. */
+/** Only the first half: looks, and decides an intent that is still open. */
 export async function settleEarlier<T>(options: EarlierOptions<T>): Promise<Settled<T>> {
   const { store, key, verb } = options;
   const latest = await latestIntent(store, key, verb);
@@ -88,9 +88,10 @@ export async function settleEarlier<T>(options: EarlierOptions<T>): Promise<Sett
 
 async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenIntent | undefined): Promise<Once<T>> {
   const { store, key, verb, giveUpMs, sinceRead } = options;
-  // Asked again directly before the socket; here, so that a tenant that may not write gathers no intents.
+  // Asked again just before sending; asked here too, so that a tenant that may not write collects no intents.
   await assertMayWrite(store, key.tenantId);
-  // What was refused may have been corrected since; what may have left keeps its form, so that it can be recognised.
+  // A refused request may have been corrected since. A request that may have been sent keeps its values, so that it can
+  // be recognised.
   const earlier = latest === undefined || latest.outcome === 'refused' ? 'purged' : readKept<Pinned>(latest.pinned);
   const pinned = earlier === 'purged' ? options.pinned() : earlier;
   const clock = startClock();
@@ -128,8 +129,8 @@ async function settle<T, Pinned>(
 }
 
 /**
- * Time since this was called. The larger of two clocks counts: the steady one stands still while a machine is
- * suspended, the other may be set back.
+ * Returns the time since this call. Takes the larger of two clocks: the steady clock stops while a machine is
+ * suspended, and the wall clock may be set back.
  */
 export function startClock(): Elapsed {
   const wall = Date.now();
@@ -137,7 +138,7 @@ export function startClock(): Elapsed {
   return () => Math.max(Date.now() - wall, performance.now() - steady);
 }
 
-/** What was read holds for twice the deadline: a worker may stand still before it commits the intent, too. */
+/** A reading is valid for twice the deadline, because a worker may also stand still before it commits the intent. */
 export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: Elapsed): SendGuard {
   const remainingMs = (): number => Math.min(giveUpMs - elapsed(), 2 * giveUpMs - sinceRead());
   return {
@@ -156,7 +157,7 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
   };
 }
 
-/** `what` left; while it may still be under way nothing is concluded. */
+/** `what` was sent; nothing is concluded while it may still be under way. */
 export function outcomeUnknown(what: string, waitMs: number, cause?: unknown): ConnectorError {
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',

@@ -3,13 +3,13 @@ import { contract } from '../../src/partner/contract/index.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import type { SendGuard } from '../hire/write-once.ts';
 
-// A rule names an assessment (section 4.6), to which many people are invited by one request, or an assessment flow
-// (section 4.7), to which people are assigned one by one; a list shows who is in a flow.
+// A rule names an assessment (section 4.6), to which one request invites many people, or an assessment flow (section
+// 4.7), to which people are assigned one by one; a list shows who is in a flow.
 
 const FLOW = 'flow:';
 const REFERENCE = 'hirebridge-invite:';
 
-/** What stands for a rule's flow where an assessment's id stands for an assessment. */
+/** The id stored for a rule's target: the assessment's id, or `flow:` with the flow's id. */
 export function targetOf({ assessment = '', flow }: { assessment?: string | undefined; flow?: number | undefined }) {
   return flow === undefined ? assessment : `${FLOW}${flow}`;
 }
@@ -18,10 +18,13 @@ export function flowOf(target: string): number | undefined {
   return target.startsWith(FLOW) ? Number(target.slice(FLOW.length)) : undefined;
 }
 
-/** Whether somebody is in a flow, by their application; undefined where its list does not tell. */
+/** Whether a job candidate is in a flow; undefined if the flow's list cannot tell. */
 export type InFlow = (jobCandidateId: string) => boolean | undefined;
 
-/** The fields of an entry are not shown (L5, L6): one that cannot be read, or names no application, may be anybody. */
+/**
+ * The specification does not show the entries' fields (L5, L6). An entry that is unreadable or names no application may
+ * be anybody.
+ */
 export async function readFlow(partner: PartnerClient, flow: number): Promise<InFlow> {
   const input = { params: { id: flow } };
   const { items, unreadable } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
@@ -30,12 +33,12 @@ export async function readFlow(partner: PartnerClient, flow: number): Promise<In
   return (id) => applications.has(id) || (isUnclear ? undefined : false);
 }
 
-/** An id in a field that the specification does not show. */
+/** An id from a field that the specification does not show. */
 export function shownId(id: unknown): string | undefined {
   return typeof id === 'number' || typeof id === 'string' ? String(id) : undefined;
 }
 
-/** Those of these targets that are flows. */
+/** Reads those targets that are flows. */
 export async function readFlows(partner: PartnerClient, targets: readonly string[]): Promise<Map<string, InFlow>> {
   const flows = new Map<string, InFlow>();
   for (const target of targets) {
@@ -45,18 +48,18 @@ export async function readFlows(partner: PartnerClient, targets: readonly string
   return flows;
 }
 
-/** The same for a person whatever application the rule meets, so that a person is recognised by it. */
+/** The reference names the person, not the application, so that a person is recognised under any application. */
 export function referenceOf({ candidate_id: candidateId }: Pick<InvitationRow, 'candidate_id'>): string {
   return `${REFERENCE}${candidateId}`;
 }
 
-/** The person whom a reference names; undefined where it is none of ours. */
+/** The person that a reference names; undefined if it is not ours. */
 export function candidateOfReference(reference: unknown): string | undefined {
   const isOurs = typeof reference === 'string' && reference.startsWith(REFERENCE);
   return isOurs ? reference.slice(REFERENCE.length) : undefined;
 }
 
-/** One request, and what its rows are after it: of an assessment, the outcomes of a batch follow. */
+/** Sends one request and returns the state of its rows: for an assessment, a batch reports the outcomes later. */
 export async function askPartner(
   partner: PartnerClient,
   target: string,

@@ -19,7 +19,7 @@ import { flowOf, shownId } from './ask-partner.ts';
 type Settings = NonNullable<Tenant['invitations']>;
 type Rule = Settings['rules'][number];
 
-/** Somebody who stands in the stage of a rule. */
+/** A person who is in the stage of a rule. */
 export interface Met extends Invitee {
   rule: Rule;
 }
@@ -36,9 +36,9 @@ interface Due {
 }
 
 /**
- * Moves whoever completed the flow of a rule to the stage that it names (`moveTo`), once: they are read again, the
- * intent is committed, one request leaves, its outcome is noted. Nobody is moved back or into a stage of hiring, nor
- * again once they were: a person may have moved them elsewhere.
+ * Moves each person who completed the flow of a rule to the rule's stage (`moveTo`), once: reads them again, commits
+ * the intent, sends one request and stores the outcome. Nobody is moved back, into a hiring stage, or a second time:
+ * somebody may have moved them elsewhere.
  */
 export async function moveOn(run: MoveRun, people: readonly Met[], beat: () => void): Promise<void> {
   await settleLeft(run, people);
@@ -61,7 +61,7 @@ export async function moveOn(run: MoveRun, people: readonly Met[], beat: () => v
   }
 }
 
-/** Of those without an answer who stand in the stage no more: whether they are where they were sent. */
+/** Settles moves without an answer of people who left the stage: checks whether they are where they were sent. */
 async function settleLeft({ deps, connection, key }: MoveRun, people: readonly Met[]): Promise<void> {
   const { rows, now } = await readSentMoves(deps.store, key.tenantId);
   const still = new Set(people.map(({ assessmentId, jobCandidateId }) => `${assessmentId} ${jobCandidateId}`));
@@ -73,7 +73,7 @@ async function settleLeft({ deps, connection, key }: MoveRun, people: readonly M
   }
 }
 
-/** Those whom we know to be in the flow, whose list shows that they completed it, and who were not moved yet. */
+/** People who are in the flow by our records, have completed it according to its list, and were not moved yet. */
 async function findDue(run: MoveRun, target: string, people: readonly Met[]): Promise<Due[]> {
   const { deps, key, connection } = run;
   const { store } = deps;
@@ -105,7 +105,10 @@ function mayMove({ full }: PushContext, before: StageMoveRow | undefined): boole
   return before === undefined || ['absent', 'sent', ...(full ? ['refused'] : [])].includes(before.state);
 }
 
-/** By application: an entry that names none is of nobody (L5). The status is looked at, whatever was asked for. */
+/**
+ * Applications with status COMPLETED. An entry without an application counts for nobody (L5). Checks the status because
+ * the partner may ignore the filter.
+ */
 async function readCompleted(partner: PartnerClient, flow: number): Promise<Set<string | undefined>> {
   const input = { params: { id: flow }, query: { status: 'COMPLETED' as const } };
   const { items } = await partner.readAll(contract.assessmentFlows.listCandidates, input);
@@ -152,7 +155,7 @@ async function move(run: MoveRun, { met, before }: Due, pipelines: readonly Pipe
     note(run, met, 'updated');
   } catch (error) {
     if (!isConnectorError(error)) throw error;
-    // A move may be asked for again, so the client calls it worth a retry where no answer came.
+    // A move may be sent again, so the client reports a missing answer as worth a retry.
     const isHeard = error.code === 'DEADLINE_PASSED' || !['retry', 'unknown'].includes(error.action);
     if (!isHeard) return void (run.waitMs = Math.max(run.waitMs, limits.giveUpMs));
     const isRefused = error.action === 'reject';
@@ -167,7 +170,10 @@ function refusedAs(code: string | null): string {
   return `the hiring platform refused to move them to the next stage: ${code ?? 'no reason given'}`;
 }
 
-/** The rule's stage in the pipeline of their job, after all that they may stand in; the order is that of the list. */
+/**
+ * The rule's stage in the pipeline of the person's job. It must come after every stage that matches the rule's own; the
+ * list gives the order.
+ */
 function nextStage(
   tenant: Tenant,
   { on, moveTo = '' }: Rule,

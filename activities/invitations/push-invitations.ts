@@ -31,10 +31,11 @@ import { askPartner, flowOf, type InFlow, readFlow, readFlows, referenceOf, targ
 import { type Met, moveOn } from './move-on.ts';
 
 /**
- * Invites whom the tenant's rules name, once for each person and assessment: the intent is committed, one request
- * leaves, its outcome is noted. Where no answer came, nothing is sent again before the request's deadline has passed
- * and batches and interviews were searched for our reference. Nothing shows an invitation that nobody has taken up yet
- * (section 4.6), so what is not found is sent again then: the partner skips whoever is invited, and that is ours.
+ * Invites the people named by the tenant's rules, once per person and assessment: commits the intent, sends one request
+ * and stores the outcome. If no answer came, nothing is sent again until the request's deadline has passed and batches
+ * and interviews were searched for our reference. No list shows an invitation that nobody has taken up yet (section
+ * 4.6), so an invitation that is not found is sent again: the partner skips a person who is invited already, and we
+ * count that as ours.
  */
 export async function pushInvitations(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
@@ -55,7 +56,7 @@ export async function pushInvitations(context: PushContext, beat: () => void): P
   if (isWhole && searched.size > 0) await letGo(run, people);
   if (run.waitMs > 0) throw outcomeUnknown('A request', run.waitMs);
   await clearHints(deps.store, key.tenantId, key.stream, hints);
-  // Whoever waits for credits is still to be invited by what a person allowed.
+  // People who wait for credits still need what a person allowed.
   const isOver = [...verdicts.values()].every(({ kind }) => kind !== 'held');
   if (isWhole && isOver) await forgetAllowed(deps.store, key);
   return verdictsOf(run);
@@ -65,14 +66,14 @@ type Settings = NonNullable<Tenant['invitations']>;
 
 interface InviteRun extends PushContext {
   settings: Settings;
-  /** The only people whom this run looks at, by hint; all in the stages where undefined. */
+  /** The hints whose people this run looks at; undefined means everybody in the stages. */
   looked: readonly Hint[] | undefined;
-  /** Time since it was read who is in the stages. */
+  /** Time since this run read who is in the stages. */
   sinceRead: Elapsed;
-  /** Those without an answer who were searched for, after their deadline. */
+  /** Attempts without an answer that were searched for after their deadline. */
   searched: ReadonlySet<string>;
   verdicts: Map<string, Verdict>;
-  /** Until what left without an answer can be looked up. */
+  /** Time until requests without an answer can be looked up. */
   waitMs: number;
   isOutOfCredits: boolean;
 }
@@ -87,10 +88,10 @@ function unconfigured({ key }: PushContext): ConnectorError {
   });
 }
 
-// What became of earlier requests.
+// Outcomes of earlier requests.
 
 interface Settled {
-  /** How long a request without an answer has to be waited for; 0 where there is none. */
+  /** How long to wait for a request without an answer; 0 if there is none. */
   waitMs: number;
   searched: Set<string>;
 }
@@ -120,17 +121,20 @@ function attemptOf({ assessment_id: assessmentId, candidate_id: candidateId, att
   return `${assessmentId} ${candidateId} ${attempt}`;
 }
 
-/** Ids of applications are integers (section 2.4). */
+/** Application ids are integers (section 2.4). */
 function isApplication(recordId: string): boolean {
   return /^\d+$/.test(recordId);
 }
 
-/** A batch with an integer for its id is not recognised by its event. */
+/** A batch whose id is an integer cannot be told from an application in an event. */
 function mayBeBatch(recordId: string): boolean {
   return recordId !== WHOLE_LIST && !isApplication(recordId);
 }
 
-/** What a batch says of some rows of one assessment. `isGuess`: whether it is theirs, only its entries tell. */
+/**
+ * Stores what a batch says about some rows of one assessment. `isGuess`: only the entries can tell whether the batch
+ * holds these rows.
+ */
 async function askBatch(
   context: PushContext,
   batchId: string,
@@ -165,14 +169,14 @@ async function askBatch(
 type Entry = NonNullable<InviteBatch['results']>[number];
 const NO_OUTCOME = 'NO_OUTCOME';
 
-/** The order of a request, found again in the store. */
+/** The order of the request, restored from the store. */
 function inOrder(rows: readonly InvitationRow[]): InvitationRow[] {
   return rows.toSorted((one, other) => (one.candidate_id < other.candidate_id ? -1 : 1));
 }
 
 /**
- * By our reference; in a batch of ours (`asked`) also by the application or, where entries carry neither, by place:
- * outcomes come in request order (section 4.6).
+ * Finds the entry by our reference. In a batch of our own (`asked`) also by the application or, if entries carry
+ * neither, by position: outcomes come in request order (section 4.6).
  */
 function entryOf(row: InvitationRow, entries: readonly Entry[], asked: readonly InvitationRow[]): Entry | undefined {
   const named = entries.find(({ externalRef }) => externalRef === referenceOf(row));
@@ -183,19 +187,19 @@ function entryOf(row: InvitationRow, entries: readonly Entry[], asked: readonly 
   return (entry?.externalRef ?? entry?.jobCandidateId ?? undefined) === undefined ? entry : undefined;
 }
 
-/** Undefined while the partner has not come to the entry. */
+/** Undefined until the partner has handled the entry. */
 function outcomeOf(
   { in_doubt: inDoubt }: InvitationRow,
   { status, reason }: Entry,
 ): { state: 'invited' | 'refused'; code: string | null } | undefined {
   const told = String(status).toLowerCase();
   if (told === 'invited') return { state: 'invited', code: null };
-  // Whoever was invited before we first asked was invited by somebody else; that is once as well.
+  // If we had never asked before, somebody else invited the person. They are invited once all the same.
   if (told === 'skipped') return { state: 'invited', code: inDoubt === 1 ? null : 'ALREADY_INVITED' };
   return told === 'failed' ? { state: 'refused', code: typeof reason === 'string' ? reason : 'FAILED' } : undefined;
 }
 
-/** Interviews carry the reference of their invitation. Who has not taken theirs stands in no list. */
+/** Interviews carry their invitation's reference. A person who has not started the interview is in no list. */
 async function searchInterviews(
   { deps, connection }: PushContext,
   assessmentId: string,
@@ -207,7 +211,7 @@ async function searchInterviews(
   await settleFound(deps.store, found);
 }
 
-/** Whom the flow's list cannot tell from others is told of, and not asked for again. */
+/** If the flow's list cannot tell a person from others, they are reported and not asked for again. */
 async function searchFlow({ deps, connection }: PushContext, flow: number, rows: readonly InvitationRow[]) {
   const isIn = await readFlow(connection.partner, flow);
   const answers = Map.groupBy(rows, (row) => isIn(row.job_candidate_id));
@@ -224,20 +228,20 @@ async function settleFound(store: Store, found: readonly InvitationRow[]): Promi
   }
 }
 
-// Whom the rules name.
+// People whom the rules name.
 
 interface People {
   people: Met[];
-  /** Those whose record cannot be read. */
+  /** People whose record cannot be read. */
   unread: Verdict[];
   sinceRead: Elapsed;
 }
 
-/** Everybody in the rules' stages, or those of them who were hinted at. */
+/** Everybody in the rules' stages, or only those with a hint. */
 async function findPeople(context: PushContext, { rules }: Settings, hints?: readonly Hint[]): Promise<People> {
   const found = new Map<string, Met>();
   const unread: Verdict[] = [];
-  // What was read first is the oldest.
+  // The clock starts before the first, oldest reading.
   const sinceRead = startClock();
   for (const rule of rules) {
     const { on } = rule;
@@ -247,7 +251,7 @@ async function findPeople(context: PushContext, { rules }: Settings, hints?: rea
     for (const { jobId, ...member } of read.members) {
       if (on.jobs !== undefined && !on.jobs.includes(jobId)) continue;
       if (!(await isInScope(context.deps.store, context.connection, jobId))) continue;
-      // Two applications of a person are one person.
+      // A person with two applications is invited once.
       const key = `${assessmentId} ${member.candidateId}`;
       if (!found.has(key)) found.set(key, { ...member, assessmentId, rule });
     }
@@ -303,7 +307,7 @@ function unreadOf(id: string, reason: string): Verdict {
   return { id, kind: 'quarantined', reason: `${UNREAD}: ${reason}` };
 }
 
-/** Those whom an earlier run could not read, and whom this one does not look at. */
+/** People whom an earlier run could not read and whom this run does not look at. */
 async function stillUnread({ deps, key }: PushContext, hints: readonly Hint[]): Promise<Verdict[]> {
   const looked = new Set(hints.map(({ recordId }) => recordId));
   const left = (await readQuarantine(deps.store, key)).filter(({ reason }) => reason.startsWith(UNREAD));
@@ -312,14 +316,14 @@ async function stillUnread({ deps, key }: PushContext, hints: readonly Hint[]): 
   );
 }
 
-// Inviting them.
+// Inviting people.
 
 interface Planned {
   invitee: Invitee;
   before: InvitationRow | undefined;
 }
 
-/** So many a request: what one bad entry can spoil. */
+/** Invitations per request; one bad entry can spoil all of them. */
 const BATCH = 100;
 const NO_CREDITS = 'INVITATION_CREDITS';
 
@@ -340,9 +344,9 @@ async function inviteAll(run: InviteRun, people: readonly Invitee[], beat: () =>
   for (const [target, all] of planned) {
     const isIn = flows.get(target);
     for (let rest = all; rest.length > 0; ) {
-      // A long list of a flow, and one request each, take longer than it is known for who stands in the stage.
+      // A long flow list with one request each may outlast the reading of the stage, so read the stage again.
       if (isIn !== undefined && run.sinceRead() > run.deps.limits.giveUpMs) rest = await stillThere(run, rest);
-      // While there are no credits one goes first, and nobody else until it was taken.
+      // While credits are missing, send one invitation and no more until it is accepted.
       const some = rest.slice(0, run.isOutOfCredits || isIn !== undefined ? 1 : BATCH);
       rest = rest.slice(some.length);
       await assertOurs(run);
@@ -360,7 +364,7 @@ async function stillThere(run: InviteRun, planned: readonly Planned[]): Promise<
   return planned.filter(({ invitee }) => present.has(nameOf(invitee)));
 }
 
-/** Whom to ask for, of those in the stages; the others get their verdict. */
+/** Plans whom to invite among those in the stages, and reports a verdict for the others. */
 async function planAll(
   { deps, key, full, searched, verdicts }: InviteRun,
   people: readonly Invitee[],
@@ -385,8 +389,8 @@ function nameOf({ jobCandidateId, assessmentId }: Invitee): string {
 }
 
 /**
- * Who left the stage without an answer is not searched for again. Should they come back, an invitation that the partner
- * has by then may be ours.
+ * Stops searching for people who left the stage without an answer. If they come back, an invitation the partner has by
+ * then may be ours.
  */
 async function letGo({ deps, key, searched }: InviteRun, people: readonly Invitee[]): Promise<void> {
   const present = new Set(people.map((one) => `${one.assessmentId} ${one.candidateId}`));
@@ -405,7 +409,9 @@ function holdBack({ verdicts }: InviteRun, planned: readonly Planned[]): void {
   }
 }
 
-/** One request for some people. What is refused as a whole is asked for in halves, until it is clear who is meant. */
+/**
+ * Sends one request for some people. A request refused as a whole is split in halves until it is clear who is to blame.
+ */
 async function invite(run: InviteRun, assessmentId: string, planned: readonly Planned[], isIn?: InFlow) {
   const { deps, key, connection } = run;
   const { store, limits } = deps;
@@ -451,7 +457,7 @@ interface Refused {
   error: ConnectorError;
 }
 
-/** Nothing of it was taken. */
+/** The partner took none of the invitations. */
 async function settleRefused(run: InviteRun, { assessmentId, planned, rows, writeId, error }: Refused): Promise<void> {
   const { store } = run.deps;
   const { tenantId } = run.key;
@@ -479,7 +485,7 @@ function again(row: InvitationRow): Planned {
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
 }
 
-/** Of this run; whom the partner refuses is told of as long as it does. */
+/** Verdicts of this run, and of everybody whom the partner still refuses. */
 async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]> {
   const { rows } = await readOpenInvitations(deps.store, key.tenantId);
   for (const row of rows.filter(({ state }) => state === 'refused')) {

@@ -39,12 +39,12 @@ import { type Asking, holdersOf, lookWhoHolds, NO_USES, type Place, readPlaces }
 type OptionSet = NonNullable<Tenant['options']>[number];
 
 /**
- * Makes the options of each select field that the tenant names those of a list of the HR system. An option that any
- * record holds is never taken away; one whose entry is called otherwise now is renamed, and so are the values that hold
- * it. An entry that is missed is missed twice before its option goes. What a request without an answer came to is read
- * before anything is sent again: the options are sent whole, so the same again is harmless. The fields go through each
- * step together, since who holds what is read for all of them at once; one that is refused or held keeps none back. One
- * that waits for a person is left alone: they decide about what they were told.
+ * Makes the options of each select field equal to a list of the HR system. An option that any record holds is never
+ * removed. If an entry was renamed, its option is renamed too, and so are the values that hold it. An option goes only
+ * after its entry was missing twice. Requests without an answer are checked before anything is sent again; options are
+ * sent as a whole, so repeating a request is harmless. All fields go through each step together, because one reading
+ * tells who holds which option of any field. A refused or held field stops no other field. A field that waits for a
+ * person is skipped, so that they decide about exactly what they were told.
  */
 export async function pushOptions(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
@@ -67,7 +67,7 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
       return [];
     }
   };
-  /** Those of which the step was not refused. */
+  /** Runs a step for each field and returns the fields that did not refuse it. */
   const each = async (all: readonly Sides[], step: (one: Sides) => Promise<unknown>): Promise<Sides[]> => {
     const through: Sides[] = [];
     for (const one of all) {
@@ -85,9 +85,9 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
   const stops = known.flatMap((one) => excessesOf(one, allowed));
   const going = known.filter(({ set }) => stops.every((stop) => stop.set !== set));
   await each(known, (one) => noteLabels(run, one, going.includes(one)));
-  // None can be left: a field keeps what it has.
+  // An empty list removes nothing: the field keeps its options.
   let equal = await each(going.filter(isFilled), (one) => addOptions(run, one));
-  // Candidates whom no list shows are asked only when the others hold it no more.
+  // The second round asks candidates that no list shows, and only once no listed record holds the old option.
   for (let [round, moving] = [0, equal]; round < 2 && moving.length > 0; round += 1) {
     const moved = new Set<Sides>();
     const through = await each(moving, async (one) => (await moveValues(run, one)) && moved.add(one));
@@ -115,22 +115,22 @@ interface Run extends PushContext {
   beat: () => void;
 }
 
-/** Both sides of one set as a pass found them, what differs, and what became of it. */
+/** One field and its list as this run found them, the differences, and what became of them. */
 interface Sides extends Asking {
   set: OptionSet;
   fieldKey: OptionsKey;
   options: readonly string[];
   entries: readonly ListEntry[];
-  /** What is known of each label from passes before. */
+  /** What earlier runs stored about each label. */
   known: Parameters<typeof planOptions>[2];
   plan: OptionPlan;
-  /** Labels that stand although they should have gone, or do not although they were added. */
+  /** Labels that should have gone but are still there, or were added but are not there. */
   left: ReadonlySet<string>;
 }
 
 const isFilled = ({ entries }: Sides): boolean => entries.length > 0;
 
-/** What the next pass would find and plan. Reads alone; who holds an option is asked where one should go. */
+/** Returns what the next run would find and plan. Only reads; asks who holds an option only if one should go. */
 export async function findOptions(
   context: Pick<PushContext, 'deps' | 'connection' | 'key' | 'runId'>,
   set: OptionSet,
@@ -175,7 +175,7 @@ async function readSides(
   };
 }
 
-/** Begins with what a pass before left open. */
+/** Reads both sides and settles what an earlier run left open. */
 async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
   const side = await readSides(run, set);
   await concludeOptions(run, side);
@@ -185,7 +185,7 @@ async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
 
 type Stop = Excess & { set: OptionSet };
 
-/** By code and field: what a person allows for one passes for no other. */
+/** The lift names code and field, so that what a person allows for one field does not pass for another. */
 function liftOf(code: string, { customField }: OptionSet): string {
   return `${code}:${encodeURIComponent(customField)}`;
 }
@@ -220,7 +220,9 @@ function assertNoneHeld(state: StreamState | undefined, sets: readonly OptionSet
   throw new ConnectorError({ code, action: 'reject', message: state?.held_message ?? '' });
 }
 
-/** What the list lacks is missed, also where a person is asked: they decide about these, and no later one. */
+/**
+ * Marks missing entries as missed even if a person is asked, so that they decide about these and not about later ones.
+ */
 async function noteLabels({ deps, runId }: Run, side: Sides, isGoing: boolean): Promise<void> {
   if (!isFilled(side)) return;
   const { entries, plan, fieldKey } = side;
@@ -236,7 +238,7 @@ function idOf(field: FieldDefinition, option: string): string {
   return `${field.id} ${option}`;
 }
 
-/** One for each option. One that stays because it is in use is no record that was left out. */
+/** One verdict per option. An option that stays because it is in use is not a record that was left out. */
 function verdictsOf({ field, options, plan, left }: Sides): Verdict[] {
   const verdict = (option: string, kind: Verdict['kind']): Verdict => ({ id: idOf(field, option), kind });
   const renamed = new Set(plan.rename.map(({ to }) => to));
@@ -270,7 +272,7 @@ async function readField({ partner }: Connection, customFieldId: string): Promis
 
 const READ_MS = 60_000;
 
-/** Labels as a person reads them; an entry without one is no option. @throws ConnectorError OPTIONS_UNCONFIGURED */
+/** Entries with a trimmed label; an entry without a label is no option. @throws ConnectorError OPTIONS_UNCONFIGURED */
 async function readEntries({ hris, tenant }: Connection, list: string): Promise<ListEntry[]> {
   if (hris.lists === undefined)
     throw new ConnectorError({
@@ -286,15 +288,15 @@ async function readEntries({ hris, tenant }: Connection, list: string): Promise<
 
 // Values.
 
-/** Read and written together: what somebody else changes in between is overwritten, so it is not many. */
+/** Records read and written together. An edit between reading and writing is overwritten, so the number is small. */
 const AT_ONCE = 20;
-/** Of one request (section 4.5). */
+/** Most values per request (section 4.5). */
 const MOST_VALUES = 100;
 
 /**
- * Values follow an entry that is called otherwise now: its new option is there already, and the old one goes only when
- * nothing holds it any more. Each record is read again directly before it is written, so that what somebody chose
- * meanwhile stands. What is refused stays as it is, and its option with it. True where something may have moved.
+ * Renames values after their entry was renamed: the new option exists already, and the old one goes once no record
+ * holds it. Each record is read again just before the write, so that a choice made in the meantime stands. A refused
+ * value stays, and so does its option. Returns true if something may have changed.
  */
 async function moveValues(run: Run, { field, plan, uses }: Sides): Promise<boolean> {
   const { connection, beat } = run;
@@ -315,7 +317,7 @@ async function moveValues(run: Run, { field, plan, uses }: Sides): Promise<boole
 
 type Move = Place & { held: string[]; after: string[] };
 
-/** A record has one row, whatever it holds in how many places. */
+/** Stores one row per record, even if the record holds the field in several places. */
 async function sendValues(run: Run, field: FieldDefinition, moves: readonly Move[]): Promise<void> {
   const changes = new Map<string, NewWrite['changes']>();
   for (const { input, held, after } of moves) {
@@ -351,7 +353,7 @@ function valueWrite(field: FieldDefinition, entityId: string, changes: NewWrite[
   };
 }
 
-/** Of values that were sent without an answer: the records say whether they arrived. */
+/** Reads the records to find out whether values that were sent without an answer arrived. */
 async function concludeValues({ deps, connection, key, beat }: Run, { field }: Sides): Promise<void> {
   const isOurs = (name: string): boolean => name === field.id || name.startsWith(`${field.id} `);
   const open = await readOpenWrites(deps.store, key.tenantId, valueWrite(field, '', {}).target);
@@ -375,7 +377,7 @@ function parseChanges(changes: string): [string, FieldChange][] {
 
 // Options.
 
-/** What the list has and the field does not, also new names: values that follow need them. */
+/** Adds options that the list has and the field lacks, including new names, which renamed values need. */
 async function addOptions(run: Run, side: Sides): Promise<void> {
   const { plan, uses } = side;
   if (holdersOf(plan, uses).length === 0) return;
@@ -383,12 +385,12 @@ async function addOptions(run: Run, side: Sides): Promise<void> {
   await putOptions(run, side, { rename: [], remove: [], add });
 }
 
-/** By the field as it stands now: somebody else may have given it an option meanwhile. */
+/** Starts from the field as it is now, because somebody may have given it an option in the meantime. */
 async function takeAway(run: Run, side: Sides): Promise<void> {
   side.leaving = await putOptions(run, side, side.plan);
 }
 
-/** Returns what left. */
+/** Returns the labels that were removed. */
 async function putOptions(
   run: Run,
   { set, fieldKey, uses }: Sides,
@@ -419,7 +421,7 @@ async function sendOptions(run: Run, fieldId: string, old: readonly string[], op
   );
 }
 
-/** Of options that were sent without an answer: the field says whether they arrived, in whatever order. */
+/** Reads the field to find out whether options that were sent without an answer arrived, in any order. */
 async function concludeOptions({ deps, key }: Run, { field, options }: Sides): Promise<void> {
   const open = await readOpenWrites(deps.store, key.tenantId, OPTIONS_TARGET);
   for (const { batch_id: batchId, record_id: id, changes } of open.filter((row) => row.record_id === field.id)) {
@@ -430,8 +432,8 @@ async function concludeOptions({ deps, key }: Run, { field, options }: Sides): P
 }
 
 /**
- * Looks after options that left, or may have, in this run or in one that died: somebody may have chosen one at that
- * moment. Such an option comes back, and the plan is made again with it.
+ * Checks options that were removed, or may have been, in this run or in one that crashed: somebody may have chosen one
+ * at that moment. Such an option is added again and the plan is made anew.
  */
 async function bringBack(run: Run, side: Sides): Promise<void> {
   if (side.leaving.length === 0) return;
@@ -447,7 +449,7 @@ async function bringBack(run: Run, side: Sides): Promise<void> {
   });
 }
 
-/** Returns the field's options. */
+/** Adds removed options again that a record holds by now. Returns the field's options. */
 async function comeBack(run: Run, side: Sides, options: readonly string[]): Promise<readonly string[]> {
   const { field, fieldKey, leaving, uses } = side;
   const gone = leaving.filter((label) => !options.includes(label));
@@ -458,7 +460,7 @@ async function comeBack(run: Run, side: Sides, options: readonly string[]): Prom
   return [...options, ...chosen];
 }
 
-/** Ends with what the field shows: an answer alone has been wrong before. */
+/** Reads the field at the end: a successful answer has been wrong before. */
 async function endSet(run: Run, side: Sides): Promise<void> {
   const { connection, deps } = run;
   const { plan, fieldKey, asked, set } = side;

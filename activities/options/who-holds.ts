@@ -6,24 +6,24 @@ import type { OptionPlan } from '../../src/plan/plan-options.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { Connection } from '../connections.ts';
 
-/** What is asked of one field, and what was found. */
+/** The labels to check for one field, and which of them are in use. */
 export interface Asking {
   field: FieldDefinition;
-  /** Labels that should go or be renamed, or were passed on, and of which nobody knows whether a record holds them. */
+  /** Labels that should go, be renamed or were passed on, and may be held by a record. */
   asked: string[];
-  /** Of those that should go, the ones that were in use not long ago. */
+  /** Those labels to remove that were in use at a recent look. */
   resting: string[];
-  /** Left the field, or may have, and nobody has looked since. */
+  /** Labels that left the field, or may have, and were not checked since. */
   leaving: string[];
   uses: Uses;
 }
 
 interface Uses {
-  /** Of those asked about, the ones that a record holds; all of them where nobody can tell. */
+  /** The labels that a record holds; all of them if that cannot be told. */
   labels: ReadonlySet<string>;
-  /** Records that were seen to hold one of them, and which. */
+  /** Records that hold one of the labels, with the labels they hold. */
   holders: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Why nobody can tell. */
+  /** Why it cannot be told which labels are in use. */
   unknown: string | undefined;
 }
 
@@ -34,16 +34,16 @@ export function holdersOf({ rename }: OptionPlan, { holders }: Uses): string[] {
   return [...holders].filter(([, labels]) => renamed.some((label) => labels.has(label))).map(([id]) => id);
 }
 
-/** So many candidates are asked one by one, because no list shows what hangs on a part of their profile. */
+/** Up to this many candidates are asked one by one, because no list shows values on parts of a profile. */
 const MOST_ASKED = 200;
 
-/** Of one field: what is asked, and what was found so far. */
+/** The labels to check for one field, and what was found so far. */
 interface Ask {
   field: FieldDefinition;
   labels: ReadonlySet<string>;
   found: Set<string>;
   holders: Map<string, Set<string>>;
-  /** Values in no form of the field's type. */
+  /** Number of values that do not have the form of the field's type. */
   odd: number;
   unknown: string | undefined;
 }
@@ -55,7 +55,7 @@ interface Asked {
 
 type Look = Asked & { asks: readonly Ask[] };
 
-/** Who holds what should go or has left. Every record is read once for all fields. */
+/** Finds out which records hold labels that should go or have left. Reads every record once for all fields. */
 export async function lookWhoHolds({ connection, beat }: Asked, sides: readonly Asking[]) {
   const asks = sides.map(({ field, asked, leaving }): Ask => {
     const labels = new Set([...asked, ...leaving]);
@@ -85,7 +85,7 @@ function note({ field, labels, found, holders, ...ask }: Ask, entityId: string, 
   return ask.odd + (held === undefined ? 1 : 0);
 }
 
-/** Undefined where a value is in no form of its type: which options it holds, nobody can tell. */
+/** Undefined if the value does not have the form of its type, so that its options cannot be told. */
 function heldIn({ type }: FieldDefinition, stored: unknown): string[] | undefined {
   if (stored === undefined || stored === null || stored === '') return [];
   if (type === 'multi-select') return readMultiSelect(stored);
@@ -108,8 +108,8 @@ async function lookAtJobs({ connection, beat, asks }: Look): Promise<void> {
 }
 
 /**
- * Applications show what their people hold (section 2.4); what stands in no job, and what hangs on a part of a profile,
- * is asked for one by one, unless the applications have told of every label already.
+ * Applications show their candidates' values (section 2.4). Candidates without a job, and values on parts of a profile,
+ * are asked for one by one unless the applications already showed every label.
  */
 async function lookAtCandidates({ connection, beat, asks }: Look): Promise<void> {
   if (asks.length === 0) return;
@@ -126,7 +126,7 @@ async function lookAtCandidates({ connection, beat, asks }: Look): Promise<void>
   for (const ask of open) ask.unknown = unknown;
 }
 
-/** Says why nobody can tell. */
+/** Returns why it cannot be told, or undefined if it can. */
 async function askOneByOne({ connection, beat, asks }: Look): Promise<string | undefined> {
   const { partner } = connection;
   const ids: string[] = [];
@@ -146,13 +146,13 @@ async function askOneByOne({ connection, beat, asks }: Look): Promise<string | u
   return undefined;
 }
 
-/** One value of a field, with its place in a record. */
+/** One value of a field and its place in a record. */
 export interface Place {
   input: Omit<CustomFieldValueInput, 'value'>;
   held: string[] | undefined;
 }
 
-/** What a record holds of a field, in itself and in parts of a profile; nothing where it is gone. */
+/** What a record holds in a field, on itself and on parts of a profile; nothing if the record is gone. */
 export async function readPlaces({ partner }: Connection, field: FieldDefinition, entityId: string): Promise<Place[]> {
   const entityType = field.entity as 'candidate' | 'job';
   try {

@@ -6,15 +6,18 @@ import type { Connection } from '../connections.ts';
 
 type PartnerSide = Pick<Connection, 'partner'>;
 
-/** What the partner shows of one id: the record, why it cannot be read, or neither, which proves nothing. */
+/**
+ * What the partner shows for one id: the record, or why it cannot be read. Empty if it shows nothing, which proves
+ * nothing.
+ */
 export interface Fetched {
   jobCandidate?: JobCandidate;
   unreadable?: string;
 }
 
 /**
- * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing
- * about the others: then they are asked for in halves, down to the one it is about.
+ * Fetches job candidates with one call, in the order asked for. A refusal, or a broken record without an id, says
+ * nothing about the other ids, so the request is split in halves until the bad id is alone.
  */
 export async function fetchJobCandidates(
   connection: PartnerSide,
@@ -53,10 +56,10 @@ async function fetchHalves(connection: PartnerSide, ids: readonly string[], prio
   return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle), priority))]);
 }
 
-/** About a record, and no answer that cannot be read: that one would not fit for fewer ids either. */
+/** Whether the refusal is about a record. An unreadable answer would not fit for fewer ids either. */
 function isRefused({ action, status = 0 }: ConnectorError): boolean {
   return action === 'reject' && status >= 400;
 }
 
-/** Answered 404, or refused as another company's: like being left out, it proves nothing. */
+/** Answered 404 or refused as another company's: like a missing record, this proves nothing. */
 const notShown: ReadonlySet<string> = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'ACCESS_DENIED']);

@@ -7,14 +7,14 @@ import { shareReads } from './share-reads.ts';
 
 type JobRecord = Record<string, unknown>;
 
-/** Jobs on one page of the list: below that, reading all of it costs one call. */
+/** Jobs per page of the list; a tenant with fewer jobs reads the whole list with one call. */
 const PAGE = 100;
 
 /**
- * A job as the partner shows it now, by a read that began after it was asked for; looks of one tenant that wait
- * together share it. Nothing reads one job by its id (section 4.2 names no shape for it), so the list is asked for the
- * title that the job had last, and read whole where the job is not among those: one call, or the whole list where a job
- * of a large company was renamed since. Undefined where the whole list does not show it.
+ * Reads a job as the partner shows it now, by a read that began after it was asked for; looks of one tenant that wait
+ * together share the read. No call reads a job by id (section 4.2 names no shape for it), so the list is filtered by
+ * the job's last title and read whole if the job is not on that page. This costs one call, or the whole list if a job
+ * of a large company was renamed. Undefined if the whole list does not show the job.
  * @throws ConnectorError JOB_UNREADABLE
  */
 export async function readJobNow(store: Store, connection: Connection, jobId: string): Promise<JobRecord | undefined> {
@@ -48,7 +48,7 @@ async function readTogether(store: Store, connection: Connection, ids: readonly 
   return ids.map((id) => shown.get(id) ?? { job: undefined });
 }
 
-/** A partner that leaves the filter out shows its first page, where the job may stand as well. */
+/** A partner that ignores the filter shows its first page, which may hold the job as well. */
 async function takeFirstPage({ partner }: Connection, jobTitle: string, shown: Map<string, Shown>): Promise<void> {
   for await (const { items } of partner.pages(contract.jobs.list, { query: { jobTitle } }, { priority: 'live' })) {
     for (const job of items) shown.set(job.id, { job });

@@ -12,7 +12,7 @@ import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
 import { shareReads } from './share-reads.ts';
 import { askStageFilter, isRejected, listStage, readStagePage, type StageList } from './stage-filter.ts';
 
-/** A job as the jobs list showed it last. */
+/** A job as the jobs list last showed it. */
 type JobRecord = JobSnapshot['record'];
 
 export type Presence =
@@ -26,9 +26,9 @@ export type Presence =
   | { verdict: 'missing' };
 
 /**
- * Where one job candidate is now: in one of these stages, elsewhere, or not shown at all. The specification shows no
- * stage in the record (section 2.4), so membership is read from the lists by stage, unless the tenant's partner names
- * the stage in the record.
+ * Reads where one job candidate is now: in one of these stages, elsewhere, or not shown at all. The specification shows
+ * no stage in the record (section 2.4), so the lists by stage decide, unless this partner names the stage in the
+ * record.
  */
 export async function readPresence(
   store: Store,
@@ -51,7 +51,7 @@ export async function readPresence(
 
 const evaluations: ReadonlySet<string> = new Set(evaluationStatuses);
 
-/** Only REJECTED takes somebody out of a stage; a value that nobody knows does not, and is told. */
+/** Only REJECTED takes a person out of a stage. An unknown value does not, but raises an alarm. */
 async function noteUnknownEvaluation(
   store: Store,
   connection: Connection,
@@ -71,12 +71,12 @@ async function isInside(reads: SharedReads, connection: Connection, look: Member
   const named = field === null ? undefined : jobCandidate[field];
   if (typeof named === 'string' || typeof named === 'number') return stages.includes(String(named).toUpperCase());
   const { inside, unreadable } = await reads.membership(look);
-  // An unreadable record may be this very person: nothing may be concluded from not seeing them.
+  // The unreadable record may be this person's, so not seeing them proves nothing.
   if (unreadable !== undefined) throw unreadableRecord(unreadable.id ?? 'unknown', unreadable.reason);
   return inside;
 }
 
-/** The reads that hires of one tenant share in this process. */
+/** Reads that the hires of one tenant share in this process. */
 interface SharedReads {
   jobCandidate(id: string): Promise<Fetched>;
   membership(look: MembershipLook): Promise<Membership>;
@@ -86,7 +86,7 @@ interface SharedReads {
 const sharedReads = new WeakMap<Connection, SharedReads>();
 const MOST_IDS = 100;
 
-/** By open connection: what was asked with one key is never answered with another. */
+/** One set per open connection: a look with one key is never answered by a read with another. */
 function sharedReadsOf(store: Store, connection: Connection): SharedReads {
   const known = sharedReads.get(connection);
   if (known !== undefined) return known;
@@ -122,28 +122,28 @@ function unreadableRecord(id: string, reason: string): ConnectorError {
   });
 }
 
-/** Whether somebody is in one of these stages. */
+/** The question whether a person is in one of these stages. */
 interface MembershipLook {
   jobCandidate: JobCandidate;
   stages: readonly string[];
-  /** Their job as the jobs list showed it last. */
+  /** The person's job as the jobs list last showed it. */
   job: Record<string, unknown> | undefined;
 }
 
 interface Membership {
   inside: boolean;
-  /** Not seen, and this record of the list could not be read: it may be theirs. */
+  /** The person was not seen, but this record of the list was unreadable and may be theirs. */
   unreadable?: UnreadableItem;
 }
 
 const PAGE = 100;
-/** Renewed by each day's full reconcile. */
+/** Each day's full reconcile renews the proof. */
 const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
- * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the
- * partner's filter is asked first. A person whom it does not show is looked for in the whole list: a filter proves no
- * absence.
+ * Answers looks for people of one job in the same stages. If asking for each person costs less than the list, the
+ * partner's filter comes first. A person that the filter does not show is searched in the whole list, because a filter
+ * does not prove absence.
  */
 async function readMemberships(
   store: Store,
@@ -188,8 +188,8 @@ async function findInLists(
 }
 
 /**
- * Newcomers stand last: where the list was long, the page that was its last is looked at first. Only the whole list
- * shows that somebody is missing.
+ * New people stand last, so if the list was long, its last known page is read first. Only the whole list shows that a
+ * person is missing.
  */
 async function findOnPage(
   connection: Connection,
@@ -201,13 +201,13 @@ async function findOnPage(
     const shown = await readStagePage(connection, list, length.pages, 'live');
     for (const member of shown?.members ?? []) missing.delete(member.jobCandidateId);
   } catch (error) {
-    // The list may have become shorter, and not every partner shows an empty page behind its end.
+    // The list may have become shorter, and some partners refuse a page behind the end.
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     length.pages = 0;
   }
 }
 
-/** By open connection and list: how many pages of it were seen. */
+/** Number of pages last seen, by open connection and list. */
 const lengths = new WeakMap<Connection, Map<string, { pages: number }>>();
 
 function lengthOf(connection: Connection, list: StageList): { pages: number } {
@@ -233,7 +233,7 @@ async function findByFilter(
   const answers = await Promise.all(
     looks.map(async ({ jobCandidate }) => {
       const { id } = jobCandidate;
-      // Our store knows of another application of theirs: the filter may speak of that one.
+      // Our store knows another application of this person, and the filter may mean that one.
       if (await hasOtherHire(store, tenant.tenant, jobCandidate.candidateId, id)) return [];
       return (await askStageFilter(connection, stageIds, jobCandidate)) === 'shown' ? [id] : [];
     }),
@@ -241,7 +241,7 @@ async function findByFilter(
   return new Set(answers.flat());
 }
 
-/** How long the list is by the job's totals as seen last; only the cost depends on it. */
+/** Length of the list by the job's last known totals; this only affects the cost. */
 function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
   const totals = job?.['pipelineStage'];
   if (!Array.isArray(totals)) return 1;

@@ -3,32 +3,32 @@ import { isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { isOnlyActivity, noteCall } from '../activity-scope.ts';
 
-/** Looks gather for so long before a read: hires of one job come within moments of each other, and calls are scarce. */
+/** How long looks gather before a read: hires of one job come within moments of each other, and calls are scarce. */
 const GATHER_MS = 25;
 
-/** What one read answers to looks asked together, in their order. */
+/** Reads the answers to looks that were asked together, in their order. */
 type ReadTogether<Look, Answer> = (looks: readonly Look[]) => Promise<readonly Answer[]>;
 
 interface Waiting<Look, Answer> {
   look: Look;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
-  /** The activity that asks: a read runs in that of the first, and is a call of each. */
+  /** The activity that asks. The read runs in the context of the first activity and counts as a call of each. */
   inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
 /**
- * Answers looks that wait at the same moment by one read, at most `most` of one key. A look is answered only by a read
- * that began after it was asked for: while one runs, looks gather for the next. A failed read fails each of its looks.
- * A caller who leaves takes nothing from the others, because no caller's signal reaches the read. The only activity of
- * a tenant waits for nobody.
+ * Answers looks that wait at the same moment with one read, at most `most` looks with the same key. Only a read that
+ * began after a look was asked may answer it: during a read, looks gather for the next one. A failed read fails all of
+ * its looks. No caller's signal reaches the read, so a caller that leaves does not disturb the others. A tenant's only
+ * activity does not wait to gather.
  */
 export function shareReads<Look, Answer>(
   keyOf: (look: Look) => unknown,
   read: ReadTogether<Look, Answer>,
   most = Number.POSITIVE_INFINITY,
 ): (look: Look) => Promise<Answer> {
-  /** By key, as long as that key is being read. */
+  /** Waiting looks by key, while that key is being read. */
   const gathering = new Map<unknown, Waiting<Look, Answer>[]>();
 
   async function readOn(key: unknown, waiting: Waiting<Look, Answer>[]): Promise<void> {
@@ -51,7 +51,7 @@ export function shareReads<Look, Answer>(
     });
 }
 
-/** A read whose answer was lost is repeated before each of its looks fails and waits by itself. */
+/** Repeat a read whose answer was lost, so that its looks need not fail and retry one by one. */
 const REPEAT_AFTER_MS = [50, 250];
 
 async function repeated<T>(read: () => Promise<T>): Promise<T> {
@@ -71,7 +71,7 @@ async function answer<Look, Answer>(
 ): Promise<void> {
   const looks = together.map((one) => one.look);
   try {
-    // Whichever look came first is chance: failpoints of the read are those of no single activity.
+    // Chance decides which look came first, so the failpoints of a read belong to no single activity.
     const answers = await together[0]?.inContext(() => inActivity('sharedRead', () => repeated(() => read(looks))));
     for (const [index, one] of together.entries()) {
       one.inContext(noteCall);

@@ -12,7 +12,7 @@ import type { Connection } from '../connections.ts';
 import { onePage } from '../one-page.ts';
 import { fetchJobCandidates } from './fetch-job-candidates.ts';
 
-/** A stage of the policies is a type of these, or an id. */
+/** A stage in the policies is one of these types, or an id. */
 const types: ReadonlySet<string> = new Set(stageTypes);
 
 export interface StageMember {
@@ -25,17 +25,17 @@ export interface StageMember {
 export interface StagePage {
   members: StageMember[];
   unreadable: UnreadableItem[];
-  /** Of the whole list, where the partner says. */
+  /** Length of the whole list, if the partner states it. */
   total?: number;
 }
 
-/** Everyone in a stage (id) or in all stages of a type: of one job, or of the whole company. */
+/** Which list to read: a stage (by id) or all stages of a type, of one job or of the whole company. */
 export interface StageList {
   stage: string;
   jobId?: string;
 }
 
-/** Everyone of a job in a stage, page by page. */
+/** Lists everyone of a job in a stage, page by page. */
 export async function* listStage(
   connection: Connection,
   jobId: string,
@@ -44,7 +44,10 @@ export async function* listStage(
   for await (const page of pagesOf(connection, { stage, jobId }, { priority: 'live' })) yield readStage(page);
 }
 
-/** One page of the list, from 1; undefined behind the last. A partner that ignores the number gives the first again. */
+/**
+ * Reads one page of the list, starting at 1; undefined after the last page. A partner that ignores the page number
+ * returns the first page again.
+ */
 export async function readStagePage(
   connection: Connection,
   list: StageList,
@@ -73,17 +76,18 @@ function readStage({ items, unreadable, total }: Page<StageCandidate>): StagePag
   return { members, unreadable, ...(total === undefined ? {} : { total }) };
 }
 
-/** A rejected candidate stays in their stage (K10) and counts as hired no longer. */
+/** A rejected candidate stays in their stage (K10) but no longer counts as hired. */
 export function isRejected({ evaluationStatus }: JobCandidate): boolean {
   return String(evaluationStatus).toUpperCase() === 'REJECTED';
 }
 
 /**
- * Asks GET /candidates/list (section 4.3) for one person in these stages. `shown`: this application is in one of them,
- * provided that a probe has proven the filter. `unclear` proves nothing, and neither does `not-shown`.
+ * Asks GET /candidates/list (section 4.3) whether one person is in these stages. `shown`: this application is in one of
+ * them, provided that a probe has proven the filter. `not-shown` and `unclear` prove nothing.
  *
- * A person with two applications may match by the other one, so only somebody shown with a single one counts. `jobIds`
- * is left out on purpose: a partner that shows only the applications of these jobs would hide the second one.
+ * A person with two applications may match through the other one, so only a person shown with a single application
+ * counts. The query omits `jobIds` on purpose: a partner that then shows only these jobs' applications would hide the
+ * second one.
  */
 export async function askStageFilter(
   { partner }: Connection,
@@ -95,7 +99,7 @@ export async function askStageFilter(
   const query = { candidateEmail, stageIds: [...stageIds], includeJobApplicationDetails: true };
   const options = { priority: 'live', size: 10 } as const;
   try {
-    // The first page alone: a filter that is ignored lists everybody.
+    // Read the first page only: a partner that ignores the filter lists everybody.
     for await (const { items, unreadable } of partner.pages(contract.candidates.list, { query }, options)) {
       const [one, ...others] = items;
       if (unreadable.length > 0 || others.length > 0) return 'unclear';
@@ -110,17 +114,17 @@ export async function askStageFilter(
   }
 }
 
-/** A single object may be one of several applications (C15), so only a list of one will do. */
+/** A single object may be one of several applications (C15), so only a list of length one counts. */
 function hasOnly(applications: unknown, jobCandidateId: string): boolean {
   if (!Array.isArray(applications) || applications.length !== 1) return false;
   const { id, jobCandidateId: named = id } = applications[0] as Record<string, unknown>;
   return String(named) === jobCandidateId;
 }
 
-/** A shorter list costs a hire no more than the filter would. */
+/** If the list is shorter than a page, reading it costs no more than the filter would. */
 const PAGE = 100;
 const RENEWED_AFTER_MS = 86_400_000;
-/** So many people of each kind, should one of them have several applications or no e-mail. */
+/** How many people of each kind to try, in case one has several applications or no e-mail. */
 const MOST_EXAMPLES = 3;
 
 /** Everybody of one job in the hiring stages, as listed a moment ago. */
@@ -130,8 +134,8 @@ export interface ListedStage {
 }
 
 /**
- * Probes GET /candidates/list on this partner by people of one job: it must show somebody who is in the hiring stages,
- * and nobody who is elsewhere on that job or has left. The result is remembered for this key, a failure as well.
+ * Tests GET /candidates/list on this partner with people of one job: it must show a person who is in the hiring stages,
+ * and nobody who is elsewhere on that job or has left. The result, even a failure, is stored for this key.
  */
 export async function proveStageFilter(store: Store, connection: Connection, listed: ListedStage): Promise<void> {
   const { tenant, keyFingerprint: key } = connection;
@@ -171,7 +175,7 @@ async function fetchReadable(connection: Connection, ids: readonly string[]): Pr
   );
 }
 
-/** People who were in the hiring stages: a filter by where somebody has ever been shows them. */
+/** People who left the hiring stages: a filter that matches past stages would show them. */
 async function findLeavers(store: Store, connection: Connection, listed: ListedStage): Promise<JobCandidate[]> {
   const hires = await hiresInState(store, connection.tenant.tenant, 'left');
   const left = hires.filter((hire) => hire.job_id === listed.jobId).map((hire) => hire.job_candidate_id);
@@ -179,7 +183,10 @@ async function findLeavers(store: Store, connection: Connection, listed: ListedS
   return fetchReadable(connection, absent.slice(-MOST_EXAMPLES));
 }
 
-/** People on the same job in another stage: a filter that ignores the stage, or takes either condition, shows them. */
+/**
+ * People on the same job in another stage: a filter that ignores the stage, or combines conditions with "or", would
+ * show them.
+ */
 async function findOutsiders({ partner, tenant }: Connection, listed: ListedStage): Promise<JobCandidate[]> {
   const { listByStageType } = contract.jobCandidates;
   const stages = hiringStagesOf(tenant);
@@ -197,7 +204,9 @@ async function findOutsiders({ partner, tenant }: Connection, listed: ListedStag
   return found.slice(0, MOST_EXAMPLES);
 }
 
-/** Only of stages whose type is fixed (section 2.1): an id of any other may become another type's unnoticed. */
+/**
+ * Takes ids only of stages with a fixed type (section 2.1), because the type of any other stage may change unnoticed.
+ */
 async function readStageIds({ partner, tenant }: Connection): Promise<Record<string, number[]>> {
   const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'bulk' });
   const all = items.flatMap((pipeline) => pipeline.stages ?? []);

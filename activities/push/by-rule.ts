@@ -5,11 +5,11 @@ import { readClock } from '../../src/store/tenant-states.ts';
 import { stopAt } from '../streams/reading.ts';
 import type { PushContext } from './push-context.ts';
 
-// What streams have in common that do something for people because a rule names them.
+// Shared by streams that do something for people because a rule names them.
 
 /**
- * A rule that is new, or that many come under at once, may mean people whom nobody wanted to be meant: then nothing is
- * done until a person has looked.
+ * Stops the run if too many people are affected: a new rule, or one that suddenly matches many, may include people by
+ * mistake. A person must look first.
  * @throws ConnectorError with `code`
  */
 export async function assertFew(
@@ -22,8 +22,8 @@ export async function assertFew(
 }
 
 /**
- * Whether the partner wants credits and has none, as a hold says; and then, whether it is time to try one, as for
- * onboarding credits.
+ * Whether a hold says that the partner has no credits; if so, whether it is time to try one request, as for onboarding
+ * credits.
  */
 export async function creditsOf(
   { deps, connection, key }: PushContext,

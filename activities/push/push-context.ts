@@ -17,13 +17,13 @@ export interface PushContext {
   connection: Connection;
   key: StreamKey;
   runId: string;
-  /** Begins at the beginning. */
+  /** Starts from the first record. */
   full: boolean;
-  /** Looks at what was hinted at alone. */
+  /** Looks only at records with hints. */
   hinted?: boolean;
 }
 
-/** What a run did with one record; `reason` where it was left out: field names, ids and codes. */
+/** What a run did with one record. `reason` says why it was left out: field names, ids and codes only. */
 export interface Verdict {
   id: string;
   kind: 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
@@ -32,14 +32,14 @@ export interface Verdict {
 
 type OwnRun = Pick<PushContext, 'key' | 'runId'>;
 
-/** Of what a run writes by itself; `mappingHash` where a mapping says what. */
+/** Origin of a run's own writes; `mappingHash` if a mapping decides the values. */
 export function originOf({ key, runId }: OwnRun, mappingHash: string | null = null): WriteOrigin {
   return { tenantId: key.tenantId, runId, by: BY_ITSELF, mappingHash };
 }
 
 /**
- * A write beside its note: intent before, outcome after. What is refused is noted as that, and thrown like any other
- * error; a write without an answer stays open.
+ * Makes a write with its stored note: intent before, outcome after. A refusal is stored as such and thrown like any
+ * other error; a write without an answer stays open.
  */
 export async function noted(
   context: OwnRun & Pick<PushContext, 'deps'>,
@@ -58,7 +58,7 @@ export async function noted(
   await settleWrites(store, batchId, 'done');
 }
 
-/** How long a request without an answer may still arrive, or not be shown yet; 0 or less once it can be looked up. */
+/** How long a request without an answer may still arrive or stay invisible; 0 or less once it can be looked up. */
 export function leftMs(
   { deps }: Pick<PushContext, 'deps'>,
   { give_up_at: until }: { give_up_at: number | null },

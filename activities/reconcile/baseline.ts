@@ -20,24 +20,24 @@ import { refreshJobsPage } from './refresh-jobs.ts';
 import { type Run, startOf } from './run.ts';
 
 /*
- * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the
- * partner or the HRIS carries references of ours, this store was lost and rebuilt: those hires are opened again and
- * finished, and the others, of whom nobody can tell whether they were work, are named in one hold. Who has left since
- * is looked for as after a restore (`lost-hires.ts`).
+ * The first reconcile of a tenant. Records everyone already hired as before go-live and starts no hire for them. If the
+ * partner or the HRIS carries references of ours, this store was lost and rebuilt: hires with a reference are opened
+ * again and finished, and one hold names the others, because nobody can tell whether they were work in progress. People
+ * who have left since are searched as after a restore (`lost-hires.ts`).
  */
 
 /** People recorded in one step. */
 const AT_ONCE = 100;
-/** An HR system over a slow line is asked about several people at a time, fewer than an activity may wait for. */
+/** Ask a slow HR system about several people at a time, but about fewer than an activity has time to wait for. */
 const LOOKS_AT_ONCE = 4;
 
-/** An enrolment that carries our reference although our store knows nothing of it. */
+/** An enrolment that carries our reference although our store does not know it. */
 export interface OwnTrace {
   period: number;
   enrolment: number;
   onboardingCandidateId: string;
   reference: string;
-  /** The onboarding came to an end, whichever. */
+  /** The onboarding has ended, in any status. */
   isOver: boolean;
 }
 
@@ -99,7 +99,7 @@ function isLater(a: OwnTrace, b: OwnTrace): boolean {
   return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
 }
 
-/** Records the next of the people who were seen. */
+/** Records the next batch of the people who were seen. */
 export async function recordHired(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
   const { store } = deps;
@@ -118,7 +118,7 @@ export async function recordHired(run: Run): Promise<boolean> {
     return [{ ...personOf(tenant, candidateId), as }];
   });
   if (!(await insertBaseline(store, tenantId, before, people))) {
-    // Another pass ended meanwhile: whoever was hired since then is no old one.
+    // Another pass finished in the meantime: people hired since then are not old hires.
     run.position = startOf('end');
     return false;
   }
@@ -130,7 +130,7 @@ export async function recordHired(run: Run): Promise<boolean> {
   return false;
 }
 
-/** The first look is alone: an activity that has called may wait longer for the permits of the next. */
+/** The first look runs alone, because an activity that has made a call may wait longer for its next permits. */
 async function ownAmong(
   { deps: { store }, connection }: Pick<Run, 'deps' | 'connection'>,
   [first, ...others]: readonly SeenPerson[],
@@ -138,7 +138,7 @@ async function ownAmong(
 ): Promise<ReadonlySet<SeenPerson>> {
   const own = new Set<SeenPerson>();
   const look = async (one: SeenPerson): Promise<void> => {
-    // Another tenant of the company takes the job, and follows whom it enrolled.
+    // Another tenant of the company takes the job and follows the people it enrolled.
     if ((await isInScope(store, connection, one.jobId)) && (await isOurs(connection, one, traces))) own.add(one);
   };
   if (first !== undefined) await look(first);
@@ -167,7 +167,7 @@ export async function hasEmployee({ hris, tenant }: Connection, candidateId: str
   return (await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(30_000))).kind !== 'none';
 }
 
-/** Opens the hire of an enrolment or employee that is ours and that the store does not know, and has it followed. */
+/** Opens a hire for an enrolment or employee that is ours but unknown to the store, and starts its workflow. */
 export async function reopen(
   { store, signalHire }: ActivityDeps,
   tenantId: string,
@@ -200,7 +200,7 @@ function newHire(tenantId: string, person: Omit<SeenPerson, 'seen'>, period: num
   return { tenantId, jobCandidateId, period, state, candidateId, jobId };
 }
 
-/** Also a reference of somebody who has left since tells that this store was rebuilt. */
+/** A reference on a person who has left since also shows that this store was rebuilt. */
 export async function askAboutOthers({ deps, tenantId, counts }: Run): Promise<boolean> {
   const { store } = deps;
   if (counts.started === 0 && !(await hasTraces(store, tenantId))) return true;
@@ -210,7 +210,7 @@ export async function askAboutOthers({ deps, tenantId, counts }: Run): Promise<b
   return true;
 }
 
-/** From here on hires start. */
+/** From now on, hires start. */
 export async function goLive({ deps, tenantId, counts }: Run): Promise<boolean> {
   await finishBaseline(deps.store, tenantId);
   deps.log.info({ tenantId, adopted: counts.started }, 'baseline complete');

@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 
-/** Without an id nobody could tell later who was hired before. */
+/** Without an id, nobody could tell later who was hired before go-live. */
 export function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableItem): ConnectorError {
   return new ConnectorError({
     code: 'BASELINE_UNREADABLE',

@@ -8,11 +8,11 @@ import type { Position, StepName } from './run.ts';
 const DAY_MS = 86_400_000;
 
 export interface ReconcileScope {
-  /** The tenant's first reconcile records the baseline. */
+  /** The tenant's first reconcile, which records the baseline. */
   isFirst: boolean;
-  /** Once a day everything is compared, whatever seems unchanged. */
+  /** Once a day everything is compared, even if nothing seems to have changed. */
   isFull: boolean;
-  /** The store was restored from a backup: what it does not know any more is looked for, too. */
+  /** The store was restored from a backup, so hires that it no longer knows are searched too. */
   isRestored: boolean;
 }
 
@@ -28,12 +28,12 @@ export function scopeOf(
   };
 }
 
-/** Jobs whose people are listed: all in a full reconcile, otherwise those whose totals moved and those hinted at. */
+/** Jobs whose people are listed: all in a full reconcile, else those with changed totals or hints. */
 export function jobsToList(jobs: readonly ListedJob[], isFull: boolean, hinted: ReadonlySet<string>): ListedJob[] {
   return jobs.filter((job) => isFull || job.totals !== job.listedTotals || hinted.has(job.jobId));
 }
 
-/** No hire yet, or one that is over and whose person had left: being in the stage now is a new period. */
+/** Whether a person in the stage starts a new period: they have no hire, or their last hire ended because they left. */
 export function startsNow(hire: Pick<HireRow, 'state'> | undefined): boolean {
   return hire === undefined || hire.state === 'left';
 }
@@ -41,19 +41,19 @@ export function startsNow(hire: Pick<HireRow, 'state'> | undefined): boolean {
 type Arriving = Pick<HireRow, 'state' | 'step' | 'employee_id'>;
 
 /**
- * With stages apart, a hire waits between them for its person to reach the one where employees are created. The webhook
- * that told of the move may be lost.
+ * If enrolling and creating have separate stages, a hire waits for its person to reach the creating stage. The webhook
+ * that reports the move may get lost.
  */
 export function waitsForCreateStage(hire: Arriving | undefined): boolean {
   return hire?.state === 'open' && hire.step === 'employ' && hire.employee_id === null;
 }
 
-/** A hire that waits for its onboarding. */
+/** Whether a hire waits for its onboarding. */
 export function waitsForOnboarding(hire: Pick<HireRow, 'employee_id' | 'onboarding_candidate_id'>): boolean {
   return hire.employee_id === null && hire.onboarding_candidate_id !== null;
 }
 
-/** Jobs of which fewer people were seen than their totals of these stages say. */
+/** Jobs that showed fewer people than their totals for these stages. */
 export function shortJobs(
   jobs: readonly Pick<JobSnapshot, 'jobId' | 'record'>[],
   seen: ReadonlyMap<string, number>,
@@ -70,17 +70,20 @@ function totalOf(record: Record<string, unknown>, stages: readonly string[]): nu
     .reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
 }
 
-/** One that was left for so long begins anew: its lists have moved on. A baseline reads the list it was in anew. */
+/**
+ * A reconcile left alone for this long starts anew, because its lists have moved on. A baseline only rereads its
+ * current list.
+ */
 const STALE_MS = 3_600_000;
-/** A baseline that was recorded meanwhile, by a worker of another version, is not gone on with. */
+/** If a worker of another version recorded the baseline meanwhile, these steps are not continued. */
 const beforeGoLive: readonly StepName[] = ['jobs', 'traces', 'people', 'record'];
 
-/** Where a reconcile that was interrupted goes on; undefined when it does not. */
+/** Where an interrupted reconcile continues; undefined if it does not. */
 export function goesOnFrom(
   { kind, position, ageMs }: { kind: ReconcileKind; position: Position; ageMs: number },
   { isFirst, isRestored }: ReconcileScope,
 ): Position | undefined {
-  // One that began before the backup would end as if nothing had been lost.
+  // A reconcile from before the backup would end as if nothing had been lost.
   if (isRestored && kind !== 'restored') return undefined;
   const isStale = ageMs > STALE_MS;
   if (kind !== 'baseline') return isFirst || isStale ? undefined : position;

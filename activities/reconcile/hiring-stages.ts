@@ -15,10 +15,10 @@ interface Reading {
 }
 
 /**
- * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes, and for
- * five seconds where an id is not among them. A burst of events shares one reading. Doubt counts as yes (a stage nobody
- * knows, a partner that cannot be asked or has not answered within two seconds): the hire reads anyway, and a relay
- * that waits for one partner would keep other tenants waiting.
+ * Tells by id whether a stage starts hires. Stages change rarely, so they are kept for ten minutes, or for five seconds
+ * if an id is missing. A burst of events shares one reading. If in doubt (an unknown stage, or a partner that cannot be
+ * asked or takes over two seconds), the answer is yes: the hire reads anyway, and a relay that waits for one partner
+ * would delay other tenants.
  */
 export function createStageLookup(connections: Connections): (tenantId: string, stageId: string) => Promise<boolean> {
   const readings = new Map<string, Reading>();
@@ -43,7 +43,7 @@ export function createStageLookup(connections: Connections): (tenantId: string, 
   };
 }
 
-/** Patience begins with the reading: behind a partner that is silent, nobody waits twice. */
+/** The two seconds start with the reading, so that nobody waits twice for a silent partner. */
 function inTime({ types, beganAt }: Reading): Promise<StageTypes | undefined> {
   return within(Math.max(0, beganAt + PATIENCE_MS - performance.now()), types);
 }

@@ -1,10 +1,10 @@
-/** When reconciles ended last, as others than the store know it: by the store's clock, ms; 0 where nobody knows. */
+/** When each tenant's last reconcile ended, known outside the store: ms by the store's clock; 0 if unknown. */
 export interface LastReconcile {
   read(tenantId: string): Promise<number>;
   note(tenantId: string, reconciledAt: number): void;
 }
 
-/** What this process did itself; for a tenant that it has not reconciled yet, what `ask` says. */
+/** Remembers this process's own reconciles; for a tenant it has not reconciled yet, calls `ask`. */
 export function rememberReconciles(ask: (tenantId: string) => Promise<number | undefined>): LastReconcile {
   const known = new Map<string, number>();
   return {

@@ -1,32 +1,31 @@
-/** How far a list is read, so that another process can go on with it. */
+/** How far a list has been read, so that another process can continue. */
 export interface ListCursor {
-  /** first: from the first page on. second: once more. again: the pages that records may have slipped to. */
+  /** first: the first pass. second: a full second pass. again: rereads pages that records may have slipped to. */
   pass: 'first' | 'second' | 'again';
-  /** The next page to be read. */
+  /** The next page to read. */
   page: number;
-  /** Records read in this pass, each page's counted. */
+  /** Records read in this pass, over all its pages. */
   read: number;
-  /** Of all records, as told by the page before. */
+  /** Total number of records, as stated by the page before. */
   total: number | null;
   /** Records may have slipped to pages before this one. */
   slippedTo: number;
 }
 
-/** Every list that a reconcile reads counts its pages from 1. */
+/** Every list that a reconcile reads numbers its pages from 1. */
 const FIRST_PAGE = 1;
 
 export function startOfList(): ListCursor {
   return { pass: 'first', page: FIRST_PAGE, read: 0, total: null, slippedTo: 0 };
 }
 
-/** What a page showed; undefined behind the last one. */
+/** What a page showed; undefined behind the last page. */
 type PageSeen = { records: number; total?: number } | undefined;
 
 /**
- * Where the reading goes on after this page; undefined when it is over. A list may move while it is read: where its
- * total falls, or is not told, records may have slipped to a page that was read before. A list that is read twice is
- * read once more as a whole, unless it was one page, which cannot shift: who is passed over by both readings must have
- * moved twice.
+ * Where the reading continues after this page; undefined when it is done. A list may change while it is read: if its
+ * total falls or is not stated, records may have slipped to a page read before. With `readTwice` the whole list is read
+ * again, unless it has only one page, which cannot shift: only a record that moved twice is missed by both readings.
  */
 export function afterPage(cursor: ListCursor, page: PageSeen, readTwice: boolean): ListCursor | undefined {
   const records = page?.records ?? 0;

@@ -12,14 +12,14 @@ import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { hasEmployee, type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';
 
-/** Job candidates that one call fetches. */
+/** Job candidates fetched per call. */
 const AT_ONCE = 100;
 
 /**
- * After a restore, or in a new store: hires that it does not know, and whose people have left the stage since. An
- * enrolment with our reference tells of them, or a workflow that Temporal still runs. Each is opened again, so that its
- * end looks in the HR system for an employee who carries our reference, and asks about them. Who is in the stage was
- * found by the lists.
+ * After a restore, or in a new store: finds hires that the store does not know and whose people have left the stage
+ * since. An enrolment with our reference, or a workflow that Temporal still runs, tells of them. Each is opened again,
+ * so that its end looks in the HR system for an employee with our reference and asks about them. The lists have already
+ * found people who are in the stage.
  */
 export async function openLost(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
@@ -58,10 +58,10 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
         continue;
       }
       const { candidateId, jobId } = shown;
-      // Another tenant of the company takes the job, and follows whom it enrolled.
+      // Another tenant of the company takes the job and follows the people it enrolled.
       if (!(await isInScope(store, connection, jobId))) continue;
       const trace = traces.get(jobCandidateId);
-      // A new store has years of them: those who left while nothing was made end without a word.
+      // A new store may have years of these: hires that ended without an employee are skipped silently.
       if (run.kind === 'baseline' && trace?.isOver === true && !(await hasEmployee(connection, candidateId))) continue;
       await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, trace);
       counts.started += 1;
@@ -69,7 +69,7 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Whom other tenants of the company hired: their enrolments carry the same references. */
+/** People hired by other tenants of the company, whose enrolments carry the same references. */
 async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly string[]): Promise<Set<string>> {
   const hired = new Set<string>();
   for (const sibling of await siblingsOf(store, tenantId))
@@ -77,7 +77,7 @@ async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly
   return hired;
 }
 
-/** One question a tenant: whoever is found later joins the one that nobody has answered yet. */
+/** A tenant has one such question: people found later are added to it while it is unanswered. */
 export async function askAboutUnshown(store: Store, tenantId: string, ids: readonly string[]): Promise<void> {
   for (;;) {
     const open = (await listHolds(store, { tenantId })).find(({ code }) => code === NOT_RESTORED);
@@ -93,7 +93,7 @@ export async function askAboutUnshown(store: Store, tenantId: string, ids: reado
 
 const NOT_RESTORED = 'HIRES_NOT_RESTORED';
 
-/** The store does not know the hire, or only an earlier one of the same application, or not its enrolment. */
+/** Whether the store lacks the hire, has only an earlier one of the same application, or lacks its enrolment. */
 function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {
   if (hire === undefined) return true;
   if (trace === undefined) return false;

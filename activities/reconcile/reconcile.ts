@@ -65,16 +65,16 @@ import {
 } from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
 
-/** Asks how the hire of somebody ends who left; seen in the stage again, they need no answer. */
+/** The hold that asks how to end the hire of a person who left; if they are back in the stage, no answer is needed. */
 const BACK = 'TOO_MANY_CANCELLATIONS' satisfies HoldCode;
 
-/** Stands for the job of a record that cannot be read and was shown by a list of the whole company. */
+/** Stands for the job of an unreadable record in a list of the whole company. */
 const UNKNOWN_JOB = 'unknown';
 
 /**
- * Reads one page of the people in hiring stages: of the whole company where that is to be compared, which costs a call
- * for each hundred people and not one for each job. A partner that refuses such a list is asked job by job, and so are
- * the jobs of which it shows fewer people than their totals say.
+ * Reads one page of the people in hiring stages. If the whole company is compared, its own list costs one call per
+ * hundred people instead of one per job. If the partner refuses that list, each job is asked; so are jobs that show
+ * fewer people than their totals.
  */
 async function listPeople(run: Run): Promise<boolean> {
   const { plan, position } = run;
@@ -96,7 +96,7 @@ async function listPeople(run: Run): Promise<boolean> {
   return false;
 }
 
-/** In the order in which they are read. */
+/** The lists in the order in which they are read. */
 function listsOf({ connection, plan }: Run): StageList[] {
   const stages = hiringStagesOf(connection.tenant);
   const jobIds = plan.isWide ? (plan.short ?? []) : plan.jobs.map(({ jobId }) => jobId);
@@ -104,7 +104,7 @@ function listsOf({ connection, plan }: Run): StageList[] {
   return [...ofCompany, ...jobIds.flatMap((jobId) => stages.map((stage) => ({ stage, jobId })))];
 }
 
-/** Once the company's lists are read. True when there are jobs to be listed apart. */
+/** Runs once the company's lists are read. Returns true if some jobs must be listed separately. */
 async function findShortJobs(run: Run): Promise<boolean> {
   const { plan, tenantId } = run;
   const { store } = run.deps;
@@ -143,18 +143,18 @@ function onJob({ jobId }: StageList): string {
   return jobId === undefined ? '' : ` on job ${jobId}`;
 }
 
-/** With a record unreadable the job is listed again next time, or its person would be missed for a day. */
+/** A job with an unreadable record is listed again next time; otherwise its person would be missed for a day. */
 function noteBroken(run: Run, jobId: string): void {
   if (run.plan.broken.includes(jobId)) return;
   run.plan = { ...run.plan, broken: [...run.plan.broken, jobId] };
   run.isPlanChanged = true;
 }
 
-/** Everyone in a hiring stage without a hire. */
+/** Signals everyone in a hiring stage without a hire. */
 async function startMissing(run: Run, { stage }: StageList, members: readonly StageMember[]): Promise<void> {
   const { deps, tenantId, counts, connection } = run;
   const present = [...new Set(members.filter((one) => !one.rejected).map((one) => one.jobCandidateId))];
-  // A stage that creates employees and enrols nobody.
+  // A stage that creates employees but enrols nobody.
   const hasArrived = !connection.tenant.policies.enrolAt.includes(stage);
   const known = await latestHires(deps.store, tenantId, present);
   const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
@@ -170,24 +170,24 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   }
 }
 
-/** Who is seen in the stage again was not away for good. */
+/** A person who is seen in the stage again was not away for good. */
 async function clearAbsence(store: Store, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
   await clearHintsUntil(store, { tenantId, stream: 'absent', until: await readClock(store) }, jobCandidateIds);
 }
 
-/** Whether this job's people are all known by now. */
+/** Whether all people of this job are known by now. */
 function isWhole({ broken }: Run['plan'], jobId: string): boolean {
   return !broken.includes(UNKNOWN_JOB) && !broken.includes(jobId);
 }
 
-/** Jobs or hires of one step. */
+/** Jobs or hires per step. */
 const AT_ONCE = 100;
-/** So many lots of people are looked for a second time in one reconcile; the rest is remembered. */
+/** Most lots of people that one reconcile reads a second time; the rest is remembered. */
 const MOST_LOTS = 2;
 
 /**
- * Hires whose person was in no list: a hint to read, no proof of anything. Where nobody follows the hire, it is
- * remembered that a second reading is due.
+ * Hints hires whose person was in no list: a reason to read them, but no proof. If nobody follows the hire, a second
+ * reading is stored as due.
  */
 async function noteAbsent(run: Run): Promise<boolean> {
   const { deps, tenantId, plan, position } = run;
@@ -214,7 +214,7 @@ async function noteAbsent(run: Run): Promise<boolean> {
   return false;
 }
 
-/** The jobs whose people are all known count as listed, with the totals from before the reading. */
+/** Marks jobs whose people are all known as listed, with the totals from before the reading. */
 async function markJobs(run: Run): Promise<boolean> {
   const { deps, tenantId, plan, position } = run;
   const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
@@ -225,7 +225,7 @@ async function markJobs(run: Run): Promise<boolean> {
   return false;
 }
 
-/** Tries the partner's filter on the longest list that was read. */
+/** Tests the partner's filter on the longest list that was read. */
 async function proveFilter({ deps, connection, tenantId }: Run): Promise<boolean> {
   const [longest] = await countSeenByJob(deps.store, tenantId);
   if (longest === undefined) return true;
@@ -236,8 +236,8 @@ async function proveFilter({ deps, connection, tenantId }: Run): Promise<boolean
 }
 
 /**
- * Hires that nobody follows and whose person is gone by a second reading too, after the tenant's grace: when they come
- * back, that is a new period. Somebody moved out and back by mistake is still who they were.
+ * Ends the period of hires that nobody follows and whose person is gone at a second reading too, after the tenant's
+ * grace: if they come back, that is a new period. A person who was moved out and back by mistake keeps their period.
  */
 async function readLeavers(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
@@ -248,7 +248,7 @@ async function readLeavers(run: Run): Promise<boolean> {
   if (due.length === 0) return true;
   const ids = due.map(({ recordId }) => recordId);
   const hires = await latestHires(deps.store, tenantId, ids);
-  // All at once: however many they are, they share one list.
+  // All at once: no matter how many, they share one list.
   const read = await Promise.all(due.map((hint) => readAgain(run, hint, hires.get(hint.recordId))));
   await clearHints(
     deps.store,
@@ -260,14 +260,14 @@ async function readLeavers(run: Run): Promise<boolean> {
   return due.length < AT_ONCE || run.position.list >= MOST_LOTS;
 }
 
-/** The hint that is settled by it. */
+/** Reads the person again and returns the hint if that settles it. */
 async function readAgain(run: Run, hint: Hint, hire: HireRow | undefined): Promise<Hint | undefined> {
   const { deps, connection, tenantId } = run;
   if (hire === undefined || !isResting(hire.state)) return hint;
   const stages = hiringStagesOf(connection.tenant);
   const presence = await readPresence(deps.store, connection, hint.recordId, stages).catch(unlessUnreadable);
   if (presence === undefined) {
-    // Their own record keeps nobody else waiting; theirs is read again next time, after the others.
+    // An unreadable record delays nobody else; it is read again next time, after the others.
     run.counts.unreadable += 1;
     await addHints(deps.store, tenantId, 'absent', [hint.recordId]);
     return undefined;
@@ -280,7 +280,7 @@ function unlessUnreadable(error: unknown): undefined {
   if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
 }
 
-/** Does the next bit of a step and notes in `run.position` what comes then. True when the step is over. */
+/** Does the next part of a step and stores in `run.position` what comes next. Returns true when the step is over. */
 type Step = (run: Run) => Promise<boolean>;
 
 const steps: Record<Exclude<StepName, 'end'>, Step> = {
@@ -300,15 +300,15 @@ const steps: Record<Exclude<StepName, 'end'>, Step> = {
   lost: openLost,
 };
 
-/** One attempt does so much. */
+/** Most parts per attempt. */
 const MOST_BITS = 100;
 const MOST_MS = 30_000;
 
 /**
- * Compares the partner with `hires` and hints what differs. Decides nothing: each hinted hire reads again. The jobs
- * list comes first and doubles as the known-good read, so that nothing starts under another company's key. What is
- * done is kept in the store page by page: an attempt goes on where the one before it was, and gives its slot back
- * with RECONCILE_GOES_ON when it has done its share.
+ * Compares the partner with `hires` and hints the differences. It decides nothing: each hinted hire reads again. The
+ * jobs list comes first and also proves that the key belongs to the right company, so that nothing starts under another
+ * company's key. The store keeps progress page by page: an attempt continues where the last one stopped, and gives its
+ * slot back with RECONCILE_GOES_ON when it has done its share.
  */
 export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }): Promise<Reconciled> {
   return guarded(deps, tenantId, async (connection) => {
@@ -344,8 +344,8 @@ async function finish(run: Run): Promise<Reconciled> {
 }
 
 /**
- * The tenant's reconcile where it was interrupted, or a new one. A store that knows only of earlier ones than the last
- * was restored from a backup.
+ * Continues the tenant's interrupted reconcile or begins a new one. If the store knows only reconciles before the last
+ * one, it was restored from a backup.
  */
 async function openRun(deps: ActivityDeps, connection: Connection): Promise<Run> {
   const { store, log } = deps;
@@ -395,7 +395,7 @@ async function begin(
   return { kind, plan: { jobs, isWide: kind !== 'changed' && jobs.length > 1, broken: [], hints }, position, counts };
 }
 
-/** Hires on their way to an employee whose job left the scope: each reads that itself, and holds. */
+/** Signals hires without an employee whose job left the scope: each hire reads that itself and opens a hold. */
 async function signalOutOfScope({ deps, connection, tenantId, counts }: Run): Promise<void> {
   if (connection.tenant.scope === undefined) return;
   const { store } = deps;

@@ -9,9 +9,9 @@ import { onePage } from '../one-page.ts';
 
 export interface ListedJob {
   jobId: string;
-  /** JSON of its totals by stage, in the list's order. */
+  /** JSON of the job's totals by stage, in the list's order. */
   totals: string;
-  /** The totals when its people were last listed. */
+  /** The totals when the job's people were last listed. */
   listedTotals: string | null;
 }
 
@@ -22,8 +22,8 @@ interface ListedJobs {
 }
 
 /**
- * Reads the whole jobs list and keeps it: a job's fields are shown nowhere else (section 4.2). Doubles as the
- * known-good read: none of the jobs known before means another company's key, and nothing is kept.
+ * Reads the whole jobs list and stores it, because a job's fields are shown nowhere else (section 4.2). Also checks the
+ * key: if none of the known jobs is there, it is another company's key, and nothing is stored.
  */
 export async function refreshJobs(store: Store, connection: Connection): Promise<ListedJobs> {
   const { tenant, partner } = connection;
@@ -33,7 +33,7 @@ export async function refreshJobs(store: Store, connection: Connection): Promise
   return keepJobs(store, tenant.tenant, known, { items, unreadable });
 }
 
-/** The jobs list's page of this number, kept; undefined behind the last. */
+/** Reads and stores one page of the jobs list; undefined behind the last page. */
 export async function refreshJobsPage(
   store: Store,
   { tenant, partner }: Connection,
@@ -58,7 +58,7 @@ type JobItem = Record<string, unknown> & {
   pipelineStage?: readonly { type: unknown; totalCandidate: unknown }[] | null | undefined;
 };
 
-/** Only rows that changed are written. */
+/** Stores the jobs, but writes only rows that changed. */
 async function keepJobs(
   store: Store,
   tenantId: string,
@@ -78,13 +78,17 @@ async function keepJobs(
     totals: JSON.stringify((job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)])),
     listedTotals: byId.get(job.id)?.listedTotals ?? null,
   }));
-  // Their people can be listed by the id alone, and are, each time: nothing tells whether somebody moved.
+  // The people of an unreadable job can be listed by its id, and are listed each time, because nothing shows whether
+  // one moved.
   for (const { id } of unreadable)
     if (id !== undefined) jobs.push({ jobId: id, totals: 'unreadable', listedTotals: null });
   return { jobs, unreadable };
 }
 
-/** Also one seen for the first time since a person confirmed the company: by those the company is known again. */
+/**
+ * Whether the job's row must be written: new, changed, or not seen since a person confirmed the company. Jobs seen
+ * after that prove the company.
+ */
 function isWritten(job: JobItem, known: JobSnapshot | undefined, confirmedAt: number): boolean {
   return known === undefined || known.seenAt <= confirmedAt || JSON.stringify(known.record) !== JSON.stringify(job);
 }

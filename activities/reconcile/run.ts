@@ -7,7 +7,7 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type ListCursor, startOfList } from './list-cursor.ts';
 
-/** What a reconcile does, one after the other; each step is done a page or some records at a time. */
+/** Steps of a reconcile, in order; each is done one page or a few records at a time. */
 const stepsOf = {
   baseline: [
     'jobs',
@@ -40,29 +40,29 @@ const stepsOf = {
 
 export type StepName = (typeof stepsOf)[ReconcileKind][number] | 'end';
 
-/** What is to be read. */
+/** What must be read. */
 export interface Plan {
-  /** Jobs whose people are listed, with their totals before anybody was. */
+  /** Jobs whose people are listed, with their totals from before the listing. */
   jobs: { jobId: string; totals: string }[];
-  /** By the lists of the whole company: the partner need not be asked job by job. */
+  /** Reads the lists of the whole company, so that the partner need not be asked job by job. */
   isWide: boolean;
-  /** Jobs of which the company's lists showed fewer people than their totals say. Found once those are read. */
+  /** Jobs for which the company's lists showed fewer people than their totals; known once those lists are read. */
   short?: string[];
-  /** Jobs with somebody whose record cannot be read; `unknown` where the job is not known either. */
+  /** Jobs with an unreadable person record; `unknown` if the job is not known either. */
   broken: string[];
   /** Hires that the restored or rebuilt store does not know and the partner does not show. */
   unshown?: string[];
-  /** Cleared when the reconcile is over. */
+  /** Hints to clear when the reconcile is over. */
   hints: Hint[];
 }
 
-/** The next thing to do. */
+/** What to do next. */
 export interface Position {
   step: StepName;
-  /** Which list, or which lot of jobs. */
+  /** Number of the list, or of the lot of jobs. */
   list: number;
   cursor: ListCursor;
-  /** The record done last, where they are done in the order of their ids. */
+  /** The last finished record, if records are processed in the order of their ids. */
   after: string;
 }
 
@@ -71,16 +71,19 @@ export interface Run {
   deps: ActivityDeps;
   connection: Connection;
   tenantId: string;
-  /** This attempt, in the store. */
+  /** Names this attempt in the store. */
   holder: string;
   kind: ReconcileKind;
   plan: Plan;
   position: Position;
   counts: ReconcileCounts;
-  /** One that reads no lists of people is short, and is kept in the store only when it must wait. */
+  /**
+   * Whether the run is in the store. A run that reads no lists of people is short, so it is stored only if it must
+   * wait.
+   */
   isSaved: boolean;
   isPlanChanged: boolean;
-  /** Ids of the page read last. */
+  /** Ids of the last page read. */
   pageBefore: string;
 }
 
@@ -97,7 +100,7 @@ export function nextStep(kind: ReconcileKind, step: StepName): StepName {
   return steps[steps.indexOf(step) + 1] ?? 'end';
 }
 
-/** Notes how far the run is. One that is not in the store yet stays out of it unless it must be kept. */
+/** Stores how far the run is. A run that is not in the store yet is added only if `mustKeep`. */
 export async function saveRun(run: Run, mustKeep = false): Promise<void> {
   const { store } = run.deps;
   const { tenantId, holder, kind, plan, position, counts } = run;
@@ -110,7 +113,7 @@ export async function saveRun(run: Run, mustKeep = false): Promise<void> {
   run.isPlanChanged = false;
 }
 
-/** A slot is given back now and then: other tenants need it, and a worker that is replaced need not wait. */
+/** Gives the slot back now and then: other tenants need it, and a worker that is replaced need not wait. */
 export function goesOn(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'RECONCILE_GOES_ON',

@@ -10,17 +10,17 @@ import { afterPage } from './list-cursor.ts';
 import type { Run } from './run.ts';
 
 const PAGE = 100;
-/** Enrolments read by their ids in one step. */
+/** Enrolments read by id in one step. */
 const AT_ONCE = 20;
-/** So long Temporal may take to list a workflow. */
+/** Temporal may take this long to list a new workflow. */
 const SETTLED_MS = 60_000;
-/** Instead of the number of a list: each enrolment is read by its id. */
+/** Stands in place of a list's number: each enrolment is read by its id. */
 const EACH = 1;
 
 /**
- * The only poll of onboarding, a page at a time. The list has everybody ever enrolled, in no order that the
- * specification names, and cannot be read from a date on; where few hires wait, the first page tells that reading
- * their enrolments one by one costs less.
+ * The only poll of onboarding, one page at a time. The list holds everybody ever enrolled, in an order that the
+ * specification does not name, and has no filter by date. If few hires wait, the first page shows that reading their
+ * enrolments one by one costs less.
  */
 export async function lookAtOnboardings(run: Run): Promise<boolean> {
   const { deps, tenantId, position, connection } = run;
@@ -68,7 +68,7 @@ async function lookAtEach(run: Run): Promise<boolean> {
   return false;
 }
 
-/** One that is gone or cannot be read says nothing of the others. */
+/** An enrolment that is gone or unreadable says nothing about the others. */
 function unlessRefused(error: unknown): undefined {
   if (!isConnectorError(error) || error.action !== 'reject') throw error;
 }
@@ -79,7 +79,7 @@ async function signalMoved({ deps, tenantId, counts }: Run, hire: HireRow, statu
   counts.hinted += 1;
 }
 
-/** Once a day every open hire is reached, and started anew where its workflow is gone. */
+/** Signals every open hire once a day, and starts its workflow again if that is gone. */
 export async function signalOpenHires(run: Run): Promise<boolean> {
   const { deps, tenantId, position, counts } = run;
   const ids = await openHiresAfter(deps.store, tenantId, { after: position.after, limit: PAGE });
@@ -94,8 +94,8 @@ export async function signalOpenHires(run: Run): Promise<boolean> {
 }
 
 /**
- * Open hires without a workflow are started anew: Temporal lost it, or the store was restored from before the hire's
- * end. Only those that did not move for a while are compared, because Temporal lists a new workflow late.
+ * Starts open hires without a workflow again: Temporal lost it, or the store was restored from before the hire's end.
+ * Compares only hires that have not moved for a while, because Temporal lists new workflows late.
  */
 export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise<boolean> {
   const { store, log } = deps;

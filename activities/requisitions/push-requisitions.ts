@@ -28,7 +28,9 @@ import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/writ
 import { keepMapping } from '../keep-mapping.ts';
 import { leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
-/** Every open requisition and its job. What was made before a kill is found again, by the store or in the list. */
+/**
+ * Handles every open requisition and its job. A job made before a crash is found again through the store or the list.
+ */
 export async function pushRequisitions(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { requisitions } = context.connection.hris;
   if (requisitions === undefined)
@@ -112,7 +114,7 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
     new Set(chunks.flatMap(({ from, to }) => body.slice(from, to).map(({ entityId }) => entityId)));
   const refusals = failed.filter(({ error }) => isConnectorError(error) && error.action === 'reject');
   const [refused, unheard] = [jobsIn(refusals), jobsIn(failed.filter((one) => !refusals.includes(one)))];
-  // A job with values in two requests is as the worse of them; of one that nobody heard of the row stays open.
+  // A job with values in two requests takes the worse outcome; if one outcome is unknown, its row stays open.
   const outcomeOf = (id: string): WriteOutcome => (unheard.has(id) ? 'open' : refused.has(id) ? 'refused' : 'done');
   for (const [outcome, some] of Map.groupBy(changes, ({ job }) => outcomeOf(job.id))) {
     const ids = some.map(({ wanted }) => wanted.id);
@@ -121,7 +123,7 @@ async function writeValues(run: RequisitionRun, changes: readonly Change[]) {
   throw first.error;
 }
 
-/** By the list as it was read after the writes: an answer alone has been wrong before. */
+/** Judges by the list read after the writes, because a successful answer has been wrong before. */
 function verdictOf(run: RequisitionRun, pushed: Pushed, after: readonly ListedJob[]): Omit<Verdict, 'id'> {
   if (pushed.kind === 'settled') return { kind: 'unchanged' };
   if (pushed.kind === 'waiting') throw new Error('a run with open questions has no verdicts');
@@ -138,7 +140,10 @@ function verdictOf(run: RequisitionRun, pushed: Pushed, after: readonly ListedJo
   return { kind: changesOf(pushed).length > 0 ? 'updated' : 'unchanged' };
 }
 
-/** Every job of the partner: there is no filter by custom field. One that cannot be read shows nothing of itself. */
+/**
+ * Reads every job of the partner, because it has no filter by custom field. An unreadable job counts as a job without
+ * values.
+ */
 async function readJobs(
   { partner }: Pick<Connection, 'partner'>,
   defined: readonly FieldDefinition[],
@@ -172,7 +177,7 @@ type Pushed =
   | { kind: 'waiting'; waitMs: number }
   | { kind: 'skipped' | 'quarantined' | 'held'; reason: string };
 
-/** Brings one open requisition to its one job: finds it, makes it, or says why not. */
+/** Finds or makes the one job of an open requisition, or says why there is none. */
 async function pushRequisition(run: RequisitionRun, requisition: Requisition): Promise<Pushed> {
   const { id } = requisition;
   const row = run.rows.get(id);
@@ -214,7 +219,7 @@ async function create(run: RequisitionRun, wanted: WantedJob, before: Requisitio
   return { kind: 'waiting', waitMs: run.deps.limits.giveUpMs + run.deps.limits.partnerLagMs };
 }
 
-/** A request without an answer: found, not found by its deadline, or not to be told. */
+/** Settles a request without an answer: its job is found, or missing after the deadline, or a person must tell. */
 async function settleSent(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
   const { jobs, settings, now } = run;
   const waitMs = leftMs(run, row, now);
@@ -228,7 +233,7 @@ async function createAgain(run: RequisitionRun, wanted: WantedJob, row: Requisit
   return create(run, wanted, { ...row, state: 'absent' });
 }
 
-/** One question of a tenant stands open at a time; the others wait their turn. */
+/** A tenant has one open question at a time; the others wait their turn. */
 async function ask({ deps, key }: RequisitionRun, row: RequisitionRow, jobIds: string[]): Promise<Pushed> {
   const { store } = deps;
   const requisitionId = row.requisition_id;
@@ -259,10 +264,13 @@ async function linkNamed(run: RequisitionRun, wanted: WantedJob, row: Requisitio
   return { kind: 'held', reason: `the hiring platform lists no job ${jobId}, which a person named` };
 }
 
-/** What became of asking for a job. unknown: it left, and no answer came. taken: somebody else is at it. */
+/** Outcome of asking for a job. unknown: the request was sent but no answer came. taken: another run handles it. */
 type Created = { kind: 'created' } | { kind: 'refused'; reason: string } | { kind: 'unknown' | 'taken' };
 
-/** Asks for a job at most once: intent, call, outcome. Whoever calls has looked for it before. */
+/**
+ * Asks for a job at most once: stores the intent, calls, stores the outcome. The caller must have looked for the job
+ * first.
+ */
 async function createJob(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Created> {
   const { deps, key, runId, connection } = run;
   const { store, limits } = deps;
@@ -302,7 +310,7 @@ function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<s
   ]);
 }
 
-/** One pass over the open requisitions, and what both sides held when it began. */
+/** One pass over the open requisitions, with what both sides held when it began. */
 interface RequisitionRun {
   deps: ActivityDeps;
   connection: Connection;
@@ -321,14 +329,14 @@ interface RequisitionRun {
 
 type RequisitionSettings = NonNullable<Tenant['requisitions']>;
 
-/** A requisition as a job: what only its creation can say, and what stays writable. */
+/** A requisition as a job: fields that only its creation can set, and values that can be changed later. */
 interface WantedJob {
   id: string;
   fields: EmployeeFields;
   values: TargetValue[];
 }
 
-/** What the partner should hold of a requisition, or why it cannot be said: field names, never a value. */
+/** What the partner should hold for a requisition, or the reason why it cannot: field names, never values. */
 function wantedJob(
   requisition: Requisition,
   mapping: Mapping,

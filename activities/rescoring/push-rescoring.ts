@@ -7,10 +7,10 @@ import { startClock, writeOnce } from '../hire/write-once.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 
 /**
- * Has the partner score the candidates of a job again, once for each time a person asked, and follows the run to its
- * end; then the new scores are read. It costs credits, and no list shows a job's criteria (section 2.2), so nothing of
- * it begins by itself. Nothing lists runs either (section 4.4): one whose answer was lost is known by the event that
- * ends it, and is not begun again.
+ * Has the partner score a job's candidates again, once per request of a person, follows the run to its end, and then
+ * has the new scores read. Nothing starts by itself, because it costs credits and no list shows a job's criteria
+ * (section 2.2). No list shows runs either (section 4.4): a run whose answer was lost is found by the event that ends
+ * it, and is not started again.
  */
 export async function pushRescoring(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, key } = context;
@@ -27,7 +27,7 @@ export async function pushRescoring(context: PushContext, beat: () => void): Pro
 
 interface Begun {
   rescoreId: string;
-  /** Candidates whom the run leaves out: 250 at most are in one, and as many as there are credits. */
+  /** Candidates that the run leaves out: it takes at most 250, and no more than there are credits. */
   left: number;
 }
 
@@ -78,7 +78,7 @@ async function readRun({ connection }: PushContext, rescoreId: string) {
   }
 }
 
-/** How long until a run that goes on is looked at again. */
+/** Time until a running rescore is looked at again. */
 const LOOK_MS = 5_000;
 
 async function follow(
@@ -89,7 +89,7 @@ async function follow(
 ): Promise<Verdict> {
   const { deps, connection, key } = context;
   const run = await readRun(context, rescoreId);
-  // What its status may be is not shown (K9): the event says the same.
+  // The specification does not show the possible statuses (K9), so the event counts as well.
   const isOver = run?.status === 'completed' || run?.status === 'failed' || told.includes(rescoreId);
   if (run !== undefined && !isOver)
     throw new ConnectorError({

@@ -21,16 +21,16 @@ import { assertFew } from '../push/by-rule.ts';
 import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
- * Brings what interviews and assessment flows came to into custom fields of the candidate, as the tenant's rules say.
- * What the partner shows already is not written, so a second pass writes nothing; what is not scored yet empties
- * nothing. No list shows one result by its id (section 4.6), so a webhook has the list of its assessment read.
+ * Writes results of interviews and assessment flows to custom fields of the candidate, by the tenant's rules. Values
+ * that the partner shows already are not written, so a second pass writes nothing; a missing score empties nothing. No
+ * call reads a result by id (section 4.6), so a webhook makes this read the whole list of its assessment.
  */
 export async function pushResults(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
   const rules = connection.tenant.results;
   if (rules === undefined) throw unconfigured(context);
   const hints = await readHints(deps.store, key.tenantId, key.stream);
-  // An event may name an interview and no assessment.
+  // An event may name an interview but no assessment.
   const isOfAny = (id: string): boolean => id === WHOLE_LIST || recordHinted(id) !== undefined;
   const isWhole = context.hinted !== true || hints.some(({ recordId }) => isOfAny(recordId));
   const named = new Set(hints.map(({ recordId }) => recordId));
@@ -53,9 +53,9 @@ export async function pushResults(context: PushContext, beat: () => void): Promi
   return [...verdicts.values()];
 }
 
-/** Records a request. */
+/** Records per request. */
 const AT_ONCE = 100;
-/** Where a run would replace more values that somebody else may have put there, a person is asked. */
+/** A person is asked if a run would replace more values than this that somebody else may have written. */
 const MOST_REPLACED = 20;
 
 type Rule = NonNullable<Tenant['results']>[number];
@@ -71,13 +71,13 @@ function unconfigured({ key }: PushContext): ConnectorError {
   });
 }
 
-// What interviews and flows came to.
+// Results of interviews and flows.
 
 interface Result {
   jobCandidateId: string;
   customFieldId: string;
   value: string | number;
-  /** Of several of one person, the latest counts. */
+  /** If a person has several results, the latest counts. */
   at: string;
 }
 
@@ -120,7 +120,7 @@ function readList({ connection: { partner } }: PushContext, of: string | number)
 
 const BULK = { priority: 'bulk' } as const;
 
-/** Whose each entry is: as it says itself, or as the invitation says whose reference it carries. */
+/** The application of each entry: named by the entry itself, or by the invitation whose reference it carries. */
 async function applicationsOf(
   { deps, key }: PushContext,
   of: string | number,
@@ -132,16 +132,16 @@ async function applicationsOf(
   return items.map((item, n) => shownId(item['jobCandidateId']) ?? rows.get(candidates[n] ?? '')?.job_candidate_id);
 }
 
-// What the partner holds of these people.
+// What the partner holds for these people.
 
 interface Person {
   candidateId: string;
   jobCandidateId: string;
-  /** Values that it does not show yet. */
+  /** Values that the partner does not show yet. */
   missing: { value: TargetValue; old: unknown }[];
 }
 
-/** Each person once, however many applications and interviews of theirs there are. */
+/** Reads each person once, no matter how many applications and interviews they have. */
 async function readPeople(context: PushContext, results: readonly Result[], verdicts: Verdicts): Promise<Person[]> {
   const { deps, connection } = context;
   const { fields } = await readDefinitions(connection);
@@ -180,7 +180,9 @@ async function readPeople(context: PushContext, results: readonly Result[], verd
   });
 }
 
-/** By field the latest result, as the field takes it; and what fits none, without the value. */
+/**
+ * The latest result for each field, encoded for the field. `wrong` describes values that do not fit, without the value.
+ */
 function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]) {
   const wanted: TargetValue[] = [];
   let wrong: string | undefined;
@@ -194,7 +196,7 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
   return { wanted, wrong };
 }
 
-/** A rule that names the wrong field would take away what stands there. */
+/** A rule that names the wrong field would replace what the field holds. */
 async function assertFewReplaced(context: PushContext, people: readonly Person[]): Promise<void> {
   const replaced = people.filter(({ missing }) => missing.some(({ old }) => old !== undefined && old !== ''));
   const message =
@@ -203,9 +205,9 @@ async function assertFewReplaced(context: PushContext, people: readonly Person[]
   await assertFew(context, { fresh: replaced.length, most: MOST_REPLACED, code: 'MASS_RESULTS', message });
 }
 
-// Writing them.
+// Writing results.
 
-/** What the partner refuses as a whole is sent for each person alone, so that one spoils nobody else's. */
+/** If the partner refuses a whole request, each person is sent alone, so that one person's values spoil no others. */
 async function write(context: PushContext, people: readonly Person[], verdicts: Verdicts): Promise<void> {
   const { deps, connection } = context;
   const named = people.map(({ candidateId, jobCandidateId }) => ({ id: jobCandidateId, candidateId }));

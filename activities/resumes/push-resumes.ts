@@ -24,10 +24,10 @@ import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { assertOurs, leftMs, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
- * Files that the customer lists become candidates of a job, once for each file and job: the intent is committed, one
- * request leaves for a job's files, its batch is noted and followed. Nothing names a batch whose answer was lost
- * (section 4.3), so each file is looked for by its address: in the batches that events name, and among the candidates
- * of the job. What is not found is sent again only when a person asks for it.
+ * Makes candidates of a job from files that the customer lists, once per file and job: commits the intent, sends one
+ * request for a job's files, and follows its batch. If the answer is lost, nothing names the batch (section 4.3), so
+ * each file is searched by its address: in the batches that events name, and among the job's candidates. A file that is
+ * not found is sent again only if a person asks for it.
  */
 export async function pushResumes(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
@@ -49,7 +49,7 @@ export async function pushResumes(context: PushContext, beat: () => void): Promi
 
 interface Run extends PushContext {
   verdicts: Map<string, Verdict>;
-  /** Until what left without an answer can be looked up. */
+  /** Time until requests without an answer can be looked up. */
   waitMs: number;
   isOutOfCredits: boolean;
   beat: () => void;
@@ -75,7 +75,7 @@ function tell({ verdicts }: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, k
 
 const AGAIN = 'once that is mended, `hirebridge sync TENANT resumes --full` sends it again';
 
-/** Why nobody was read from a file. */
+/** Why no candidate was read from a file. */
 const REASONS: Readonly<Record<string, string>> = {
   BAD_JOB: 'its job is no id of a job of the hiring platform',
   BAD_URL: 'its address is no public http or https address',
@@ -95,7 +95,7 @@ function reasonOf(code: string | null): string {
   return `${REASONS[code ?? ''] ?? `the hiring platform refused it: ${code ?? 'no reason given'}`}; ${AGAIN}`;
 }
 
-// What became of earlier requests.
+// Outcomes of earlier requests.
 
 async function followBatches(run: Run, named: ReadonlySet<string>): Promise<void> {
   const { rows, now } = await readResumes(run.deps.store, run.key.tenantId);
@@ -114,7 +114,7 @@ async function followBatches(run: Run, named: ReadonlySet<string>): Promise<void
 
 interface Batch {
   people: { id: string; resume: unknown }[];
-  /** Undefined where the partner does not say; assumed (C16). */
+  /** Undefined if the partner does not say; assumed (C16). */
   isOver: boolean | undefined;
   hasFailed: boolean;
 }
@@ -138,8 +138,8 @@ async function readBatch({ connection: { partner } }: Run, batchId: string): Pro
 }
 
 /**
- * A file whose address a candidate bears made that candidate. Whom the partner knew before keeps the address of an
- * earlier file, so that of several such files it is known only how many made somebody, not which.
+ * If a candidate carries a file's address, that file made the candidate. A candidate the partner knew before keeps the
+ * address of an earlier file, so for several such files only their number is known, not which is which.
  */
 async function settleBatch(
   run: Run,
@@ -172,7 +172,7 @@ async function settleBatch(
   await settleResumes(store, left, { state: 'refused', code: others.length === 0 ? code : 'UNCLEAR' });
 }
 
-/** A request without an answer, after its deadline. */
+/** Searches for a request without an answer, after its deadline. */
 async function findRequest(run: Run, rows: readonly ResumeRow[], batches: ReadonlySet<string>): Promise<void> {
   const { store } = run.deps;
   const urls = new Set(rows.map(({ url }) => url));
@@ -204,12 +204,12 @@ async function findRequest(run: Run, rows: readonly ResumeRow[], batches: Readon
   }
 }
 
-/** Clocks differ, and a lower bound that is too low costs a page. */
+/** Clocks differ, and a lower bound that is too early costs only a page. */
 const DAY_MS = 86_400_000;
 
 // What is to be sent.
 
-/** So many addresses a request (section 8), and of files that we serve so many bytes. */
+/** Most addresses per request (section 8), and most bytes of files that we serve. */
 const MOST = { urls: 5_000, bytes: 64_000_000, fileBytes: 10_000_000 };
 
 async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<void> {
@@ -237,7 +237,7 @@ async function sendListed(run: Run, listed: readonly ListedResume[]): Promise<vo
         for (const one of rest) tellHeld(run, { resume_id: one.listed.id, job_id: jobId });
         break;
       }
-      // While there are no credits one goes first, and nothing else until it was taken.
+      // While credits are missing, send one file and no more until it is accepted.
       const some = run.isOutOfCredits ? rest.splice(0, 1) : rest.splice(0, MOST.urls);
       const { ready, later } = await prepare(run, some);
       rest = [...later, ...rest];
@@ -257,7 +257,7 @@ interface Wanted {
   before: ResumeRow | undefined;
 }
 
-/** Those that can be sent, until their files are too much for one request; `later` are the others. */
+/** Prepares files until they are too big for one request; `later` holds the rest. */
 async function prepare(run: Run, wanted: readonly Wanted[]): Promise<{ ready: ResumeToSend[]; later: Wanted[] }> {
   const ready: ResumeToSend[] = [];
   let bytes = 0;
@@ -274,7 +274,7 @@ async function prepare(run: Run, wanted: readonly Wanted[]): Promise<{ ready: Re
   return { ready, later: [] };
 }
 
-/** Where the partner reads a file: at the customer's own address, or at one of ours that nobody can guess. */
+/** The address where the partner reads a file: the customer's own, or one of ours that nobody can guess. */
 async function place(
   { connection }: Run,
   { jobId, url, file }: ListedResume,
@@ -297,7 +297,7 @@ async function place(
   return { url: address, served: { token, content: bytes.toString('base64') } };
 }
 
-/** Undefined where it is not there, which is nobody's fault but the list's; other trouble is tried again. */
+/** Undefined if the file is missing, which only the list can correct; other errors are tried again. */
 async function readFile(
   read: (file: string, signal: AbortSignal) => Promise<Buffer>,
   file: string,
@@ -310,7 +310,10 @@ async function readFile(
   }
 }
 
-/** One request for some files of a job. What is refused as a whole is asked for in halves, until it is clear which. */
+/**
+ * Sends one request for some files of a job. A request refused as a whole is split in halves until the bad file is
+ * found.
+ */
 async function send(run: Run, jobId: string, ready: readonly ResumeToSend[]): Promise<void> {
   const { deps, key, connection } = run;
   const { store, limits } = deps;
@@ -344,7 +347,7 @@ interface Refused {
   error: ConnectorError;
 }
 
-/** Nothing of it was taken. */
+/** The partner took none of the files. */
 async function settleRefused(run: Run, jobId: string, { rows, ready, error }: Refused): Promise<void> {
   const { store } = run.deps;
   const { tenantId } = run.key;

@@ -26,10 +26,10 @@ import { assertFew, creditsOf } from '../push/by-rule.ts';
 import { leftMs, noted, originOf, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /**
- * Leads whom the tenant's rules name become candidates of a job, once for each lead and job: the partner is asked who
- * they are first, the intent is committed, one request leaves, its outcome is noted. Where no answer came, nothing is
- * sent again before the request's deadline has passed and the partner was asked whether they are in the job by now,
- * also where no rule means them any more. Whoever shows no consent is left alone.
+ * Makes the leads named by the tenant's rules candidates of a job, once per lead and job. For each lead it asks the
+ * partner who they are, commits the intent, sends one request and stores the outcome. If no answer came, nothing is
+ * sent again until the request's deadline has passed and the partner was asked whether the lead is in the job, even if
+ * no rule names the lead any more. A lead without consent is left alone.
  */
 export async function pushSourcing(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { deps, connection, key } = context;
@@ -67,20 +67,20 @@ export async function pushSourcing(context: PushContext, beat: () => void): Prom
 
 type Settings = NonNullable<Tenant['sourcing']>;
 
-/** A lead as a rule means it; e-mail and phone in the form in which they are compared. */
+/** A lead that a rule names; e-mail and phone are normalised for comparison. */
 interface Lead extends LeadOfJob {
   campaignId: string;
   firstName: string | undefined;
   lastName: string | undefined;
   email: string | undefined;
   phone: string | undefined;
-  /** As the partner shows it. */
+  /** The phone number as the partner writes it. */
   phoneShown: string | undefined;
-  /** The day of their consent, `YYYY-MM-DD`. */
+  /** The date of the lead's consent, `YYYY-MM-DD`. */
   consentOn: string | undefined;
 }
 
-/** One that is known for its request alone may be shown by no campaign. */
+/** A lead known only from an unanswered request. Its contact details are missing if no campaign shows it any more. */
 type LeftLead = LeadOfJob & Partial<Contact>;
 
 interface Planned {
@@ -93,15 +93,15 @@ interface Run extends PushContext {
   /** The database's clock. */
   now: number;
   verdicts: Map<string, Verdict>;
-  /** Until what left without an answer can be looked up. */
+  /** Time until requests without an answer can be looked up. */
   waitMs: number;
   isOutOfCredits: boolean;
 }
 
 const NO_CREDITS = 'LEAD_CREDITS';
-/** They are known to the partner, which did not take the day of their consent. */
+/** The partner knows the person but refused the date of their consent. */
 const NO_CONSENT = 'CONSENT_REFUSED';
-/** The partner answered the request and named no application. */
+/** The partner answered the request without naming an application. */
 const NO_APPLICATION = 'NO_APPLICATION';
 
 function unconfigured({ key }: PushContext): ConnectorError {
@@ -119,9 +119,9 @@ function tell({ verdicts }: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?
   verdicts.set(id, { id, kind, ...(reason === undefined ? {} : { reason }) });
 }
 
-// Whom the rules name.
+// Leads that the rules name.
 
-/** `left`: what was sent without an answer for leads whom no rule means now. */
+/** `left`: leads with an unanswered request whom no rule names any more. */
 async function readLeads({ deps, connection, key }: PushContext, { rules, country }: Settings, sent: SentLead[]) {
   const found = new Map<string, Lead>();
   const shown = new Map<string, Contact>();
@@ -153,7 +153,7 @@ async function readLeads({ deps, connection, key }: PushContext, { rules, countr
   };
 }
 
-/** One that is deleted keeps no other waiting. */
+/** A deleted campaign does not stop the others. */
 async function readCampaign({ partner }: Connection, campaignId: string) {
   try {
     const params = { campaignId: Number(campaignId) };
@@ -166,7 +166,7 @@ async function readCampaign({ partner }: Connection, campaignId: string) {
 
 type Contact = Omit<Lead, 'leadId' | 'jobId' | 'campaignId'>;
 
-/** Names of these fields are not shown in the specification (reading M1); the override fieldNames has others. */
+/** The specification does not show the names of these fields (reading M1); the override fieldNames can rename them. */
 function contactOf(item: Readonly<Record<string, unknown>>, country: string | undefined): Contact {
   const shown = (name: string): string | undefined => {
     const value = item[name];
@@ -189,12 +189,12 @@ function emailOf(text: unknown): string | undefined {
   return typeof text === 'string' && text.includes('@') ? cleanEmail(text).toLowerCase() : undefined;
 }
 
-/** In E.164; undefined for what is no number. */
+/** The number in E.164; undefined if the text is no phone number. */
 function phoneOf(text: unknown, country: string | undefined): string | undefined {
   return typeof text === 'string' ? readText('phone', text, { country }) : undefined;
 }
 
-/** What is to be done for a lead; nothing where that is known. */
+/** Plans a request for a lead, or reports why none is needed. */
 function plan(run: Run, lead: Lead, before: SourcedLeadRow | undefined): Planned[] {
   const isRefused = before?.state === 'refused' || before?.code === NO_CONSENT;
   if (before?.state === 'done' && !isRefused) tell(run, lead, 'unchanged');
@@ -212,7 +212,7 @@ function waitFor(run: Run, ms: number): void {
 
 const WITHOUT_CONSENT = 'the campaign shows no consent of theirs';
 
-/** Why somebody does not become a candidate until a person asks for it again. */
+/** Why a lead does not become a candidate until a person asks again. */
 const REASONS: Readonly<Record<string, string>> = {
   NO_EMAIL: 'they have no e-mail address, and no candidate has their phone number',
   PHONE_OF_ANOTHER: 'a candidate with their phone number has another e-mail address, and may be the same person',
@@ -226,11 +226,11 @@ function tellRefused(run: Run, lead: LeadOfJob, code: string | null): void {
   tell(run, lead, 'quarantined', reason);
 }
 
-// Taking one.
+// Taking one lead.
 
 async function take(run: Run, planned: Planned): Promise<void> {
   const { lead, before } = planned;
-  // What is found out from here on is why the request is right, however long the others took.
+  // The guard measures the age of this lead's reading only, not the time spent on leads before it.
   const sinceRead = startClock();
   const { person, refusal } = await knownOf(run, planned);
   if (refusal !== undefined) {
@@ -242,13 +242,13 @@ async function take(run: Run, planned: Planned): Promise<void> {
   await add(run, planned, person, sinceRead);
 }
 
-/** What became of the request before this one. */
+/** Settles the request that an earlier run sent for this lead. */
 async function concludeRequest({ deps }: Run, before: SourcedLeadRow | undefined, person: Person | undefined) {
   if (before?.state !== 'sent' || before.write_id === null) return;
   await settleWrites(deps.store, before.write_id, person?.jobCandidateId === undefined ? 'absent' : 'done');
 }
 
-/** Who they are at the partner, and why nothing is to be sent for them. */
+/** Finds out who the lead is at the partner, or why nothing may be sent for them. */
 async function knownOf(run: Run, { lead, before }: Planned): Promise<{ person?: Person; refusal?: string }> {
   const known = await findPerson(run, lead);
   const person = known === 'other' ? undefined : known;
@@ -259,11 +259,12 @@ async function knownOf(run: Run, { lead, before }: Planned): Promise<{ person?: 
   if (before?.state === 'sent' && before.code === NO_APPLICATION) return { refusal: NO_APPLICATION };
   if (known === 'other') return { refusal: 'PHONE_OF_ANOTHER' };
   if (person === undefined) return lead.email === undefined ? { refusal: 'NO_EMAIL' } : {};
-  // Consent first: whoever is in the job has brought it along, whatever breaks in between. It holds without a job, too.
+  // Write the consent first, so that nobody is in the job without it if this run crashes. It is valid without a job
+  // too.
   return (await carryConsent(run, lead, person.id)) ? { person } : { refusal: NO_CONSENT };
 }
 
-/** Nothing is to be sent for them now; what was sent before without an answer is looked up all the same. */
+/** Looks up the unanswered request of a lead for whom nothing is to be sent now. */
 async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefined): Promise<void> {
   if (before?.state !== 'sent') return;
   const { email, phone } = lead;
@@ -282,11 +283,14 @@ async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefin
 interface Person {
   id: string;
   email: string;
-  /** Their application in the rule's job. */
+  /** The person's application in the rule's job. */
   jobCandidateId?: string;
 }
 
-/** By e-mail, else by phone; `other` where it may be them under another e-mail address. */
+/**
+ * Finds the person by e-mail, else by phone. `other`: a candidate with this phone has another e-mail, so it may be
+ * them.
+ */
 async function findPerson(
   run: Run,
   { jobId, email, phone, phoneShown }: LeftLead,
@@ -303,7 +307,7 @@ async function findPerson(
     const jobCandidateId = own === undefined ? {} : { jobCandidateId: String(own['id'] ?? own['jobCandidateId']) };
     return { id: String(item.id), email: String(item.email ?? ''), ...jobCandidateId };
   };
-  // How the partner compares is not shown, so that each hit is compared here, too.
+  // The specification does not say how the partner compares, so each hit is compared here as well.
   const byEmail = email === undefined ? [] : await search({ candidateEmail: email });
   const same = byEmail.find((item) => emailOf(item.email) === email);
   if (same !== undefined) return personOf(same);
@@ -317,7 +321,7 @@ async function findPerson(
   return email === undefined && others.length === 0 && one.email !== '' ? one : 'other';
 }
 
-/** As a lead, too: they may be erased while others are taken. */
+/** Also checks the lead's id, because somebody may erase the lead while this run works on others. */
 async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Person | undefined): Promise<boolean> {
   const ids: PersonId[] = [{ kind: 'lead', id: leadId }];
   if (person !== undefined) ids.push({ kind: 'candidate', id: person.id });
@@ -326,7 +330,10 @@ async function wasErased({ deps, key }: Run, { leadId }: LeadOfJob, person: Pers
   return ids.some(isErased);
 }
 
-/** Where they gave none before: what stands there may be newer. False where the partner refuses it. */
+/**
+ * Writes the date of consent unless the candidate shows one, which may be newer. Returns false if the partner refuses
+ * it.
+ */
 async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidateId: string): Promise<boolean> {
   if (consentOn === undefined) return true;
   const { deps, key, connection, settings } = run;
@@ -351,7 +358,7 @@ async function carryConsent(run: Run, { leadId, consentOn }: LeftLead, candidate
   }
 }
 
-/** They are in the job: by a request of ours, or before we asked. */
+/** Stores that the person is in the job, through our request or from before. */
 async function noteThere(
   run: Run,
   { lead, before }: { lead: LeftLead; before: SourcedLeadRow | undefined },
@@ -393,7 +400,7 @@ async function add(run: Run, planned: Planned, person: Person | undefined, since
   if (run.isOutOfCredits) await closeTenantHolds(store, key.tenantId, NO_CREDITS);
   run.isOutOfCredits = false;
   const { data } = answered;
-  // Somebody made them between our look and this request: what was sent beside the e-mail was left out.
+  // Somebody made the candidate between our look-up and this request, so the partner ignored all but the e-mail.
   const isRaced = person === undefined && data.isExisting === true;
   const jobCandidateId = data.jobCandidateId ?? (await shownInJob(run, lead));
   if (jobCandidateId === undefined) {
@@ -420,7 +427,7 @@ interface Sending {
   guard: SendGuard;
 }
 
-/** Undefined where they are not in the job, or nobody knows. */
+/** Returns undefined if the partner refused the lead or if the outcome is unknown. */
 async function send(run: Run, { body, guard, ...about }: Sending) {
   try {
     const { signal, beforeSend } = guard;
@@ -433,7 +440,7 @@ async function send(run: Run, { body, guard, ...about }: Sending) {
   }
 }
 
-/** Whoever is known is named by their e-mail alone; nothing of theirs is changed. */
+/** A person the partner already knows is named by e-mail only, so that none of their data changes. */
 function bodyOf({ settings }: Run, lead: Lead, person: Person | undefined) {
   const jobId = Number(lead.jobId);
   if (person !== undefined) return { email: person.email, jobId };

@@ -10,30 +10,30 @@ import { guarded } from '../guarded.ts';
 
 export type Beat = (details: unknown) => void;
 
-/** The run that an activity has a part in. */
+/** The run that an activity is part of. */
 interface RunKey {
   tenantId: string;
   stream: StreamName;
   runId: string;
-  /** It has its row in the store: finding another's there means that it was taken over. */
+  /** The run has its row in the store: if the row there is another run's, that run took over. */
   begun: boolean;
 }
 
-/** What the kinds of streams do differently. */
+/** What differs between kinds of streams. */
 interface RunPart<Step> {
-  /** How the run begins where it is new. */
+  /** How a new run begins. */
   begins(connection: Connection, state: StreamState | undefined): Promise<Omit<NewRun, 'runId'>>;
   work(connection: Connection, run: StreamRow): Promise<Step>;
   stepOf(run: StreamRow): Step;
-  /** Why the run is refused, where that is more than the error says. */
+  /** The reason for refusing the run, if it says more than the error. */
   refuses?(error: ConnectorError, state: StreamState | undefined): Promise<{ code: string; message: string }>;
 }
 
 type EarlyStep = { state: 'refused'; code: string } | { state: 'busy' | 'superseded' };
 
 /**
- * One activity's part of a run, whatever the stream's kind. A cause that only a person can remove ends the run, and
- * the schedule begins the next.
+ * Does one activity's part of a run, for any kind of stream. A cause that only a person can remove ends the run; the
+ * schedule starts the next one.
  */
 export function inRun<Step>(
   deps: ActivityDeps,
@@ -48,7 +48,7 @@ export function inRun<Step>(
     const run = await beginRun(deps.store, key, { runId, ...(await part.begins(connection, state)) });
     if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return part.stepOf(run);
-    // Before anything is read: what may not be written need not be fetched.
+    // Check before reading: data that may not be written need not be fetched.
     if (!isLookup(stream)) await assertMayWrite(deps.store, tenantId);
     try {
       return await part.work(connection, run);
@@ -63,7 +63,7 @@ export function inRun<Step>(
   });
 }
 
-/** A stream that is paused or held as a whole, whatever its kind, does nothing until a person resumes it. */
+/** A stream that is paused, or held as a whole, does nothing until a person resumes it. */
 function stopOf(state: StreamState | undefined): { state: 'refused'; code: string } | undefined {
   const code = heldCodes(state).find((one) => !isOfPart(one)) ?? (state?.paused_at ? 'STREAM_PAUSED' : undefined);
   return code === undefined ? undefined : { state: 'refused', code };

@@ -32,8 +32,8 @@ import { commit, landWithinLimits, NO_PAGE, openReading, type Reading } from './
 import { type Fetched, keepSettled, landPages, removeGone, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**
- * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
- * after a page is written, so a repeat writes nothing twice: the page's hashes are there by then.
+ * One activity of a run: reads what the run's mode asks for and lands it, from the stored cursor on. The cursor moves
+ * after a page is written, so a repeat finds the page's hashes in the store and writes nothing twice.
  */
 export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () => undefined): Promise<StreamStep> {
   const { tenantId, stream, rewrite = false } = input;
@@ -98,7 +98,7 @@ async function readSome(
   return commit(reading, { next: page, records: 0, total, counts, state: quarantined > 0 ? 'partial' : 'done' });
 }
 
-/** A stream that was read before and now may not be read waits for a person. */
+/** A stream that was read before and may not be read any more waits for a person. */
 async function refusalOf(
   { store }: ActivityDeps,
   key: Reading['key'],
@@ -120,15 +120,18 @@ function permissionLost({ tenantId, stream }: Reading['key'], { code, message }:
 }
 
 /**
- * One activity reads for so long: few events of history, and a deploy need not wait. Not so many pages: each end
- * empties the row of pages asked for ahead, and filling it again costs a round trip.
+ * How long one activity reads: short enough that a deploy need not wait, long enough to keep the history small. The
+ * limit is not a number of pages, because each end drops the pages requested ahead, and filling them again costs a
+ * round trip.
  */
 const BATCH_MS = 30_000;
-/** So often a batch reads again what may have slipped; a list that moves on is left to the next run. */
+/**
+ * How often a batch rereads pages that records may have slipped to; a list that keeps moving is left to the next run.
+ */
 const MOST_REREADS = 5;
-/** So many pages that have come are settled as one, in the statements of one. */
+/** Most fetched pages that are settled together, with the statements of one page. */
 const TOGETHER = 4;
-/** Records from which on a pass is long, and is given room for its garbage: most tenants at rest have fewer. */
+/** A pass over more records is long and gets room for its garbage; most tenants at rest have fewer. */
 const LONG_PASS = 2_000;
 
 /** Reads and lands some pages from the run's cursor on. */
@@ -160,7 +163,7 @@ async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'
     const ended = await readInto(reading, isWanted, beat);
     if (ended === 'superseded') return 'superseded';
     if (ended === 'over') break;
-    // From here on in order: no answer is older than the one before it.
+    // From here on, one page at a time, so that no answer is older than the one before it.
     reading.ahead = 1;
     if (!(await readAgain(reading, ended.pages))) return 'superseded';
   }
@@ -168,7 +171,7 @@ async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'
   return performance.now() < end ? 'next' : 'over';
 }
 
-/** Settles pages until none is wanted, or until records may have slipped to so many pages before. */
+/** Settles pages until no more are wanted, or until records may have slipped to `pages` earlier pages. */
 async function readInto(
   reading: Reading,
   isWanted: (page: number) => boolean,
@@ -192,7 +195,7 @@ async function readInto(
   return 'over';
 }
 
-/** Where an entry of the list may be several records, only a page that was read tells whether it is the last. */
+/** If an entry of the list may become several records, only a page that was read tells whether it is the last. */
 function joinable({ run, stream }: Reading, pages: readonly Fetched[]): number {
   if (stream.toRecords !== undefined) return 1;
   return countJoinable(
@@ -207,13 +210,13 @@ async function fetchPage(reading: Reading, page: number): Promise<Fetched> {
   return { read, page: await readRawPage(reading.connection.partner, reading.stream, page, reading.run.segment) };
 }
 
-/** Over how many pages before this one records may have slipped. */
+/** How many pages before this one records may have slipped to. */
 async function slippedOver(reading: Reading, page: RawPage | undefined): Promise<number> {
   const { run } = reading;
   const before = run.page - firstPageOf(reading.stream);
   if (page !== undefined) return Math.min(before, Math.ceil(fallAt(run, page) / PAGE_SIZE));
   if (run.total === null || run.seen - run.seen_before >= run.total) return 0;
-  // Nothing here although the total promised more: it is too high, unless it has fallen meanwhile.
+  // The page is empty although the total promised more: the total is too high, unless it fell in the meantime.
   for (let back = 1; back <= before; back += 1) {
     const { page: last } = await fetchPage(reading, run.page - back);
     if (last !== undefined) return Math.min(before, Math.max(back - 1, Math.ceil(fallAt(run, last) / PAGE_SIZE)));
@@ -221,7 +224,7 @@ async function slippedOver(reading: Reading, page: RawPage | undefined): Promise
   return 0;
 }
 
-/** Lands what has come to the pages before. The cursor stays, and so does the place in the list that it counts. */
+/** Lands records that moved to the pages before. The cursor and the list position that it counts stay. */
 async function readAgain(reading: Reading, pages: number): Promise<boolean> {
   reading.rereads += 1;
   reading.before = undefined;
@@ -241,7 +244,7 @@ async function readAgain(reading: Reading, pages: number): Promise<boolean> {
   return true;
 }
 
-/** Lands a single record. Where the partner reads none by its id, its list is searched. */
+/** Lands a single record. Searches the list if the partner has no call by id. */
 async function readOne(reading: Reading, id: string): Promise<boolean> {
   if (reading.stream.fetch !== undefined) return landByIds(reading, [id]);
   const found = await findInList(reading, id);
@@ -264,11 +267,11 @@ async function findInList({ connection, stream }: Reading, id: string): Promise<
   return undefined;
 }
 
-/** Ids a call, the most that section 4.3 allows. */
+/** Most ids per call (section 4.3). */
 const BATCH = 100;
 const HRIS_MS = 30_000;
 
-/** Reads by their ids all records that are hinted at; `more` are left to the next activity of the run. */
+/** Reads all records with hints by their ids. `more`: the rest is left to the run's next activity. */
 async function drainHints(reading: Reading, beat: Beat): Promise<'over' | 'superseded' | 'more'> {
   const end = performance.now() + BATCH_MS;
   for (;;) {
@@ -279,7 +282,7 @@ async function drainHints(reading: Reading, beat: Beat): Promise<'over' | 'super
   }
 }
 
-/** The same in the course of a long pass, a whole call at a time. */
+/** The same during a long pass, once a whole call's worth of hints is waiting. */
 async function drainBetweenPages(reading: Reading, beat: Beat): Promise<boolean> {
   if (!followsHints(reading.stream)) return true;
   const hints = await nextHints(reading);
@@ -293,11 +296,11 @@ async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
 
 interface Drain {
   beat: Beat;
-  /** When no further part of a list is begun. */
+  /** After this time, no further part of a list is begun. */
   end: number;
 }
 
-/** Hints are cleared once their records have landed, those of parts one by one. */
+/** Lands records with hints, then clears their hints; parts of a list are cleared one by one. */
 async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain): Promise<boolean> {
   const { deps, key } = reading;
   const ids = hints.map(({ recordId }) => recordId);
@@ -320,7 +323,7 @@ async function landHinted(reading: Reading, hints: readonly Hint[], drain: Drain
   return sought.length === 0 || seekRecords(reading, parent, sought, drain);
 }
 
-/** By hint, the part that a record stood in when it landed: the row says so. */
+/** For each hint, the part of the list that the record was in when it landed, according to its row. */
 async function partsOf(
   { destination: { landing }, key }: Reading,
   param: string,
@@ -340,8 +343,8 @@ function isNamed(value: unknown): boolean {
 }
 
 /**
- * Records that never landed: parts are read one after the other until all of them were shown, those first that our own
- * rules invite to. One that no part shows is not there yet: an event tells of it again, or the next whole pass does.
+ * Searches for records that never landed: reads the parts, those that our own rules invite to first, until all were
+ * found. A record in no part does not exist yet: another event reports it, or the next whole pass finds it.
  */
 async function seekRecords(
   reading: Reading,
@@ -367,7 +370,7 @@ async function seekRecords(
     for (const [id] of shown) left.delete(id);
     if (left.size === 0) return true;
     if (performance.now() < end) continue;
-    // A pass over the whole list goes on where it was; this search would begin again.
+    // A pass over the whole list can continue where it stopped; this search would start again.
     await addHints(deps.store, key.tenantId, key.stream, [WHOLE_LIST]);
     break;
   }
@@ -375,7 +378,7 @@ async function seekRecords(
   return true;
 }
 
-/** Lands the whole of one part of the list, named by the record whose list it is. */
+/** Lands one whole part of the list, named by the record that the part belongs to. */
 async function landPart(reading: Reading, part: Record<string, unknown>, beat: Beat): Promise<boolean> {
   const stream = { ...reading.stream, segments: [part] };
   let before: string | undefined;
@@ -398,7 +401,7 @@ async function landPart(reading: Reading, part: Record<string, unknown>, beat: B
   }
 }
 
-/** `gone`: records that an event says were deleted; a read that lacks them too confirms it. */
+/** Lands records by id. `gone`: an event says that they were deleted; a read without them confirms it. */
 async function landByIds(
   reading: Reading,
   ids: readonly string[],
@@ -420,7 +423,7 @@ async function landByIds(
   return commitBeside(reading, landed, { records, skipped: absent.length });
 }
 
-/** Commits what landed beside the list: where its own pass stands, and its count of records, stay as they are. */
+/** Commits records landed outside the pass over the list; the pass keeps its position and its record count. */
 async function commitBeside(
   reading: Reading,
   landed: LandedPage,
@@ -434,7 +437,7 @@ async function commitBeside(
   return commit(reading, { next, records, total, counts, state: 'running', segment });
 }
 
-/** What stands in the rows, where something of it comes from the list alone. */
+/** Reads the current rows if some of their fields come only from the list. */
 async function readStanding(
   { destination: { landing, mapping }, key }: Reading,
   ids: readonly string[],
@@ -458,7 +461,7 @@ async function noteAbsent(
   await removeGone(reading, believed);
 }
 
-/** Returns how many records are newly in it. */
+/** Updates the quarantine. Returns how many records are new in it. */
 async function quarantineByIds(reading: Reading, { rows, quarantined }: LandedPage): Promise<number> {
   const { deps, key, quarantine, run } = reading;
   const good = new Set(rows.map(({ id }) => id));
@@ -477,19 +480,19 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat?: Beat): 
   return pullPages(deps, { tenantId, stream, runId, begun, mode: 'full', rewrite: full }, beat);
 }
 
-/** How a stream finds what changed, and when it was last read whole; times are ms on the database's clock. */
+/** How a stream finds changes, and when it was last read as a whole; times are ms on the database's clock. */
 interface Freshness {
   now: number;
   wholeAt: number | null;
-  /** How often it runs by itself. */
+  /** How often the stream runs by itself. */
   every: number | undefined;
   /** The whole list is read again within this time. */
   wholeWithin: number;
-  /** Hints can be followed by reading records by their ids. */
+  /** Whether hints can be followed by reading records by id. */
   hasHints: boolean;
 }
 
-/** Whether a run should read the whole list: so early that the pass ends before the stated age. */
+/** Whether a run should read the whole list: early enough that the pass ends before `wholeWithin` is over. */
 export function isWholeDue({ now, wholeAt, every = 0, wholeWithin, hasHints }: Freshness): boolean {
   if (wholeAt === null || !hasHints) return true;
   return now - wholeAt >= wholeWithin - Math.min(2 * every, wholeWithin / 4);

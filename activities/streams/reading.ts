@@ -46,33 +46,33 @@ export interface Reading {
   key: StreamKey & { stream: PullName };
   stream: PullStream;
   destination: Destination;
-  /** Undefined where every record has to be read. */
+  /** Undefined if every record must be read. */
   recognition: Recognition | undefined;
-  /** The run as the store has it. */
+  /** The run as stored. */
   run: StreamRow;
-  /** What stands beyond the run, as of its begin. */
+  /** The stream's stored state when this part began. */
   state: StreamState | undefined;
-  /** Of the pages landed so far. */
+  /** Counts of the pages landed so far. */
   tally: Tally;
   quarantine: QuarantineRow[];
   /** Ids of the page before. */
   before: string | undefined;
   /** Pages fetched at the same time. */
   ahead: number;
-  /** Each is settled by itself. */
+  /** Whether each page is settled alone. */
   isSingly: boolean;
   rereads: number;
-  /** Reads so far: tells which of two observations is the newer. */
+  /** Number of reads so far; tells which of two observations is newer. */
   reads: number;
-  /** Records read by their ids, and by which read. */
+  /** Records read by id, with the number of the read. */
   readById: Map<string, number>;
   beat: Beat;
 }
 
-/** Where the quarantine notes records that were read by their ids. */
+/** Page number in the quarantine for records that were read by id. */
 export const NO_PAGE = -1;
 
-/** Pages under way at once; a killed worker fetches at most so many and the one being written again. */
+/** Pages fetched ahead; a worker that is killed loses at most these and the page being written. */
 const AHEAD = 8;
 
 /** @throws ConnectorError NO_LANDING */
@@ -97,7 +97,7 @@ export async function openReading(
     key,
     stream: parts === undefined ? pullStreams[stream] : { ...pullStreams[stream], segments: parts.segments },
     destination,
-    // A table is small, and one of its records may stand within another. A list of applications shows no consent.
+    // A table is small, and one of its records may be inside another. A list of applications shows no consent.
     recognition:
       isLookup(stream) || stream === 'consents'
         ? undefined
@@ -120,7 +120,7 @@ function namesOf({ overrides }: Connection, stream: PullName): Record<string, st
   return overrides.fieldNames[pullStreams[stream].list.id] ?? {};
 }
 
-/** The parts stay the same throughout a run, whoever goes on with it: its cursor counts them. */
+/** The parts stay the same during a run, no matter which process continues it, because its cursor counts them. */
 async function partsOfRun(
   { store }: ActivityDeps,
   { partner }: Connection,
@@ -145,12 +145,12 @@ async function openLanding(deps: ActivityDeps, connection: Connection, { tenantI
   return { landing, mapping: await withTables(store, tenantId, fitted) };
 }
 
-/** Whether every row changes for a reason that is known: the mapping is another, or a person asked for it. */
+/** Whether there is a known reason for every row to change: another mapping, or a person's request. */
 function isExpectedToChange({ run, state, destination }: Reading): boolean {
   return run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash;
 }
 
-/** Moves the run on by what was landed. False when another run took over. */
+/** Advances the run by what was landed. Returns false if another run took over. */
 export async function commit(reading: Reading, page: CommittedPage): Promise<boolean> {
   const { deps, key, run, tally } = reading;
   const committed = { ...page, seenSoFar: run.seen, tally: JSON.stringify(tally) };
@@ -163,8 +163,8 @@ export async function commit(reading: Reading, page: CommittedPage): Promise<boo
 }
 
 /**
- * An attempt whose heartbeat came too late goes on beside the next one. Counted by both, the list would end before its
- * last pages.
+ * An attempt whose heartbeat came too late runs on beside the next attempt. If both counted pages, the list would end
+ * before its last pages.
  */
 function attemptedTwice({ key }: Reading): ConnectorError {
   return new ConnectorError({
@@ -174,17 +174,20 @@ function attemptedTwice({ key }: Reading): ConnectorError {
   });
 }
 
-/** Another run may have taken over while this process stood still: then what it read is older than what is there. */
+/**
+ * Another run may have taken over while this process stood still; what this one read is then older than the stored
+ * data.
+ */
 export async function isStillOurs({ deps, key, run }: Reading): Promise<boolean> {
   return (await readStream(deps.store, key))?.run_id === run.run_id;
 }
 
-/** Pages landed as one would change too much; one by one, those before the one that does are written. */
+/** Several pages together would change too much; landed one by one, the pages before the offending one are written. */
 export const TOO_MUCH_AS_ONE = 'TOO_MUCH_AS_ONE';
 
 /**
- * Lands one page unless the run would change too much with it; then nothing of the page is written.
- * @throws ConnectorError TOO_MUCH_AS_ONE where it is several pages
+ * Lands one page unless the run would then change too much; in that case nothing of the page is written.
+ * @throws ConnectorError TOO_MUCH_AS_ONE if it is several pages
  */
 export async function landWithinLimits(reading: Reading, page: RecordPage | undefined, pages = 1): Promise<LandedPage> {
   if (page === undefined) return NOTHING_LANDED;
@@ -221,8 +224,8 @@ interface Limited {
 }
 
 /**
- * Holds the stream until a person resumes it, unless a person allowed just this. `lifts` is what they allow then, where
- * that is less than all that the code means; what it names is held then, beside what is held already.
+ * Holds the stream until a person resumes it, unless a person allowed exactly this. `lifts` names what they then allow,
+ * if that is less than everything the code means; it is held besides anything held already.
  * @throws ConnectorError with the limit's code
  */
 export async function stopAt(
@@ -236,7 +239,7 @@ export async function stopAt(
   const part = ' Nothing more of it is written until a person has looked; the rest goes on.';
   const allow = ` If it is right, allow it for the next pass: hirebridge resume ${key.tenantId} ${key.stream}`;
   const end = `${isOfPart(lifts) ? part : whole}${allow}`;
-  // Parts that are held already stay so.
+  // Parts that are held already stay held.
   const before = (state?.held_message ?? '').replace(end, ' ');
   const told = `${before}${message}${end}`;
   await holdStream(deps.store, key, { code: [...heldCodes(state), lifts].join(' '), message: told });

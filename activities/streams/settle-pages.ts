@@ -43,30 +43,30 @@ import { erasedRecords } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
 
-/** Pages of one part of a list are numbered from here in what is kept for the whole. */
+/** Pages of one part of a list are numbered from a multiple of this in what is stored for the whole list. */
 const PAGES_A_SEGMENT = 1_000_000;
-/** The same where there may be a part for each of many records; the number has to fit into 31 bits. */
+/** The same for lists with one part per record of many; the number must fit into 31 bits. */
 const PAGES_A_PARENT = 10_000;
 
-/** A page, and by which of the run's reads it was asked for. */
+/** A page, and the number of the run's read that asked for it. */
 export interface Fetched {
   page: RawPage | undefined;
   read: number;
 }
 
-/** A page whose rows stand, and what was left out of it. */
+/** A page whose rows are written, and what was left out of it. */
 interface Settled {
   page: OpenedPage | undefined;
   landed: LandedPage;
 }
 
-/** Several pages are landed in the time that the HR system has for one. */
+/** Errors that may mean that several pages took longer than the HR system's time for one. */
 const TOO_SLOW_AS_ONE = ['HRIS_BUSY', 'LANDING_BUSY', 'STOPPED'];
 
 /**
- * Lands pages that follow one another and moves the cursor past them. False when another run took over. Where they
- * would change too much they are landed one by one, so that the same page stops a run whatever came with it; and so are
- * all from now on where the HR system was too slow for several.
+ * Lands consecutive pages and moves the cursor past them. Returns false if another run took over. If the pages together
+ * would change too much, they are landed one by one, so that always the same page stops a run. If the HR system was too
+ * slow for several pages, all later ones are landed one by one too.
  */
 export async function settlePages(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
   if (reading.isSingly) return settleSingly(reading, pages);
@@ -74,7 +74,7 @@ export async function settlePages(reading: Reading, pages: readonly Fetched[]): 
   try {
     return await settleAsOne(reading, pages);
   } catch (error) {
-    // With another tally they have landed, and what failed was not too large.
+    // If the tally changed, the pages have landed, and the failure was not their size.
     const isTooSlow = TOO_SLOW_AS_ONE.some((code) => isConnectorError(error, code)) && reading.tally === tally;
     if (pages.length === 1 || !(isTooSlow || isConnectorError(error, TOO_MUCH_AS_ONE))) throw error;
     reading.isSingly = isTooSlow;
@@ -104,7 +104,7 @@ async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise
   return commit(reading, { ...committed, next, counts: { ...committed.counts, skipped } });
 }
 
-/** A list that held records and now begins with none stops the run. */
+/** Stops the run if a list that held records is empty now. */
 async function assertFilled(reading: Reading, page: RawPage | undefined): Promise<void> {
   const { run, stream, state } = reading;
   const isBegin = run.seen === run.seen_before && run.segment === 0 && stream.segments === undefined;
@@ -132,7 +132,7 @@ function count(pages: readonly (RecordPage | undefined)[]): number {
   return pages.reduce((sum, page) => sum + (page === undefined ? 0 : readableIds(page).length), 0);
 }
 
-/** Who was read by id since this page was asked for is newer than what the page shows. */
+/** Drops records that were read by id after this page was asked for, because those are newer. */
 function newestOf(reading: Reading, page: OpenedPage, read: number): OpenedPage {
   const ids = readableIds(page).toSorted().join(' ');
   assertMoved(reading.stream, page.page, ids, reading.before);
@@ -143,7 +143,7 @@ function newestOf(reading: Reading, page: OpenedPage, read: number): OpenedPage 
   return { ...page, items, unchanged };
 }
 
-/** Keeps what stands on these pages; with `again` those who were on them when they were read before as well. */
+/** Stores what is on these pages; with `again`, keeps the ids of the earlier reading as well. */
 export async function keepSettled(
   reading: Reading,
   settled: readonly Settled[],
@@ -160,11 +160,11 @@ export async function keepSettled(
   await keepOpened(reading, pages);
 }
 
-/** The list, or this part of it, ends before this page. */
+/** Drops stored pages from this page on, because the list, or this part of it, ends before it. */
 async function dropBehind({ deps, key, run, stream }: Reading, page: number): Promise<void> {
   const size = pagesOf(stream);
   const first = run.segment * size;
-  // Behind the last part there may be pages of one that is gone.
+  // Behind the last part there may be pages of a part that is gone.
   const isLast = stream.parent !== undefined && run.segment + 1 >= (stream.segments?.length ?? 0);
   await dropPages(deps.store, key, first + page, isLast ? MOST_PAGES : first + size);
 }
@@ -179,7 +179,7 @@ function pagesOf({ parent }: PullStream): number {
   return parent === undefined ? PAGES_A_SEGMENT : PAGES_A_PARENT;
 }
 
-/** Returns how many records are newly in it. */
+/** Updates the quarantine. Returns how many records are new in it. */
 export async function settleQuarantine(
   reading: Reading,
   { at, outcome, landed }: { at: number; outcome: Parameters<typeof quarantineChanges>[2]; landed: LandedPage },
@@ -189,19 +189,19 @@ export async function settleQuarantine(
   const ids = landed.rows.map(({ id }) => id);
   const { over, news } = quarantineChanges(quarantine, page, outcome, ids);
   if (over.length + news.length === 0) return 0;
-  // Where another run took over, the page that follows finds so too.
+  // If another run took over, the next page notices that too.
   if (!(await changeQuarantine(deps.store, key, run.run_id, { page, over, news }))) return 0;
   reading.quarantine = await readQuarantine(deps.store, key);
   return news.length;
 }
 
 const HRIS_MS = 60_000;
-/** Ids a read: a million rows at once would be more than all else that a worker holds of them. */
+/** Ids per read: a million rows at once would need more memory than everything else a worker holds of them. */
 const IDS_A_READ = 10_000;
 
 /**
- * The whole list was read: who was landed and stands on no page is missing, and whom two passes missed is gone. Says
- * how many of those are left alone.
+ * The whole list was read: a landed record that is on no page is missing, and one that two passes missed is gone.
+ * Returns how many of the gone ones are left alone.
  */
 async function endPass(reading: Reading): Promise<number> {
   const { deps, key, run, destination, tally } = reading;
@@ -224,7 +224,9 @@ async function endPass(reading: Reading): Promise<number> {
   return gone.length - removed;
 }
 
-/** Whoever was marked before the policy spoke of them, or in another store: they are compared no more. */
+/**
+ * Opens cases for rows marked before the policy covered them, or marked by another store: they are no longer compared.
+ */
 async function noteMarked({ deps, key, connection, destination: { landing } }: Reading, seen: SeenIds): Promise<void> {
   if (!asksAboutGone(connection, key)) return;
   let after: string | undefined;
@@ -245,7 +247,7 @@ function asksAboutGone({ tenant }: Connection, { stream }: Reading['key']): bool
   return stream === 'candidates' && tenant.policies.privacy.gone !== 'mark';
 }
 
-/** How many rows are landed, and which of them nobody saw. */
+/** Counts the landed rows and returns those that no page showed. */
 async function compareLanded(
   { destination, key }: Reading,
   seen: SeenIds,
@@ -263,7 +265,7 @@ async function compareLanded(
   return { landed, missing };
 }
 
-/** Notes who is missing, and returns who is believed to be gone. */
+/** Stores who is missing, and returns who is believed to be gone. */
 async function settleMissing(reading: Reading, landed: number, missing: readonly string[]): Promise<string[]> {
   const { deps, key, run } = reading;
   const known = new Map((await readMissing(deps.store, key)).map((one) => [one.recordId, one]));
@@ -288,7 +290,7 @@ function wasMissedBefore(missing: Missing | undefined, runId: string): boolean {
   return missing !== undefined && missing.runId !== runId;
 }
 
-/** Read by id before, left out, and no longer in the list. */
+/** Releases records that were read by id, quarantined, and are no longer in the list. */
 async function releaseUnlisted({ deps, key, run, quarantine }: Reading, seen: SeenIds): Promise<void> {
   const over = quarantine.filter((row) => row.page === NO_PAGE && !seen.has(row.record_key));
   if (over.length === 0) return;
@@ -298,17 +300,17 @@ async function releaseUnlisted({ deps, key, run, quarantine }: Reading, seen: Se
 
 const LOOK_MS = 30_000;
 
-/** A page of the list, as far as its records had to be read. */
+/** A page of the list; its records were read only as far as needed. */
 interface OpenedPage extends RecordPage {
-  /** What the readable records came as, by their ids. */
+  /** Fingerprints of the readable records, by id. */
   prints: ReadonlyMap<string, string>;
-  /** The page as it was kept before. */
+  /** The page as stored before. */
   kept: KeptPage | undefined;
-  /** It shows whom it showed then and nobody else, each the same. */
+  /** The page shows exactly the same records as before, unchanged. */
   isAsKept: boolean;
 }
 
-/** Reads the records of pages but for those that came the same before and whose rows still stand. */
+/** Reads the records of pages, except those with the same fingerprint as before whose rows still exist. */
 async function openPages(
   reading: Reading,
   pages: readonly (RawPage | undefined)[],
@@ -328,11 +330,11 @@ async function openPages(
   return printed.map((page) => (page === undefined ? undefined : openPage(reading, page, standing)));
 }
 
-/** A page, and by what its records may be known again. */
+/** A page with the fingerprints that may recognise its records. */
 interface PrintedPage {
   page: RawPage;
   kept: KeptPage | undefined;
-  /** What each record came as; undefined where every record has to be read. */
+  /** Fingerprint of each record; undefined if every record must be read. */
   prints: string[] | undefined;
   known: KnownRecords;
 }
@@ -372,12 +374,12 @@ function openPage(
   return { ...read, items, unreadable, unchanged: [...unchanged.values()], prints: byId, kept, isAsKept };
 }
 
-/** Where a record stands on a page twice, the first counts; so it does in `openPage`. */
+/** If a page shows a record twice, the first one counts, as in `openPage`. */
 function firstOfEach(items: RecordPage['items']): RecordPage['items'] {
   return [...new Map(items.toReversed().map((item) => [item['id'], item])).values()].toReversed();
 }
 
-/** The hashes of the rows of those records that are known, by their ids. */
+/** Row hashes of the known records, by id. */
 async function readStanding(
   { destination, key }: Reading,
   pages: readonly (PrintedPage | undefined)[],
@@ -388,7 +390,7 @@ async function readStanding(
   return destination.landing.hashes(key.stream, ids, options);
 }
 
-/** A page as it is to be kept; `rows` stand there now, `also` were on it when it was read before. */
+/** A page to store. `rows` are on it now; `also` were on it at an earlier reading. */
 interface PageToKeep {
   number: number;
   page: OpenedPage;
@@ -397,8 +399,8 @@ interface PageToKeep {
 }
 
 /**
- * Keeps who stands on which page, to tell at the end who stands on none, and what they came as. A page that is as it
- * was costs no write.
+ * Stores which records are on which page, to tell at the end which are on none, with their fingerprints. A page that
+ * has not changed costs no write.
  */
 async function keepOpened({ deps, key, recognition }: Reading, pages: readonly PageToKeep[]): Promise<void> {
   const records = pages.flatMap(({ page }) => readableIds(page).map((id) => ({ id })));
@@ -418,19 +420,19 @@ function knownOf({ prints }: OpenedPage, rows: readonly RowFacts[]): KnownRecord
   return new Map(known.filter(([print]) => print !== '').toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Ids a statement. */
+/** Ids per statement. */
 const BATCH = 100;
 
-/** Does on the other side what the tenant's policy says. Returns how many rows were taken away or marked. */
+/** Handles gone records at the landing side by the tenant's policy. Returns how many rows were removed or marked. */
 export async function removeGone(reading: Reading, ids: readonly string[]): Promise<number> {
   const { deps, key, connection, destination } = reading;
   if (ids.length === 0) return 0;
-  // Before a row is marked, and then by `noteMarked` as well.
+  // Open the case before marking the row; otherwise only `noteMarked` would open it.
   if (asksAboutGone(connection, key)) await noteCases(deps.store, { tenantId: key.tenantId, cause: 'gone' }, ids);
   if (key.stream === 'consents') await forgetConsents(deps.store, key.tenantId, ids);
   const { deletion } = connection.tenant.streams[key.stream];
   if (deletion === 'ignore') return 0;
-  // A table of before this was the default may have no column for it.
+  // A table created before marking became the default may lack the column.
   if (deletion === undefined && !(await canMark(reading))) return 0;
   let removed = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
