@@ -24,8 +24,8 @@ import { type Held, type HoldCode, type HoldRequest, holdOf } from '../src/hire/
 import { hintSignal } from './messages.ts';
 
 /**
- * The employee exists and the ID is written back. Nothing is undone by itself: who leaves before the first day is a
- * question to a person.
+ * The employee exists and the ID is written back. Nothing is undone automatically: if the person leaves before the
+ * first day, a person is asked.
  */
 async function watchDone(hire: Hire): Promise<HireStep> {
   const { ref, activities } = hire;
@@ -49,20 +49,20 @@ async function endedAs(hire: Hire, end: { verdict: 'over' } | { verdict: 'back' 
   return 'ended';
 }
 
-/** Only a person says how it goes on. */
+/** Whether only a person can say how the hire continues. */
 function isAfterEmployee(step: HireStep): boolean {
   return step === 'watch-done' || step === 'end-employment';
 }
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
-/** Held, and looked at again all the same: the HR system may make the employee meanwhile. */
+/** A hold that is looked at again without an answer, because the HR system may make the employee in the meantime. */
 const PENDING = 'LEFT_WHILE_PENDING' satisfies HoldCode;
 const LOOK_AGAIN_MS = 900_000;
-/** Asks an activity for the steps after its own. */
+/** Asks an activity to do the following steps too. */
 const GO_ON = { goOn: true, orHold: true };
 
-/** One step of a hire: does its work or waits, and names the step that follows. */
+/** One step of a hire: does its work or waits, and names the next step. */
 type Step = (hire: Hire) => Promise<HireStep>;
 
 const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
@@ -80,9 +80,8 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
 };
 
 /**
- * Follows one application that reached the hiring stage until its employee exists and the Employee ID stands with the
- * partner. Carries ids and verdicts; every record stays in the store. What is true is asked before each irreversible
- * step.
+ * Follows one application that reached the hiring stage until its employee exists and the partner has the Employee ID.
+ * Carries ids and verdicts; every record stays in the store. Checks the current state before each irreversible step.
  */
 export async function hire(input: HireInput): Promise<HireResult> {
   const reached = { period: input.behind };
@@ -98,7 +97,7 @@ export async function hire(input: HireInput): Promise<HireResult> {
 
 async function follow(input: HireInput, reached: { period: number | undefined }): Promise<HireResult> {
   const hints = listenForHints();
-  // What the start itself was told of is read by the first step anyway; what the run before heard is not.
+  // The first step reads anyway what the start signal was about; hints of the run before still need to be acted upon.
   if (input.carried === undefined) hints.clear();
   else hints.add(input.carried.hints ?? []);
   const activities = activitiesOf(input);
@@ -120,7 +119,7 @@ async function follow(input: HireInput, reached: { period: number | undefined })
   return endUnlessHeard(input, hints, { state, period: ref.period }, state === 'done');
 }
 
-/** What was heard while the end was under way is acted upon: no other workflow will hear of it. */
+/** Acts on hints that came while the hire was ending, because no other workflow will get them. */
 async function endUnlessHeard(input: HireInput, hints: Hints, result: HireResult, watch: boolean): Promise<HireResult> {
   const adopt = hints.has('adopt');
   return adopt || hints.has('person') ? startAnew(input, { watch, ...(adopt ? { adopt } : {}) }) : result;
@@ -134,7 +133,7 @@ async function startAnew(
   return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, ...how });
 }
 
-/** A hire at its first step, and what its enrolment came to where the opening went on to it. */
+/** A hire at its first step, with the result of its enrolment if the opening went on to it. */
 interface Begun {
   progress: HireProgress;
   enrolled?: Enrolled;
@@ -150,7 +149,7 @@ async function open(input: HireInput, activities: HireActivities): Promise<Begun
   return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
-/** After an activity that may have gone on. Somebody who moved meanwhile is looked after step by step. */
+/** Picks the step after an activity that may have gone on. If the person has moved meanwhile, goes step by step. */
 function afterGoingOn(hire: Hire, { done = false, held }: WentOn, next: HireStep): HireStep | Promise<HireStep> {
   if (held !== undefined) {
     hire.progress.step = 'write-back';
@@ -175,7 +174,7 @@ async function followEnrolment(hire: Hire, enrolled: Enrolled): Promise<HireStep
   }
   if (enrolled.verdict === 'skip') return 'employ';
   if (enrolled.waiting !== true) return 'onboard';
-  // A new enrolment's answer says where it stands: it is read again when something is heard of it.
+  // The enrolment's answer included its status, so it is read again only when a hint comes.
   progress.step = 'onboard';
   return awaitOnboarding(hire);
 }
@@ -185,7 +184,7 @@ async function awaitCredits({ progress, hints }: Hire): Promise<HireStep> {
   return 'enrol';
 }
 
-/** A person asked for another enrolment: the live one ends first, and one more credit is spent. */
+/** A person asked for another enrolment: ends the live one first, and one more credit is spent. */
 async function reEnrol(hire: Hire): Promise<HireStep> {
   const { ref, progress, activities } = hire;
   delete progress.deadlineAt;
@@ -242,8 +241,8 @@ async function writeAgain({ progress, hints, ...hire }: Hire, asked: HoldRequest
 }
 
 /**
- * The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good
- * read decide.
+ * The person seems to have left the hiring stage. One reading proves nothing: a grace period, a second reading and a
+ * check of the key decide.
  */
 async function confirmLeft(hire: Hire): Promise<HireStep> {
   if (!(await isGoneAfterGrace(hire))) return 'enrol';
@@ -302,12 +301,14 @@ async function park(hire: Hire): Promise<HireStep> {
   return 'cancel';
 }
 
-/** Held because it ends: the person may come back meanwhile, and what was refused is not sent again by itself. */
+/**
+ * Whether the hire is held while it ends: the person may come back, and a refused request is not sent again by itself.
+ */
 function isEnding(step: HireStep): boolean {
   return step === 'cancel' || step === 'confirm-left';
 }
 
-/** A hire's activities, tried until they work: no hire fails. */
+/** A hire's activities, retried until they work: no hire fails. */
 function activitiesOf({ timing }: HireInput): HireActivities {
   return proxyActivities<HireActivities>({
     startToCloseTimeout: timing.attemptMs,
@@ -322,7 +323,7 @@ interface Hire {
   progress: HireProgress;
   hints: Hints;
   activities: HireActivities;
-  /** Nobody has looked for the person since the opening did. */
+  /** Nobody has read the person since the opening did. */
   isJustOpened: boolean;
 }
 
@@ -350,22 +351,20 @@ async function hold({ ref, progress, activities }: Hire, request: HoldRequest): 
   return progress.step;
 }
 
-/** Hints that a hire heard and has not acted upon. */
+/** Hints that a hire got and has not acted upon. */
 interface Hints {
-  /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
+  /** Waits for the next hint, at most this long; then returns and clears every hint that came. */
   wait(timeoutMs?: number): Promise<Set<HintAbout>>;
   has(about: HintAbout): boolean;
   all(): HintAbout[];
   add(heard: readonly HintAbout[]): void;
-  /**
-   * Hints about the person heard before this call are answered by it where it says that it read the person afterwards.
-   */
+  /** Drops hints about the person that came before this call, if its answer says that it read the person afterwards. */
   answeredBy<T extends object>(call: Promise<T>): Promise<T>;
-  /** All of them where none is named. */
+  /** Clears one kind of hint, or all if none is named. */
   clear(about?: HintAbout): void;
 }
 
-/** Set before the first await, so that no signal of the start is lost. */
+/** Registers the handler before the first await, so that no signal of the start is lost. */
 function listenForHints(): Hints {
   const waiting = new Set<HintAbout>();
   setHandler(hintSignal, (about) => {

@@ -1,8 +1,8 @@
 import { defineSignal } from '@temporalio/workflow';
 import type { HintAbout } from '../src/hire/hire-run.ts';
 
-/** One hint for one hire. Harmless when repeated: the next step asks the store and the partner. */
+/** One hint for one hire. Safe to repeat: the next step asks the store and the partner. */
 export const hintSignal = defineSignal<[HintAbout]>('hint');
 
-/** Some records of a stream should be read again: their ids are in the store. */
+/** Some records of a stream should be read again; their ids are in the store. */
 export const streamHintSignal = defineSignal('stream-hint');

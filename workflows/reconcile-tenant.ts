@@ -5,11 +5,11 @@ import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface ReconcileInput {
   tenantId: string;
-  /** Absent in schedules made before it was sent along. */
+  /** Absent in schedules made before it was added. */
   timing?: HireTiming;
 }
 
-/** One pass over a tenant: finds what webhooks missed. Every finding is a hint; the hire's own workflow decides. */
+/** One pass over a tenant that finds what webhooks missed. Every finding is a hint; the hire's own workflow decides. */
 export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<Reconciled> {
   const { reconcile } = proxyActivities<ReconcileActivities>({
     startToCloseTimeout: '1 hour',

@@ -24,22 +24,22 @@ export interface ExchangeStart {
   tenantId: string;
   stream: StreamName;
   timing: HireTiming;
-  /** Every pair, unless it is `one`. */
+  /** Takes every pair, unless it is `one`. */
   mode?: StreamMode;
   full?: boolean;
-  /** With `mode: one`. */
+  /** The record to take with `mode: one`. */
   recordId?: string;
-  /** Started by a hint: only the pairs that were hinted at, and more of them may be on their way. */
+  /** Started by a hint: takes only pairs with hints, and more hints may be on their way. */
   hinted?: boolean;
-  /** Of the run before this one, when it continues it. */
+  /** State carried over from the run that this run continues. */
   carried?: Carried;
-  /** As `carried`, by earlier versions. */
+  /** The same as `carried`, as earlier versions sent it. */
   begun?: boolean;
 }
 
 /**
- * One pass over a tenant's linked pairs, some of them an activity, and over those of each hint that came meanwhile.
- * Cursor, counts and values are the store's.
+ * One pass over a tenant's linked pairs, a few per activity, then over the pairs of hints that came meanwhile. Cursor,
+ * counts and values are in the store.
  */
 export function exchangeStream(input: ExchangeStart): Promise<ExchangeStep> {
   const { hinted = false, carried = { round: 0, begun: input.begun ?? false } } = input;
@@ -58,7 +58,7 @@ function exchange(input: ExchangeStart, round: number, begun: boolean): Promise<
   return exchangePairs({ tenantId, stream, runId: runIdOf(round), begun, ...askedOf(input, round) });
 }
 
-/** What came after the pass that was asked for is a hint's. */
+/** The first round does what was asked for; later rounds only serve hints. */
 function askedOf({ mode, full = false, recordId, hinted = false }: ExchangeStart, round: number) {
   if (round > 0 || hinted) return { full: false, mode: 'incremental' as const };
   return mode === 'one' && recordId !== undefined ? { full, mode, recordId } : { full };
@@ -68,21 +68,21 @@ interface PullStart {
   tenantId: string;
   stream: PullName;
   timing: HireTiming;
-  /** `incremental` where absent. */
+  /** Defaults to `incremental`. */
   mode?: StreamMode;
   /** Writes every row again. */
   rewrite?: boolean;
-  /** With `mode: one`. */
+  /** The record to read with `mode: one`. */
   recordId?: string;
-  /** Started by a hint: more of them may be on their way. */
+  /** Started by a hint; more hints may be on their way. */
   hinted?: boolean;
-  /** Of the run before this one, when it continues it. */
+  /** State carried over from the run that this run continues. */
   carried?: Carried;
 }
 
 /**
- * One pass over one stream, some pages an activity, and one more whenever a hint came meanwhile. Cursor, counts and
- * records are the store's; histories hold counts alone.
+ * One pass over one stream, a few pages per activity, and another pass for each hint that came meanwhile. Cursor,
+ * counts and records are in the store; workflow histories hold counts only.
  */
 export function pullStream(input: PullStart): Promise<StreamStep> {
   return followHints(input, {
@@ -94,7 +94,7 @@ export function pullStream(input: PullStart): Promise<StreamStep> {
 function pull(input: PullStart, round: number, begun: boolean): Promise<StreamStep> {
   const { pullPages } = proxyActivities<StreamActivities>(streamOptions(input));
   const { tenantId, stream, mode = 'incremental', rewrite = false, recordId } = input;
-  // What came after the run that was asked for is a hint's, whatever was asked for.
+  // The first round does what was asked for; later rounds only serve hints.
   const isOwn = round === 0;
   const own = isOwn && recordId !== undefined ? { recordId } : {};
   const read = isOwn ? { mode, rewrite, ...own } : { mode: 'incremental' as const };
@@ -105,17 +105,17 @@ export interface PushRun {
   tenantId: string;
   stream: PushName;
   timing: HireTiming;
-  /** Begins at the beginning. */
+  /** Starts from the first record. */
   full?: boolean;
-  /** The run before this one, when it continues it. */
+  /** True if this run continues an earlier one. */
   begun?: boolean;
-  /** Started by a hint: only what was hinted at, and more may be on its way. */
+  /** Started by a hint: takes only records with hints, and more hints may be on their way. */
   hinted?: boolean;
-  /** Of the run before this one, where that was started by a hint. */
+  /** State carried over if a hint started the earlier run. */
   carried?: Carried;
 }
 
-/** One pass over what the HRIS tells the partner. Cursor, counts and records are the store's. */
+/** One pass over what the HRIS tells the partner. Cursor, counts and records are in the store. */
 export async function pushStream(input: PushRun): Promise<StreamStep> {
   const { tenantId, stream, full = false, hinted = false, carried } = input;
   const { pushRecords } = proxyActivities<PushActivities>(streamOptions(input));
@@ -139,15 +139,15 @@ interface SyncInput {
   tenantId: string;
   stream: PullName;
   timing: HireTiming;
-  /** Begins at the first page and writes every row again. */
+  /** Starts at the first page and writes every row again. */
   full?: boolean;
-  /** The run before this one, when it continues it. */
+  /** True if this run continues an earlier one. */
   begun?: boolean;
 }
 
 /**
- * One pass over one stream, some pages an activity. Cursor, counts and records are the store's; histories hold counts
- * alone.
+ * One pass over one stream, a few pages per activity. Cursor, counts and records are in the store; workflow histories
+ * hold counts only.
  */
 export async function syncStream(input: SyncInput): Promise<StreamStep> {
   const { tenantId, stream, full = false } = input;
@@ -160,7 +160,9 @@ export async function syncStream(input: SyncInput): Promise<StreamStep> {
   }
 }
 
-/** Of the activities of every stream: they wait behind reconciles for a slot, and tenants share slots fairly. */
+/**
+ * Options for the activities of all streams: they wait behind reconciles for a slot, and tenants share slots fairly.
+ */
 function streamOptions({ tenantId, timing }: { tenantId: string; timing: HireTiming }): ActivityOptions {
   return {
     startToCloseTimeout: '1 hour',
@@ -171,30 +173,30 @@ function streamOptions({ tenantId, timing }: { tenantId: string; timing: HireTim
   };
 }
 
-/** What the run before this one hands on, when it continues it. */
+/** What a run hands over to the run that continues it. */
 interface Carried {
   round: number;
   begun: boolean;
-  /** A hint came during the pass, and no pass began since. */
+  /** A hint came during the pass, and no pass has begun since. */
   heard?: boolean;
 }
 
-/** One part of a pass, and how a long history is continued by a new one. */
+/** How to do one part of a pass, and how to continue a long history in a new run. */
 interface Passes<Step> {
-  /** Round 0 is what was asked for; what comes after it is a hint's. */
+  /** Round 0 does what was asked for; later rounds serve hints. */
   take(round: number, begun: boolean): Promise<Step>;
   continueWith(carried: Carried): Promise<never>;
 }
 
-/** Hints that come closer than this are read together... */
+/** Hints that come closer together than this are read together... */
 const QUIET_MS = 1_000;
-/** ...unless they go on coming for so long. */
+/** ...for at most this many waits. */
 const MOST_WAITS = 10;
-/** Another run is under way: it may have looked before the hint. */
+/** Wait while another run is under way, which may have read before the hint came. */
 const BUSY_MS = 5_000;
 const MOST_BUSY_MS = 60_000;
 
-/** One pass, some of it an activity, and one more whenever a hint came meanwhile. */
+/** Runs one pass in parts, one activity each, and another pass for each hint that came meanwhile. */
 async function followHints<Step extends { state: string }>(
   { hinted = false, carried = { round: 0, begun: false } }: { hinted?: boolean; carried?: Carried },
   { take, continueWith }: Passes<Step>,
@@ -217,7 +219,7 @@ async function followHints<Step extends { state: string }>(
   }
 }
 
-/** The id of a round's run in the store. */
+/** Id of a round's run in the store. */
 function runIdOf(round: number): string {
   return `${workflowInfo().firstExecutionRunId}${round === 0 ? '' : `/${round}`}`;
 }
@@ -234,7 +236,7 @@ function listen(before = false) {
       heard = false;
       return came;
     },
-    /** Until no more come, so that a burst of hints is few calls. */
+    /** Waits until no more hints come, so that a burst of hints needs few calls. */
     async quiet(): Promise<void> {
       for (let waits = 0; waits < MOST_WAITS; waits += 1) {
         heard = false;
