@@ -1,26 +1,26 @@
 import type { EndState, HireStep } from './hire.ts';
 
-/** One answer: what it takes, where the hire goes next, and what it decides for every later step. */
+/** One answer: its argument, the step the hire goes to next, and what it decides for all later steps. */
 interface AnswerEntry {
-  /** What it does, in one sentence for whoever is about to give it. */
+  /** What the answer does, in one sentence for the person about to give it. */
   does: string;
-  /** The same where a hold of the whole tenant takes it and means something else. */
+  /** The same for a hold of the whole tenant, if the answer means something else there. */
   doesForTenant?: string;
-  /** `same`: the step that held. Absent where only a hold of the whole tenant takes the answer. */
+  /** `same`: the step that opened the hold. Absent if only holds of a whole tenant accept the answer. */
   next?: HireStep | 'same';
-  /** The ids that must stand behind the answer. */
+  /** The kind of id that must follow the answer. */
   takes?: string;
-  /** The state that the hire ends in at once. */
+  /** The state in which the answer ends the hire at once. */
   ends?: EndState;
   decides?: (before: Decisions, given: Given) => Partial<Decisions>;
-  /** What comes of it later, and what ends that, where no hold is open meanwhile. */
+  /** What happens later, and what ends the wait, while no hold is open. */
   waitsFor?: string;
 }
 
 /** What came with an answer. */
 export interface Given {
   argument: string | undefined;
-  /** Details of the hold that was answered. */
+  /** Details of the answered hold. */
   details: Record<string, unknown>;
 }
 
@@ -138,25 +138,25 @@ export const answers = {
 
 export type Answer = keyof typeof answers;
 
-/** The entry of an answer as the store gives it back; undefined for a word that is no answer. */
+/** The entry for an answer read from the store; undefined if the word is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
   return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;
 }
 
-/** Whoever answers `adopt-anyway` was shown what does not fit this enrolment, and means it all the same. */
+/** The person who answers `adopt-anyway` saw why this enrolment does not fit, and wants it all the same. */
 function adoptShown(id: unknown): Partial<Decisions> {
   return typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {};
 }
 
-/** Whoever answers `same-person` was shown the employee and the other candidate. */
+/** The person who answers `same-person` saw the employee and the other candidate. */
 function samePersonAs(employeeIds: unknown): Partial<Decisions> {
   const [id] = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
   return id === undefined ? {} : { samePerson: id, link: id };
 }
 
 /**
- * Whoever answers `create` has looked at what was shown: those employees are somebody else, that attempt came to
- * nothing.
+ * The person who answers `create` looked at what the hold showed: those employees are other people, and that attempt
+ * made none.
  */
 function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   const { employeeIds, reason, attempt, told } = details;
@@ -169,12 +169,12 @@ function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   };
 }
 
-/** Whether the last word about a hire is `cancel`; a `retry` after it only tries that again. */
+/** Whether the last decision about a hire is `cancel`; a `retry` after it only repeats the attempt. */
 export function asksToCancel(given: ReadonlyArray<{ answer: string }>): boolean {
   return given.findLast(({ answer }) => answer !== 'retry')?.answer === 'cancel';
 }
 
-/** Folds the answers given so far, oldest first. */
+/** Combines the answers given so far, oldest first. */
 export function decide(given: ReadonlyArray<Given & { answer: string }>): Decisions {
   return given.reduce<Decisions>(
     (before, one) => ({ ...before, ...entryOf(one.answer)?.decides?.(before, one) }),
@@ -182,37 +182,37 @@ export function decide(given: ReadonlyArray<Given & { answer: string }>): Decisi
   );
 }
 
-/** What people decided about a hire; the last word on each question counts. */
+/** What people decided about a hire; the last answer to each question counts. */
 export interface Decisions {
   /** The enrolment made by hand that belongs to this hire. */
   adopt?: string | undefined;
-  /** The enrolment that is theirs although its e-mail is another. */
+  /** The enrolment to adopt although its e-mail differs. */
   adoptAnyway?: string;
-  /** Another enrolment, whoever completed one before. */
+  /** Enrol again, even if somebody with the same e-mail completed an enrolment before. */
   enrolAnew?: boolean;
   skipOnboarding?: boolean;
   createAnyway?: boolean;
-  /** This hire is finished here although the tenant no longer takes its job. */
+  /** Finish this hire here although the tenant no longer takes its job. */
   takeAnyway?: boolean;
-  /** The partner no longer shows the job: the employee is made of what it showed last. */
+  /** The partner no longer shows the job: use the job as it was shown last. */
   jobAsKnown?: boolean;
-  /** An employee who began so long ago is meant. */
+  /** The start date far in the past is intended. */
   startInPast?: boolean;
-  /** For a person hired before, or on another job. */
+  /** For a person who was hired before or for another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
-  /** An employee here, although another HR system of the company has or gets one of this person. */
+  /** Make an employee here although another HR system of the company has or gets this person too. */
   hereToo?: boolean;
-  /** The employee this person is. */
+  /** The employee that this person is. */
   link?: string | undefined;
-  /** The employee whose candidate, although another one, is the same human. */
+  /** The employee whose stored candidate is another one but the same human. */
   samePerson?: string | undefined;
-  /** Employees who are somebody else. */
+  /** Employees who are other people. */
   notThese: ReadonlySet<string>;
-  /** A person looked and there is no such employee, although the HR system cannot prove it or one was made before. */
+  /** A person looked and found no employee, although the HR system cannot prove it or an employee was made before. */
   createUnproven?: boolean;
-  /** The employment of somebody who did not start was ended in the HR system. */
+  /** A person ended the employment of somebody who did not start, in the HR system. */
   endedByHand?: boolean;
-  /** Attempts at a create that a person said never happened. */
+  /** Create attempts that never happened, according to a person. */
   neverHappened: ReadonlySet<number>;
 }
 

@@ -1,9 +1,9 @@
-/** Digits that are written out at most: a decimal of more is nobody's salary. */
+/** Most digits that are written out; no salary has more. */
 const MOST_DIGITS = 400;
 
 /**
- * A decimal as everybody here passes it on: a number where it comes back from one digit by digit, otherwise its text.
- * Either way there is one form for each value. Undefined where it is no decimal: NaN, infinity, `1,5`.
+ * A decimal in its one standard form: a number if it survives the conversion digit by digit, else its text. Undefined
+ * if the text is no decimal: NaN, infinity, `1,5`.
  */
 export function decimalValue(text: string): number | string | undefined {
   const plain = plainDecimal(text);
@@ -12,7 +12,7 @@ export function decimalValue(text: string): number | string | undefined {
   return String(number) === plain && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : plain;
 }
 
-/** Written out and without zeros that say nothing: `1200.50` is `1200.5`, `1e3` is `1000`, `-0` is `0`. */
+/** Written out, without redundant zeros: `1200.50` is `1200.5`, `1e3` is `1000`, `-0` is `0`. */
 function plainDecimal(text: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

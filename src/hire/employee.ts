@@ -4,20 +4,20 @@
  */
 export type FieldValue = string | number | boolean | string[] | null;
 
-/** An employee as the mapping made it: canonical field name -> value. */
+/** An employee's fields as the mapping made them: canonical field name -> value. */
 export type EmployeeFields = Record<string, FieldValue>;
 
 declare const IN_HRIS: unique symbol;
 
-/** An employee of one HR system: the same id may be somebody else's in another one, so an id alone is none. */
+/** An employee of one HR system. An id alone is not enough: another HR system may use it for another person. */
 export interface Employee {
-  /** The HR system, by the name of its connection. */
+  /** Name of the connection to the HR system. */
   readonly connection: string;
   readonly id: string;
   readonly [IN_HRIS]: true;
 }
 
-/** With the human employee number; absent until the HR system assigned it. */
+/** An employee with the number people use; absent until the HR system assigns one. */
 export interface KnownEmployee extends Employee {
   readonly number?: string;
 }
@@ -26,7 +26,7 @@ export function employeeIn(connection: string, id: string): Employee {
   return { connection, id } as Employee;
 }
 
-/** What an HR system says of one of its own. */
+/** Makes an employee from an HR system's answer about one of its own. */
 export function knownIn(connection: string, { id, number }: EmployeeRef): KnownEmployee {
   const employee = employeeIn(connection, id);
   return number === undefined ? employee : { ...employee, number };
@@ -36,13 +36,13 @@ export function isSameEmployee(one: Employee, other: Employee): boolean {
   return one.connection === other.connection && one.id === other.id;
 }
 
-/** What one HR system itself says: `id` is its immutable internal key, `number` the human employee number. */
+/** An employee as one HR system names it: `id` is its immutable internal key, `number` the number people use. */
 export interface EmployeeRef {
   id: string;
   number?: string;
 }
 
-/** A name in two fields. */
+/** A name split into two fields. */
 export interface NameParts {
   familyName: string;
   givenName: string;
@@ -54,26 +54,28 @@ export type FindKey =
   | { by: 'number'; value: string }
   | { by: 'email'; value: string }
   | { by: 'person'; familyName: string; givenName: string; birthDate: string }
-  /** The same name where one side has no birth date: whose record it is, only a person can tell.
-   * `parts` are absent where the HR system has one field for the whole name. */
+  /**
+   * Same name, but one side has no birth date, so only a person can tell whether it is them. `parts` is absent if the
+   * HR system has one field for the whole name.
+   */
   | { by: 'name'; fullName: string; parts?: NameParts; birthDate?: string };
 
-/** `trusted: false`: an empty answer of this filter proves nothing. */
+/** `trusted: false`: an empty answer to this search proves nothing. */
 export type Found<Ref = EmployeeRef> =
   | { kind: 'none'; trusted: boolean }
   | { kind: 'one'; ref: Ref; by: FindKey['by'] }
   | { kind: 'many'; refs: Ref[]; by: FindKey['by'] };
 
-/** What a change writes: names by rule join what a new employee is made of. */
+/** All fields that a change writes; names made by rule are added to a new employee's fields. */
 export function allFields(change: Exclude<Change, { kind: 'link' }>): EmployeeFields {
   return { ...change.fields, ...('names' in change ? change.names : {}) };
 }
 
-/** One write of a plan. Holds personal data: it stays in the store. */
+/** One write of a plan. Holds personal data, so it never leaves the store. */
 export type Change =
-  /** `names`: user name and work e-mail by rule, which say nothing of who somebody is. */
+  /** `names`: user name and work e-mail made by rule, which say nothing about who the person is. */
   | { kind: 'create'; fields: EmployeeFields; names?: EmployeeFields; reference: string }
   | { kind: 'link'; employee: KnownEmployee }
-  /** A former employee becomes an active one. */
+  /** Reactivates a former employee. */
   | { kind: 'rehire'; employee: KnownEmployee; fields: EmployeeFields }
   | { kind: 'update'; employee: KnownEmployee; fields: EmployeeFields };

@@ -1,17 +1,17 @@
 import type { HireState, HireStep } from './hire.ts';
 /**
  * Why something should be read again. A hint decides what is read first, never what is true. `adopt`: a person asks for
- * a hire that rests, see HireInput.
+ * a resting hire, see HireInput.
  */
 export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits' | 'adopt';
 
 /**
- * The code of an error that ends a run: the store does not know the hire as its workflow does, because it was restored
- * from a backup. The hire begins anew from what the store and both sides show.
+ * Code of the error that ends a run because the store knows less of the hire than its workflow: it was restored from a
+ * backup. The hire starts again from what the store and both sides show.
  */
 export const HIRE_BEHIND = 'HIRE_BEHIND';
 
-/** How long a stalled worker goes unnoticed; configurable, so that tests need not wait. Milliseconds. */
+/** How long a stalled worker may go unnoticed, in ms; configurable, so that tests need not wait. */
 export interface HireTiming {
   heartbeatMs: number;
   attemptMs: number;
@@ -26,9 +26,9 @@ export interface HireInput {
   adopt?: boolean;
   /** The reconcile found that the person of a finished hire is gone. */
   watch?: boolean;
-  /** The period that the run before this one followed: the store knew less of it, because a backup was restored. */
+  /** The period that the run before this one followed; the restored store knows only an earlier one. */
   behind?: number;
-  /** State of the previous run, when this run continues it. */
+  /** State of the run that this run continues. */
   carried?: HireProgress;
 }
 
@@ -39,28 +39,28 @@ export interface HirePolicy {
   cancelGraceMs: number;
 }
 
-/** The hold a hire waits in, and the step that opened it. */
+/** The hold that a hire waits in, and the step that opened it. */
 interface CurrentHold {
   holdId: string;
   code: string;
   from: HireStep;
 }
 
-/** Everything a hire carries from one run into the next: ids and verdicts only. */
+/** What a hire carries from one run into the next: ids and verdicts only. */
 export interface HireProgress {
   period: number;
   step: HireStep;
   policy: HirePolicy;
-  /** End of the wait for onboarding, workflow time. */
+  /** When the wait for onboarding ends, in workflow time. */
   deadlineAt?: number;
   /** How long to wait for credits before the next try. */
   creditsWaitMs?: number;
-  /** How often in a row the write-back was not shown. */
+  /** How often in a row the partner did not show the write-back. */
   verifyTries?: number;
   hold?: CurrentHold;
-  /** Heard and not yet acted upon when the run before ended. */
+  /** Hints that the run before received but did not act upon. */
   hints?: HintAbout[];
-  /** What the hire ended as, where that is not `done`. */
+  /** The state in which the hire ended, if not `done`. */
   outcome?: HireState;
 }
 

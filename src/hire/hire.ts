@@ -5,43 +5,43 @@ export interface HireRef {
   period: number;
 }
 
-/** Of a link that was imported: there is no hire behind it. */
+/** Period of an imported link, which has no hire behind it. */
 export const IMPORTED_PERIOD = 0;
 
 export function isSameHire(one: HireRef, other: HireRef): boolean {
   return one.tenantId === other.tenantId && one.jobCandidateId === other.jobCandidateId && one.period === other.period;
 }
 
-/** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
+/** Ids come from webhooks, so only text that looks like an id may become part of a workflow id. */
 export function isSafeId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);
 }
 
-/** As messages name a hire. */
+/** The hire's name in messages. */
 export function nameHire({ jobCandidateId, tenantId, period }: HireRef): string {
   if (period === IMPORTED_PERIOD) return `an employee linked by import, in tenant ${tenantId}`;
   return `job candidate ${jobCandidateId} of tenant ${tenantId}`;
 }
 
 /**
- * before-go-live: hired before the tenant went live; never worked on by itself. open: a workflow follows it. done:
- * the Employee ID was written back and verified. left: over, and the person has left the stage, so coming back is a
- * new period. cancelled, kept: ended by the answer of the same name; the person may still be in the stage, and
- * nothing starts again by itself.
+ * before-go-live: hired before the tenant went live; never worked on by itself. open: a workflow follows it. done: the
+ * Employee ID was written back and verified. left: over, and the person has left the stage, so coming back starts a new
+ * period. cancelled, kept: ended by the answer of that name; the person may still be in the stage, and nothing starts
+ * again by itself.
  */
 export const hireStates = ['before-go-live', 'open', 'done', 'left', 'cancelled', 'kept'] as const;
 export type HireState = (typeof hireStates)[number];
 
-/** States that a hire ends in; its row never changes by itself again. */
+/** States that a hire ends in; after that its row never changes by itself. */
 export type EndState = 'done' | 'left' | 'cancelled' | 'kept';
 
 /**
- * Over, with nobody following: only `--adopt` opens it again, and once the person is seen to have left it becomes
- * `left`.
+ * States of hires that are over and followed by nobody. Only `--adopt` opens such a hire again; once its person is seen
+ * to have left, it becomes `left`.
  */
 export const restingStates = ['before-go-live', 'cancelled', 'kept'] as const satisfies readonly HireState[];
 
-/** A workflow follows an open hire and may be started again for a done one whose person has left. */
+/** A workflow follows an open hire, and may be started again for a done hire whose person has left. */
 export const followedStates = ['open', 'done'] as const satisfies readonly HireState[];
 
 export function isResting(state: HireState): boolean {
@@ -65,16 +65,16 @@ export type HireStep =
 
 /** What a tenant that only observes would have done about one hire: ids, codes and field names, no personal data. */
 export interface Observed {
-  /** `ask`: a hold, with its code and message. */
+  /** `ask`: it would have opened a hold with this code and message. */
   would: 'create' | 'link' | 'update' | 'rehire' | 'ask';
   employeeId?: string;
   code?: string;
   message?: string;
-  /** Onboarding credits that the hire costs at most. */
+  /** Most onboarding credits that the hire would cost. */
   credits: number;
 }
 
-/** In one line. */
+/** Describes it in one line. */
 export function describeObserved({ would, employeeId, code, credits }: Observed): string {
   const what = {
     create: 'create an employee',
@@ -86,7 +86,7 @@ export function describeObserved({ would, employeeId, code, credits }: Observed)
   return credits === 0 ? what : `enrol (${credits} credit) and ${what}`;
 }
 
-/** What they cost together at most. */
+/** Most credits that these hires would cost together. */
 export function creditsOf(hires: ReadonlyArray<{ observed: Observed }>): number {
   return hires.reduce((sum, { observed }) => sum + observed.credits, 0);
 }

@@ -1,15 +1,18 @@
 import type { Answer } from './answers.ts';
 import { type HireRef, nameHire } from './hire.ts';
 
-/** One reason to ask a person. `what` and `asks` are its message: ids, codes and field names only. */
+/** One reason to ask a person. `what` and `asks` form the message and hold only ids, codes and field names. */
 export interface HoldEntry {
-  /** Of one hire, or of the whole tenant. */
+  /** Whether the hold belongs to one hire or to the whole tenant. */
   scope: 'hire' | 'tenant';
   answers: readonly Answer[];
   what: (about: never) => string;
-  /** What stands at the candidate instead, where `what` names another person, their records, or words from outside. */
+  /**
+   * Message shown at the candidate instead of `what`, if `what` names another person, their records, or text from
+   * outside.
+   */
   told?: (about: never) => string;
-  /** What to look at, and what each answer means. */
+  /** What the person should look at, and what each answer means. */
   asks: string;
 }
 
@@ -40,7 +43,7 @@ interface Refused {
   status: string | null;
 }
 
-/** Fields that both sides changed, where the mapping says that a person decides. */
+/** Both sides changed the same fields, and the mapping says that a person decides. */
 const conflicts = {
   scope: 'tenant',
   answers: ['keep-partner', 'keep-hris'],
@@ -143,7 +146,7 @@ export const tenantHolds = {
   },
 } as const satisfies Record<string, HoldEntry>;
 
-/** A name is no key: why it makes a question at all. */
+/** A name is not an identifying key, so the message explains why it leads to a question. */
 function foundBy(keys: readonly string[]): string {
   return keys.join() === 'name' ? 'the same name, and no birth date to compare' : `found by ${keys.join(', ')}`;
 }
@@ -158,7 +161,7 @@ const onboardingEnded = {
     'or retry to look again.',
 } as const satisfies HoldEntry;
 
-/** Every hold that hirebridge opens by itself; a refusal from outside becomes one through `refusalHold`. */
+/** Every hold that hirebridge opens itself; a refusal from outside becomes a hold through `refusalHold`. */
 export const holdCatalogue = {
   ENROLMENT_UNKNOWN: {
     scope: 'hire',

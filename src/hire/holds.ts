@@ -3,10 +3,10 @@ import type { Answer } from './answers.ts';
 import { type HoldEntry, holdCatalogue } from './hold-catalogue.ts';
 export type HoldCode = keyof typeof holdCatalogue;
 
-/** What a hold's message is made of: ids, codes and field names. It is kept as the hold's details. */
+/** The details a hold's message is made from: ids, codes and field names. */
 type HoldAbout<C extends HoldCode> = Parameters<(typeof holdCatalogue)[C]['what']>[0];
 
-/** Why a hire is parked, and which answers are accepted. Stands in histories, so it holds no personal data. */
+/** Why a hire waits, and which answers it accepts. Appears in workflow histories, so it holds no personal data. */
 export interface HoldRequest {
   code: string;
   message: string;
@@ -25,8 +25,8 @@ export function holdOf<C extends HoldCode>(code: C, about: HoldAbout<C>): HoldRe
 }
 
 /**
- * Why a hire waits, for people at the hiring platform: without commands, and without anybody else's ids. What the other
- * side refused is said in its words, so that it is not repeated there.
+ * Why a hire waits, for people at the hiring platform: without commands and without ids of other people. The other
+ * side's own words about a refusal are not repeated there.
  */
 export function reasonOf({ code, details }: Pick<HoldRequest, 'code' | 'details'>): string {
   const entry = (holdCatalogue as Readonly<Record<string, HoldEntry>>)[code];
@@ -41,8 +41,8 @@ export function held<C extends HoldCode>(code: C, about: HoldAbout<C>): Held {
 }
 
 /**
- * Answers to refusals whose code is the other side's: before the employee exists the hire can be cancelled,
- * afterwards kept.
+ * Answers to refusals with the other side's own code: before the employee exists the hire can be cancelled, afterwards
+ * kept.
  */
 export const refusalAnswers = {
   'before-employee': ['retry', 'cancel'],
@@ -50,14 +50,16 @@ export const refusalAnswers = {
   ending: ['retry', 'keep'],
 } as const satisfies Record<string, readonly Answer[]>;
 
-/** A refusal (`reject`) that only a person can cure, under the refusal's own code. */
+/** A hold for a refusal (`reject`) that only a person can fix, under the refusal's own code. */
 export function refusalHold(error: ConnectorError, when: keyof typeof refusalAnswers): Held {
   const { code, message, details } = error;
   const hold = { code, message, answers: refusalAnswers[when] };
   return { verdict: 'hold', hold: details === undefined ? hold : { ...hold, details } };
 }
 
-/** Trouble with a tenant's HR system: it closes by itself, and whoever does not want to wait answers retry. */
+/**
+ * A hold for trouble with a tenant's HR system. It closes by itself; a person who does not want to wait answers retry.
+ */
 export function hrisHold({ code, message }: ConnectorError): HoldRequest {
   return {
     code: code.startsWith(HRIS_PREFIX) ? code : `${HRIS_PREFIX}${code}`,

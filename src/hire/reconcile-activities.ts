@@ -4,15 +4,15 @@ export interface ReconcileCounts {
   jobsListed: number;
   people: number;
   started: number;
-  /** Hires that were told to read again. */
+  /** Hires that were signalled to read again. */
   hinted: number;
-  /** Records that do not fit the contract: seen, counted, skipped. */
+  /** Records that do not fit the contract: seen, counted and skipped. */
   unreadable: number;
 }
 
-/** What Temporal keeps of a reconcile. */
+/** The result of a reconcile that Temporal stores. */
 export interface Reconciled extends ReconcileCounts {
-  /** By the store's clock, ms; absent from results of versions that did not say it. */
+  /** When it ended, ms by the store's clock; absent in results of earlier versions. */
   reconciledAt?: number;
 }
 

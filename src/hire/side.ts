@@ -1,2 +1,2 @@
-/** Whose records: the hiring platform's or the HR system's. */
+/** Side that holds a record: the hiring platform or the HR system. */
 export type Side = 'partner' | 'hris';
