@@ -3,13 +3,13 @@ import type { FindKey, Found, KnownEmployee } from '../hire/employee.ts';
 
 export type Rung = FindKey['by'];
 
-/** What the HRIS answered for one key. Rungs that could not be asked (no birth date, no number yet) are left out. */
+/** What the HRIS answered for one key. Keys that could not be used (no birth date, no number yet) are left out. */
 export interface Finding {
   by: Rung;
   found: Found<KnownEmployee>;
 }
 
-/** Evidence a person can check: which key found which records. */
+/** Evidence that a person can check: which key found which records. */
 interface Evidence {
   by: Rung;
   refs: KnownEmployee[];
@@ -25,24 +25,24 @@ type IdentityHold =
   | 'several-records'
   /** Two keys found different records. */
   | 'keys-disagree'
-  /** A record was found, but not by evidence that links by itself: e-mail alone never does. */
+  /** A record was found, but not by evidence that is strong enough to link: e-mail alone never is. */
   | 'weak-evidence'
-  /** Nothing was found, and that proves nothing. */
+  /** Nothing was found, but that does not prove absence. */
   | 'absence-unproven'
-  /** Somebody of the same name, without a birth date on one side. */
+  /** A person of the same name, with no birth date on one side. */
   | 'same-name';
 
-/** `unsettledCreate`: an earlier create of this hire left and its outcome is not known. */
+/** `unsettledCreate`: this hire sent a create whose outcome is unknown. */
 interface LadderState {
   unsettledCreate: boolean;
 }
 
 /**
- * Decides from all findings what to do about a person. Our own reference links. A number links when the e-mail or the
- * person (name and birth date) found the same record. With an unsettled create, e-mail and person together link too:
- * the record is the one we sent, or the same human. Everything else that was found is a hold, and so is nothing found
- * by filters whose empty answer proves nothing. Somebody of the same name only makes a create a question: they prove
- * nothing about an employee who was found, nor about a create that left.
+ * Decides from all findings what to do about a person. Our own reference links. A number links if the e-mail or the
+ * person (name and birth date) found the same record. With an unsettled create, e-mail and person together also link:
+ * the record is the one we sent, or the same human. Any other find is a hold, and so is an empty result of filters
+ * whose empty answer proves nothing. A person of the same name only turns a create into a question: the name says
+ * nothing about an employee who was found, or about a create that was sent.
  */
 export function climbIdentityLadder(
   findings: readonly Finding[],
@@ -71,7 +71,7 @@ function climbByKeys(findings: readonly Finding[], state: LadderState): Identity
   const byNumber = refOf(findings, 'number');
   if (many(findings, 'reference') || many(findings, 'number')) return hold('several-records', evidence);
   if (byReference && byNumber && byReference.id !== byNumber.id) return hold('keys-disagree', evidence);
-  // E-mails and names are shared and change; next to our own reference they say nothing against it.
+  // E-mails and names are shared and change, so they cannot contradict our own reference.
   if (byReference) return link(byReference, evidence);
   if (evidence.some(({ refs }) => refs.length > 1)) return hold('several-records', evidence);
   const [first, ...others] = evidence.flatMap(({ refs }) => refs);
@@ -86,9 +86,9 @@ function links(rungs: ReadonlySet<Rung>, { unsettledCreate }: LadderState): bool
 }
 
 /**
- * The reference, where the HRIS holds it, is the only key nobody over there edits, so its trusted "none" is enough.
- * Without it, a first create needs a trusted "none" by e-mail or person; a create that may have happened needs both,
- * because one of them may have been corrected since.
+ * Only our reference, if the HRIS stores it, is never edited by people there, so a trusted "none" for it is enough.
+ * Without it, a first create needs a trusted "none" by e-mail or person. A create that may have happened needs both,
+ * because one of the two may have been corrected since.
  */
 function absenceIsProven(findings: readonly Finding[], { unsettledCreate }: LadderState): boolean {
   const absent = (by: Rung): boolean =>
@@ -114,7 +114,7 @@ function hold(reason: IdentityHold, evidence: Evidence[]): IdentityDecision {
   return { kind: 'hold', reason, evidence };
 }
 
-/** Findings without the records that a person said are somebody else. */
+/** Findings without the records that, according to a person, are somebody else. */
 export function withoutDenied(findings: readonly Finding[], notThese: ReadonlySet<string>): Finding[] {
   return findings.map(({ by, found }) => ({ by, found: without(found, notThese) }));
 }
@@ -123,7 +123,7 @@ function without(found: Found<KnownEmployee>, notThese: ReadonlySet<string>): Fo
   if (found.kind === 'none' || notThese.size === 0) return found;
   const refs = (found.kind === 'one' ? [found.ref] : found.refs).filter(({ id }) => !notThese.has(id));
   const [ref, ...others] = refs;
-  // What is left out was found and looked at: the empty rest is as good as a trusted "none".
+  // A person looked at the denied records, so an empty rest is as good as a trusted "none".
   if (ref === undefined) return { kind: 'none', trusted: true };
   return others.length === 0 ? { kind: 'one', ref, by: found.by } : { kind: 'many', refs, by: found.by };
 }
@@ -140,14 +140,14 @@ type CreateSeen =
   /** `hits`: employees that may be the one. */
   | { kind: 'unprovable'; hits: string[] };
 
-/** A first attempt whose absence a person already vouched for needs no look: nothing of ours has left since. */
+/** If a person vouched for the absence before the first attempt, no look is needed: nothing of ours was sent since. */
 export function mayCreateUnseen(latest: CreateAttempt | undefined, { createUnproven }: Decisions): boolean {
   return latest === undefined && createUnproven === true;
 }
 
 /**
- * Did an earlier attempt make the employee? Only evidence settles it, or a person's word on that very attempt; and
- * their word only while nothing is found that they were not shown.
+ * Whether an earlier attempt made the employee. Only evidence decides, or a person's word on that very attempt; their
+ * word counts only while nothing is found that they were not shown.
  */
 export function judgeCreate(
   findings: readonly Finding[],

@@ -1,17 +1,16 @@
-/** Which jobs a tenant takes: exactly one of these criteria. */
+/** Which jobs a tenant takes, by exactly one of these criteria. */
 export interface JobScope {
-  /** Ids. */
+  /** Job ids. */
   jobs?: readonly string[] | undefined;
   countries?: readonly string[] | undefined;
-  /** Ids. */
+  /** Team ids. */
   teams?: readonly string[] | undefined;
   customField?: { name: string; values: readonly string[] } | undefined;
 }
 
 /**
- * Whether a tenant takes a job that shows these values for the scope's criterion. Every value must be one of the
- * scope's: a job with two would otherwise be taken by two tenants whose scopes have nothing in common. A job that shows
- * none is nobody's.
+ * Whether a tenant takes a job with these values for the scope's criterion. Every value must be in the scope: otherwise
+ * two tenants with disjoint scopes could both take a job with two values. No tenant takes a job without a value.
  */
 export function takesJob(scope: JobScope | undefined, shown: readonly string[]): boolean {
   if (scope === undefined) return true;
@@ -20,7 +19,7 @@ export function takesJob(scope: JobScope | undefined, shown: readonly string[]):
   return folded.length > 0 && folded.every((value) => values.has(value));
 }
 
-/** Whether no job can be in both, as far as the scopes alone can tell: the same criterion, no value in common. */
+/** Whether the scopes rule out that a job is in both: same criterion, no value in common. */
 export function areDisjoint(one: JobScope | undefined, other: JobScope | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   const [first, second] = [meaningOf(one), meaningOf(other)];
@@ -35,7 +34,7 @@ function meaningOf({ jobs, countries, teams, customField }: JobScope): { criteri
   return { criterion: `customField ${fold(customField?.name ?? '')}`, values: set(customField?.values) };
 }
 
-/** People write them. */
+/** Folds text, because people write these values by hand. */
 function fold(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }

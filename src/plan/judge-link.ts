@@ -1,22 +1,22 @@
-/** What both sides and the store show of one line of an import. */
+/** What both sides and the store show for one line of an import. */
 export interface LinkFacts {
-  /** Undefined where the partner shows no such candidate. */
+  /** Undefined if the partner shows no such candidate. */
   candidate: PersonName | undefined;
-  /** Undefined where the HR system shows no such employee. */
+  /** Undefined if the HR system shows no such employee. */
   employee: PersonName | undefined;
   /** The candidate that the store already links to this employee. */
   linkedCandidate: string | undefined;
   /** Employees that the store already links to this candidate. */
   linkedEmployees: readonly string[];
-  /** A hire is about to find or make this person's employee. */
+  /** Whether a hire is about to find or make this person's employee. */
   isBeingHired: boolean;
-  /** Who of the two was erased from the store. */
+  /** Which of the two was erased from the store. */
   erased: 'candidate' | 'employee' | undefined;
 }
 
 export interface PersonName {
   id: string;
-  /** In full. */
+  /** The full name. */
   name: string;
 }
 
@@ -48,7 +48,7 @@ function isSameName(one: PersonName, other: PersonName): boolean {
   return fold(one.name) !== '' && fold(one.name) === fold(other.name);
 }
 
-/** Case, accents, dashes and blanks differ between systems without a meaning. */
+/** Ignores case, accents, dashes and blanks, which differ between systems without meaning. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -58,7 +58,7 @@ function fold(text: string): string {
     .toLowerCase();
 }
 
-/** Enough to compare with a record at hand, and no name. */
+/** Shows enough to compare with a record at hand, but not the name. */
 export function maskName({ name }: Pick<PersonName, 'name'>): string {
   const masked = name
     .split(/\s+/)

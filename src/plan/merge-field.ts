@@ -1,25 +1,27 @@
 import type { Side } from '../hire/side.ts';
 
-/** Whose edits flow, as the mapping says it. */
+/** Whose edits flow, according to the mapping. */
 export interface FieldFlow {
   owner: Side | 'either';
-  /** With owner either: whose value stays when both sides changed theirs. */
+  /** For owner `either`: whose value stays if both sides changed it. */
   conflict?: Side | 'hold' | undefined;
-  /** With one owner: an edit of the other side stays and is counted, instead of being put back. */
+  /** For a single owner: an edit of the other side stays and is reported, instead of being put back. */
   report?: boolean | undefined;
-  /** Only a change of the partner's counts, against the value it had before: a person is asked, or it is written. */
+  /**
+   * Only changes at the partner count, compared with its earlier value: a person is asked, or the change is written.
+   */
   amends?: Amends | undefined;
 }
 
 type Amends = 'ask' | 'apply';
 
 /**
- * One side's value as it was just read. Two forms are equal exactly where the values are, so a form may be a hash.
- * `unreadable`: it has no value that could be compared, for the reason with this code.
+ * One side's value as just read. Two forms are equal exactly if the values are, so a form may be a hash. `unreadable`:
+ * no comparable value, with the code of the reason.
  */
 export type Seen = { form: string; isEmpty: boolean } | { unreadable: string };
 
-/** A person's answer about exactly these two values. */
+/** A person's decision about exactly these two values. */
 export interface Decision {
   partner: string;
   hris: string;
@@ -27,7 +29,7 @@ export interface Decision {
 }
 
 export interface FieldState {
-  /** The form that both sides last agreed on; undefined before they ever did. */
+  /** The form both sides last agreed on; undefined if they never did. */
   base: string | undefined;
   partner: Seen;
   hris: Seen;
@@ -35,9 +37,8 @@ export interface FieldState {
 }
 
 /**
- * agreed: nothing is to be written, and the partner's value is the base from now on. write: `to` gets the other side's
- * value; `over` says that a person's value is replaced by it, and why. diverged: they differ and stay so. hold: a
- * person is asked.
+ * agreed: nothing to write; the partner's value becomes the base. write: `to` gets the other side's value; `over` says
+ * that this replaces a person's value, and why. diverged: the values differ and stay so. hold: a person is asked.
  */
 export type Merge =
   | { verdict: 'agreed' }
@@ -49,8 +50,8 @@ export type Merge =
 type Readable = Record<Side, Extract<Seen, { form: string }>>;
 
 /**
- * What becomes of one field of a pair of records. Pure. Only values decide, never times of modification: the partner
- * shows none for custom field values. Our own writes that come back equal the base, so they are nobody's edit.
+ * Decides about one field of a pair of records. Pure. Only values count, never modification times, because the partner
+ * shows none for custom field values. Our own writes come back equal to the base, so they are not edits.
  */
 export function mergeField(flow: FieldFlow, { base, partner, hris, decided }: FieldState): Merge {
   if ('unreadable' in partner) return { verdict: 'quarantine', code: partner.unreadable };
@@ -69,7 +70,7 @@ export function otherSide(side: Side): Side {
 function mergeOwned(owner: Side, report: boolean, sides: Readable, base: string | undefined): Merge {
   const to = otherSide(owner);
   const isEdited = isEdit(sides[to], base);
-  // At their first meeting an empty field is no edit: it must not wipe out what the other side knows.
+  // At the first comparison, an empty field is no edit: it must not wipe out the other side's value.
   if (base === undefined && sides[owner].isEmpty) return { verdict: 'diverged' };
   if (!isEdited) return { verdict: 'write', to };
   const ownerStands = base === undefined || sides[owner].form === base;
@@ -90,8 +91,8 @@ function mergeShared(
 }
 
 /**
- * What the HR system holds is its own after the hire. A change is written by itself only over what stood there when
- * both last agreed; an emptied field is always a question.
+ * After the hire, the HR system owns its values. A change is written without asking only over the value that both sides
+ * last agreed on; an emptied field is always a question.
  */
 function mergeAmended(amends: Amends, sides: Readable, base: string | undefined, decided: Decision | undefined): Merge {
   const { partner, hris } = sides;
@@ -103,12 +104,12 @@ function mergeAmended(amends: Amends, sides: Readable, base: string | undefined,
   return byItself ? { verdict: 'write', to: 'hris' } : { verdict: 'hold' };
 }
 
-/** Whose value a person kept, if it was about exactly these two. */
+/** Which side a person decided to keep, if they decided about exactly these two values. */
 function answered({ partner, hris }: Readable, decided: Decision | undefined): Side | undefined {
   return decided?.partner === partner.form && decided.hris === hris.form ? decided.keep : undefined;
 }
 
-/** Before there is a base, whatever stands there was put there by somebody. */
+/** Without a base, any value counts as a person's edit. */
 function isEdit({ form, isEmpty }: Readable[Side], base: string | undefined): boolean {
   return base === undefined ? !isEmpty : form !== base;
 }

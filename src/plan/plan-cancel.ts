@@ -13,15 +13,17 @@ interface CancelledHire {
 }
 
 interface CancelPlan {
-  /** By a person's word they may still stand in the stage: that must not start the hire again, so it is not `left`. */
+  /**
+   * `cancelled` if a person decided it: the candidate may still be in the stage, which must not start the hire again.
+   */
   ends: 'cancelled' | 'left';
-  /** Whether the person may be back: then the hire goes on. */
+  /** Whether the person may be back, in which case the hire goes on. */
   mayBeBack: boolean;
 }
 
 /**
- * Ends a hire that has no employee: by a person's word, or because its person left the stage. One that has an employee
- * by now, whose answer came late, is a question.
+ * Ends a hire without an employee, because a person decided so or because its person left the stage. If a late answer
+ * shows that there is an employee by now, a person is asked.
  */
 export function planCancel({ jobCandidateId, state, employeeId, answers }: CancelledHire): CancelPlan | Held {
   const asked = asksToCancel(answers);
@@ -41,12 +43,12 @@ interface Attempt {
 type LiveEnrolment =
   | { kind: 'none' }
   | { kind: 'known'; onboardingCandidateId: string }
-  /** Its answer was lost: it is looked up by its reference. */
+  /** The answer was lost, so the enrolment is looked up by its reference. */
   | { kind: 'look' }
-  /** Its request may still be under way. */
+  /** The request may still be under way. */
   | { kind: 'wait'; waitMs: number };
 
-/** Which enrolment ends with the hire: the one that we know of, or one whose answer was lost. */
+/** Which enrolment ends with the hire: the known one, or one whose answer was lost. */
 export function liveEnrolment(onboardingCandidateId: string | null, enrolling: Attempt | undefined): LiveEnrolment {
   if (onboardingCandidateId !== null) return { kind: 'known', onboardingCandidateId };
   if (enrolling === undefined) return { kind: 'none' };
@@ -54,7 +56,7 @@ export function liveEnrolment(onboardingCandidateId: string | null, enrolling: A
   return enrolling.outcome === 'open' && waitMs > 0 ? { kind: 'wait', waitMs } : { kind: 'look' };
 }
 
-/** Whether it may have been us who ended the enrolment: also when the answer to that was lost. */
+/** Whether we may have ended the enrolment ourselves, even if the answer was lost. */
 export function mayBeTerminatedByUs(terminating: Pick<Attempt, 'outcome'> | undefined): boolean {
   return terminating?.outcome === 'open' || terminating?.outcome === 'done';
 }
@@ -69,18 +71,18 @@ function hasEmployee(jobCandidateId: string, employeeId: string): ConnectorError
   });
 }
 
-/** Somebody who has an employee and is no longer in the hiring stage. */
+/** A person who has an employee record and is no longer in the hiring stage. */
 export interface Departure {
   jobCandidateId: string;
   employeeId: string;
   startDate: FieldValue | undefined;
-  /** The employment has ended by now. */
+  /** The employment has ended. */
   former: boolean;
-  /** Another hire has the employee by now. */
+  /** Another hire has taken over the employee. */
   takenOver: boolean;
-  /** `YYYY-MM-DD`, in the tenant's time zone. */
+  /** `YYYY-MM-DD` in the tenant's time zone. */
   today: string;
-  /** So many days after the first one somebody may not have started. */
+  /** For this many days after the first day, the person may turn out not to have started. */
   noShowDays: number;
   /** The question was asked in time and waits for its answer. */
   asked: boolean;
@@ -89,9 +91,9 @@ export interface Departure {
 const DAY_MS = 86_400_000;
 
 /**
- * Before the first day, and for some days after it, it is a question: who did not come is moved out of the stage then.
- * Later the employment is the HR system's, wherever the application goes. Without a first day a person has to know. A
- * question that was asked in time stays one, however late its answer comes.
+ * Asks before the first day and for some days after it, because candidates who did not come are moved out of the stage
+ * then. Later the employment is the HR system's matter, no matter where the application goes. Without a first day, a
+ * person is asked. A question that was asked in time stays open, however late the answer comes.
  */
 export function judgeDeparture(departure: Departure): { verdict: 'over' } | Held {
   const { jobCandidateId, employeeId, startDate, former, takenOver, today, noShowDays, asked } = departure;

@@ -8,43 +8,43 @@ import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied
 export interface KnownPerson {
   ref: HireRef;
   candidateId: string;
-  /** Mapped from the records just read. */
+  /** Fields mapped from the records just read. */
   fields: EmployeeFields;
-  /** Those of the job, not of the person: what a transfer writes. `null`: the new job has no value of it. */
+  /** The fields that depend on the job, which a transfer writes. `null`: the new job has no such value. */
   ofJob: EmployeeFields;
   problems: ReadonlyArray<{ field: string; code: string; text: string }>;
   /** The employee that this hire already has. */
   own: KnownEmployee | undefined;
   /** The newest employee that another hire linked to this person. */
   before: KnownEmployee | undefined;
-  /** Under which reference an employee of this hire is made. */
+  /** The reference that an employee of this hire is made with. */
   reference: string;
-  /** A create of this hire left, and its outcome is not known. */
+  /** This hire sent a create whose outcome is unknown. */
   unsettledCreate: boolean;
-  /** The earliest start that nobody is asked about, and what the start is read from. */
+  /** The earliest start date that needs no question, and where the date is read from. */
   startLimit?: { earliest: string; days: number; source: string } | undefined;
-  /** The HR system makes former employees active again. */
+  /** Whether hirebridge can make former employees active again in this HR system. */
   canRehire?: boolean;
 }
 
-/** To whom an employee is linked. */
+/** The person that an employee is linked to. */
 export interface LinkedPerson {
   employeeId: string;
-  /** Of the hire's own person, by whichever candidate id. */
+  /** Whether it is the hire's own person, under any candidate id. */
   isThisPerson: boolean;
   hire: HireRef;
 }
 
 export interface EmployeeObservation extends KnownPerson {
-  /** The employee a person named; undefined where the HR system has none of that id. */
+  /** The employee that a person named; undefined if the HR system has none with that id. */
   named?: KnownEmployee | undefined;
   /** Answers along the identity ladder. */
   findings?: readonly Finding[];
-  /** Links of the employees found or named. */
+  /** Links of the employees that were found or named. */
   links?: readonly LinkedPerson[];
-  /** The id of the employee that the person is, where that one is a former employee. */
+  /** The employee's id, if the planned employee is a former one. */
   former?: string | undefined;
-  /** The Employee ID that the partner shows of this hire: somebody told it, so an employee was made. */
+  /** The Employee ID that the partner shows for this hire; somebody wrote it, so an employee was made before. */
   told?: string | undefined;
 }
 
@@ -54,14 +54,14 @@ export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 
   return decisions.link === undefined ? 'ladder' : 'named';
 }
 
-/** What should be written for one hire, or what a person must be asked first. */
+/** Decides what to write for one hire, or what a person must be asked first. */
 export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
   const planned = planPerson(observed, decisions);
   const change = 'verdict' in planned || planned.kind === 'create' ? planned : rehired(observed, planned);
   return 'verdict' in change ? change : (startsTooEarly(observed, change, decisions) ?? change);
 }
 
-/** A field that holds another date than the start of the employment is found out by this. */
+/** Asks if the start date is far in the past, which reveals a mapping that reads another date. */
 function startsTooEarly(
   { ref, startLimit, unsettledCreate }: EmployeeObservation,
   change: Change,
@@ -74,13 +74,13 @@ function startsTooEarly(
   return held('START_DATE_PAST', { jobCandidateId: ref.jobCandidateId, source, days });
 }
 
-/** A former employee is made active again; where that cannot be asked for, a person does it. */
+/** Makes a former employee active again, or asks a person to do it if the HR system cannot. */
 function rehired(observed: EmployeeObservation, change: Exclude<Change, { kind: 'create' }>): Change | Held {
   const { ref, own, before, former, canRehire, fields, ofJob } = observed;
   const { employee } = change;
   if (former !== employee.id || own?.id === employee.id) return change;
   if (canRehire === true) return { kind: 'rehire', employee, fields: { ...fields, ...ofJob } };
-  // Of somebody who was hired through us a person has decided already what this hire is.
+  // If the former employee was hired through us, a person has already decided what this hire is.
   if (before?.id === employee.id) return change;
   return held('FORMER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeIds: [employee.id] });
 }
@@ -94,7 +94,7 @@ function planPerson(observed: EmployeeObservation, decisions: Decisions): Change
     : planNamed(observed, decisions.link, decisions);
 }
 
-/** The change that needs no reading of the HR system: the employee is known. */
+/** The change that needs no reading of the HR system, because the employee is known. */
 function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions): Change | undefined {
   if (own !== undefined) return { kind: 'link', employee: own };
   if (before === undefined || person === 'new-employment') return undefined;
@@ -112,17 +112,18 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') return planLink(observed, identity.ref, decisions);
-  // A person's word on an absence holds while nothing is found that they were not shown.
+  // A person's word that there is no employee counts while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
-  // applyPlan settles a create that already left: it knows the create's deadline.
+  // applyPlan settles a create that was already sent, because it knows the create's deadline.
   if (identity.kind === 'hold' && !unsettledCreate && !vouched) return ambiguous(observed, identity);
-  // After a restore the store may not know what it made, and HR may have merged or deleted that record since.
+  // After a restore, the store may not know which employee was made, and HR may have merged or deleted the record
+  // since.
   if (told !== undefined && !unsettledCreate && decisions.createUnproven !== true)
     return held('EMPLOYEE_TOLD', { jobCandidateId: observed.ref.jobCandidateId, told });
   return { kind: 'create', fields, reference };
 }
 
-/** An employee who is linked to another candidate is taken only where somebody says that both are one person. */
+/** An employee linked to another candidate is taken only if somebody said that both candidates are one person. */
 function planLink(
   { ref, links = [] }: EmployeeObservation,
   employee: KnownEmployee,

@@ -1,13 +1,13 @@
 import type { EmployeeRef } from '../hire/employee.ts';
 import { employeeIdToWrite } from './plan-write-back.ts';
 
-/** What the partner should hold of an employee. */
+/** What the partner should hold about an employee. */
 export interface ToldEmployment {
   employeeId: string;
   status: string;
 }
 
-/** @throws ConnectorError EMPLOYEE_NUMBER_MISSING where the HRIS gave no number */
+/** @throws ConnectorError EMPLOYEE_NUMBER_MISSING if the HRIS assigned no number */
 export function wantedEmployment(
   settings: { employeeId: 'number' | 'id'; status: string; leftStatus: string },
   { ref, former = false }: { ref: EmployeeRef; former?: boolean },
@@ -16,7 +16,7 @@ export function wantedEmployment(
   return { employeeId, status: former ? settings.leftStatus : settings.status };
 }
 
-/** Whether the partner was told so already: by this stream, or when the hire was written back and verified. */
+/** Whether the partner already knows this, from this stream or from the hire's verified write-back. */
 export function isTold(
   wanted: ToldEmployment,
   told: { written_id: string; status: string } | undefined,

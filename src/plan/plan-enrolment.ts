@@ -3,13 +3,13 @@ import type { Decisions } from '../hire/answers.ts';
 import type { HireRef } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 
-/** What is kept of an enrolment; the journey link is a secret and stays out. */
+/** The stored part of an enrolment; the journey link is a secret and is left out. */
 export interface Enrolment {
   onboardingCandidateId: string;
   status: string;
 }
 
-/** Personal data: kept in the store, never in a history. The first attempt's stays for every later one. */
+/** Personal data: kept in the store, never in a workflow history. Every attempt uses the first attempt's request. */
 export interface EnrolmentRequest {
   flowId: string;
   email: string;
@@ -20,18 +20,18 @@ export interface EnrolmentRequest {
 
 type EnrolmentPlan =
   | { kind: 'skip' }
-  /** Made by hand; a person named it. */
+  /** Enrolment made by hand, which a person named. */
   | { kind: 'adopt'; onboardingCandidateId: string }
   | { kind: 'enrol'; flowId: string };
 
-/** What a person decided goes before the tenant's policy. */
+/** A person's decision overrides the tenant's policy. */
 export function planEnrolment(onboarding: 'skip' | { flow: string }, decisions: Decisions): EnrolmentPlan {
   if (decisions.skipOnboarding) return { kind: 'skip' };
   if (decisions.adopt !== undefined) return { kind: 'adopt', onboardingCandidateId: decisions.adopt };
   return onboarding === 'skip' ? { kind: 'skip' } : { kind: 'enrol', flowId: onboarding.flow };
 }
 
-/** The person as the partner shows them; an enrolment without a name or an e-mail is not even tried. */
+/** Builds the request from the person as the partner shows them. Without a name or an e-mail, no enrolment is tried. */
 export function enrolmentRequest(
   { jobCandidateId }: HireRef,
   into: { flowId: string; reference: string },
@@ -50,12 +50,12 @@ export function enrolmentRequest(
   });
 }
 
-/** With the credit gate closed: the one enrolment that carries our reference is ours already and costs no credit. */
+/** The only enrolment with our reference is ours already and costs no credit, even while the credit gate is closed. */
 export function adoptable(hits: readonly Enrolment[]): Enrolment | undefined {
   return hits.length === 1 ? hits[0] : undefined;
 }
 
-/** The partner says that this person is enrolled already: by us, or by somebody else. */
+/** The partner says that this person is already enrolled, by us or by somebody else. */
 export function judgeDuplicate({ jobCandidateId }: HireRef, hits: readonly Enrolment[]): Enrolment | Held {
   return adoptable(hits) ?? held('ENROLLED_ELSEWHERE', { jobCandidateId });
 }
@@ -67,10 +67,10 @@ type RefusedEnrolment =
 
 type Refusal = Pick<ConnectorError, 'code' | 'status' | 'details'>;
 
-/** What a refusal is about. Amounts are absent where the answer's body could not be read. */
+/** What a refusal is about. Amounts are null if the answer's body could not be read. */
 export function judgeRefusedEnrolment({ code, status, details }: Refusal): RefusedEnrolment {
   if (code === 'DUPLICATE_ENROLLMENT') return { kind: 'duplicate' };
-  // The status says it, too, where something in between made the body unreadable.
+  // The status counts too, in case a proxy made the body unreadable.
   if (code !== 'INSUFFICIENT_ONBOARDING_CREDITS' && status !== 402) return { kind: 'other' };
   const required = numberOf(details?.['requiredCredits']);
   return { kind: 'no-credits', required, available: numberOf(details?.['availableCredits']) };
@@ -99,7 +99,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   terminated: 'ONBOARDING_TERMINATED',
 };
 
-/** `unknown`: no verdict at all. */
+/** `unknown`: the specification does not name the status. */
 type OnboardingVerdict = { verdict: 'ready' } | { verdict: 'waiting' } | { verdict: 'unknown' } | Held;
 
 export function judgeOnboarding(
@@ -117,16 +117,16 @@ export function judgeOnboarding(
 export interface Adoption {
   jobCandidateId: string;
   onboardingCandidateId: string;
-  /** The hire that has this enrolment, or that our reference on it names, where that is another one. */
+  /** Another hire that has this enrolment, or that our reference on it names. */
   otherHire: string | undefined;
   flow: { shown: string | undefined; wanted: string | undefined };
-  /** As both sides show it, cleaned; undefined where one does not. */
+  /** E-mails on both sides, cleaned; undefined if a side shows none. */
   email: { shown: string | undefined; wanted: string | undefined };
-  /** A person was shown that the e-mails differ, and means this enrolment. */
+  /** A person saw that the e-mails differ and wants this enrolment all the same. */
   emailConfirmed: boolean;
 }
 
-/** Adopting another person's enrolment would make an employee by their onboarding. */
+/** Checks an adoption, because adopting another person's enrolment would make an employee from their onboarding. */
 export function judgeAdoption(adoption: Adoption): { verdict: 'fits' } | Held {
   const { jobCandidateId, onboardingCandidateId } = adoption;
   const misfit = misfitOf(adoption);
@@ -135,13 +135,13 @@ export function judgeAdoption(adoption: Adoption): { verdict: 'fits' } | Held {
   return held('ADOPT_OTHER_EMAIL', { jobCandidateId, onboardingCandidateId });
 }
 
-/** What nobody can confirm. */
+/** Misfits that no person can override. */
 function misfitOf({ otherHire, flow }: Adoption): string | undefined {
   if (otherHire !== undefined) return `belongs to job candidate ${otherHire}`;
   return differs(flow) ? `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}` : undefined;
 }
 
-/** What one side does not show proves nothing. */
+/** Whether both sides show a value and the values differ; a missing value proves nothing. */
 function differs({ shown, wanted }: { shown: string | undefined; wanted: string | undefined }): boolean {
   return shown !== undefined && wanted !== undefined && shown !== wanted;
 }

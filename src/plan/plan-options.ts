@@ -1,36 +1,38 @@
 /** One entry of a list of the HR system. */
 interface ListEntry {
-  /** Its key there, which stays when it is renamed. */
+  /** Its key in the HR system, which stays when the entry is renamed. */
   id: string;
   label: string;
 }
 
-/** What is remembered of a label: whose it is or was, and whether an earlier pass missed it already. */
+/** What is stored about a label: its entry, and whether an earlier run missed it. */
 interface KnownLabel {
   /** Null for an option that somebody else made. */
   entryId: string | null;
   missed: boolean;
 }
 
-/** How a set of options comes to be that of a list; an option that stays is in none of these. */
+/** Changes that make a set of options equal to a list; an option that stays is in none of these. */
 export interface OptionPlan {
   add: string[];
-  /** Options whose entry bears another label now. */
+  /** Options whose entry has another label now. */
   rename: { from: string; to: string }[];
-  /** Options that no entry bears and that an earlier pass missed as well. */
+  /** Options without an entry that an earlier run missed too. */
   remove: string[];
-  /** Options that no entry bears, and that may come back: the next pass removes them. */
+  /** Options without an entry that may come back; the next run removes them. */
   waiting: string[];
-  /** Labels that another entry took over from one that is still there: whose a value is, they tell no more. */
+  /**
+   * Labels that one entry took over from another that still exists, so that it is unclear which entry a value means.
+   */
   passedOn: string[];
 }
 
-/** Options that a plan takes away, or gives another name. */
+/** Options that a plan removes or renames. */
 export function goingIn({ remove, rename }: Pick<OptionPlan, 'remove' | 'rename'>): string[] {
   return [...remove, ...rename.map(({ from }) => from)];
 }
 
-/** Pure: what differs between a select field's options and the entries of the list. */
+/** Compares a select field's options with the entries of the list. Pure. */
 export function planOptions(
   options: readonly string[],
   entries: readonly ListEntry[],
@@ -66,7 +68,7 @@ function isPassedOn(
   return now !== undefined && now !== label && entries.some((entry) => entry.label === label && entry.id !== before);
 }
 
-/** The options that a plan comes to, in the order in which they stand: what is in use stays, whatever the plan says. */
+/** The options after a plan, in their present order. Options in use stay, even if the plan removes them. */
 export function optionsAfter(
   options: readonly string[],
   { add, rename, remove }: Pick<OptionPlan, 'add' | 'rename' | 'remove'>,
@@ -80,11 +82,11 @@ export function optionsAfter(
   return [...new Set([...kept, ...add])];
 }
 
-/** Up to so many options are a change like any other. */
+/** Changes of up to this many options need no question. */
 const FEW = 5;
 const MOST_REMOVED = 0.2;
 const MOST_RENAMED = 0.5;
-/** So many records get another value without a person's word. */
+/** Most records whose value may change without asking. */
 const MOST_MOVED = 500;
 
 export interface Excess {
@@ -96,19 +98,19 @@ export interface Excess {
 interface Judged {
   options: readonly string[];
   entries: readonly ListEntry[];
-  /** Of those that are to go: they stay. */
+  /** Options that should go but stay because records hold them. */
   inUse: ReadonlySet<string>;
-  /** Records whose value would be another. */
+  /** Number of records whose value would change. */
   moved: number;
 }
 
-/** Why a pass asks a person before it writes: all of it, one for each code. */
+/** Why a person must be asked before anything is written: every reason, one per code. */
 export function judgeOptions(
   { rename, remove, waiting, passedOn }: OptionPlan,
   { options, entries, inUse, moved }: Judged,
 ): Excess[] {
   const all = options.length;
-  // None may be left: a select field without an option is refused (section 2.5).
+  // The field must keep an option: the partner refuses a select field without any (section 2.5).
   if (entries.length === 0) {
     const message = `its list in the HR system is empty, and the field has ${all} options.`;
     return [{ code: 'ZERO_ROWS', message, count: all }];

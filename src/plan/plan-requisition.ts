@@ -1,18 +1,18 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 
-/** A job as the partner lists it, as far as it tells whose requisition it is. */
+/** A job as the partner lists it, with what shows which requisition it belongs to. */
 export interface ListedJob {
   id: string;
   fields: Readonly<Record<string, unknown>>;
-  /** Its custom fields by id; one that the list does not show is absent. */
+  /** Its custom fields by id; fields that the list does not show are absent. */
   values: ReadonlyMap<string, unknown>;
-  /** Milliseconds since 1970, on the partner's clock. */
+  /** Milliseconds since 1970 on the partner's clock. */
   createdAt?: number;
 }
 
 type JobSeen = { kind: 'one'; job: ListedJob } | { kind: 'many'; jobIds: string[] } | { kind: 'none' };
 
-/** Finds a requisition's job by the custom field that carries its id. */
+/** Finds a requisition's job by the custom field that carries the requisition's id. */
 export function findJob(jobs: readonly ListedJob[], reference: string, requisitionId: string): JobSeen {
   const mine = jobs.filter(({ values }) => values.get(reference) === requisitionId);
   const [job, ...others] = mine;
@@ -20,10 +20,13 @@ export function findJob(jobs: readonly ListedJob[], reference: string, requisiti
   return others.length === 0 ? { kind: 'one', job } : { kind: 'many', jobIds: idsOf(mine) };
 }
 
-/** How far the partner's clock may be from ours. */
+/** Largest difference between the partner's clock and ours. */
 const SKEW_MS = 3_600_000;
 
-/** Jobs that may have come of a request without an answer: made since then, and not showing whose they are. */
+/**
+ * Jobs that a request without an answer may have made: created since then, and not showing which requisition they are
+ * for.
+ */
 export function mayBeOurs(jobs: readonly ListedJob[], reference: string, sentAt: number): string[] {
   return idsOf(
     jobs.filter(
@@ -36,17 +39,17 @@ function idsOf(jobs: readonly ListedJob[]): string[] {
   return jobs.map(({ id }) => id);
 }
 
-/** The state of a job is the recruiter's from the moment it is made. */
+/** Once a job is made, its status belongs to the recruiter. */
 const RECRUITERS = 'status';
 
-/** Fields of the job that are no longer as the requisition has them: nothing in the API edits them. */
+/** Job fields that no longer match the requisition; nothing in the API can edit them. */
 export function notWritable(wanted: EmployeeFields, { fields }: ListedJob): string[] {
   return Object.entries(wanted)
     .filter(([name, value]) => name !== RECRUITERS && fields[name] !== undefined && !isSame(fields[name], value))
     .map(([name]) => name);
 }
 
-/** Custom fields of the job that hold something else than the requisition has. */
+/** Custom fields of the job whose value differs from the requisition's. */
 export function changedValues<Value extends { customFieldId: string; value: Exclude<FieldValue, null> }>(
   wanted: readonly Value[],
   { values }: ListedJob,

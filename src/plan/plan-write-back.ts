@@ -2,19 +2,22 @@ import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import { type Held, held } from '../hire/holds.ts';
 
-/** A custom field of the candidate and what it should hold. */
+/** A custom field of the candidate and the value it should hold. */
 export interface TargetValue {
   customFieldId: string;
   value: Exclude<FieldValue, null>;
 }
 
-/** The enrolment takes the Employee ID; the custom field does where there is none, or where a terminal one refuses. */
+/**
+ * Where the Employee ID goes: to the enrolment, or to the custom field if there is no enrolment or a terminal one
+ * refuses.
+ */
 type Target =
   | { verdict: 'enrolment'; onboardingCandidateId: string }
   | { verdict: 'custom-field'; customField: string }
   | Held;
 
-/** What the tenant calls the Employee ID: the human number or the internal key. */
+/** The tenant's choice of Employee ID: the number people use, or the internal key. */
 export function employeeIdToWrite(
   wanted: 'number' | 'id',
   employee: { id: string | null; number: string | null },
@@ -40,7 +43,7 @@ export function targetOf(
   return held('WRITE_BACK_TARGET_MISSING', { jobCandidateId });
 }
 
-/** Where the ID goes once the enrolment has refused it. */
+/** Where the ID goes after the enrolment refused it. */
 export function targetAfterRefusal(
   refused: { onboardingCandidateId: string; refusal: string; status: string | null },
   customField: string | undefined,
@@ -48,7 +51,7 @@ export function targetAfterRefusal(
   return customField === undefined ? held('WRITE_BACK_REFUSED', refused) : { verdict: 'custom-field', customField };
 }
 
-/** What the employee's record says of the fields that the tenant writes back; an empty one is left as it is. */
+/** Values of the employee's record for the custom fields that the tenant writes back; empty values are left out. */
 export function mappedTargets(
   wanted: ReadonlyArray<{ customFieldId: string; field: string }>,
   fields: Readonly<Record<string, FieldValue | undefined>>,
@@ -60,8 +63,8 @@ export function mappedTargets(
 }
 
 /**
- * How much longer an employee whom the hire made may stay unreadable, milliseconds. A create that the HR system took
- * and finished days later is shown late from when it was found finished, `linkedAt`.
+ * How much longer, in ms, the HR system may not show the employee that the hire made. If the HR system finished the
+ * create days later, the lag counts from when we found it finished, `linkedAt`.
  */
 export function unreadableForMs(
   creation: { decided_at: number | null; now: number } | undefined,
@@ -92,7 +95,7 @@ export function shownEmployeeId(externalStatus: unknown): string | undefined {
   return isGiven ? String(employeeId) : undefined;
 }
 
-/** Targets that do not show what was written, by custom field. */
+/** Custom fields that do not show the written value. */
 export function missingTargets(expected: readonly TargetValue[], shown: ReadonlyMap<string, unknown>): string[] {
   return expected
     .filter(({ customFieldId, value }) => !isSameValue(shown.get(customFieldId), value))
@@ -100,31 +103,32 @@ export function missingTargets(expected: readonly TargetValue[], shown: Readonly
 }
 
 /**
- * Stored forms differ from sent ones (section 2.5): a list comes back as JSON text, a number perhaps as a decimal text.
+ * Compares a shown value with a sent one. Stored forms differ (section 2.5): a list comes back as JSON text, and a
+ * number perhaps as decimal text.
  */
 function isSameValue(shown: unknown, sent: TargetValue['value']): boolean {
   if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
   if (typeof sent === 'number') return isNumeral(shown) && Number(shown) === sent;
-  // An empty field is not the name Null.
+  // An empty field must not equal the text "null", which may be a name.
   return ['string', 'number', 'boolean'].includes(typeof shown) && String(shown) === String(sent);
 }
 
-/** Number() takes an empty text or an empty list for zero. */
+/** Number() turns an empty text or an empty list into zero. */
 function isNumeral(shown: unknown): boolean {
   return typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
 }
 
-/** What a later mapping makes of an employee who is there already. */
+/** What a later mapping changes in an existing employee. */
 interface Corrections {
-  /** Fields that still hold what was written, and get another value now. */
+  /** Fields that still hold what was written and now get another value. */
   fields: EmployeeFields;
-  /** Fields that would get another value, and were changed in the HR system meanwhile: they stay. */
+  /** Fields that would get another value but were edited in the HR system: they stay. */
   kept: string[];
 }
 
 /**
- * Compares what the mapping gives now with what was written and what the HR system holds. Only what still stands as it
- * was written is corrected; the HR system's own edits are never overwritten.
+ * Compares the mapping's current values with what was written and what the HR system holds. Corrects only values that
+ * are still as written; never overwrites the HR system's own edits.
  */
 export function planCorrections(
   wanted: EmployeeFields,
