@@ -12,28 +12,30 @@ import {
   type RecordedHow,
 } from './person.ts';
 
-/** What happens to a person. `hire` is the hire that tells of it. */
+/** What can happen to a person. `hire` is the hire that reports the event. */
 export type PersonEvent =
-  /** Somebody was hired without hirebridge. */
+  /** The person was hired without hirebridge. */
   | { kind: 'record'; as: Recorded }
-  /** A hire asks to be the one that looks up, makes or links the employee. */
+  /** A hire asks to become the owner: the only hire that may look up, make or link the employee. */
   | { kind: 'hold'; hire: HireRef; decided: HoldDecisions; isUnderWay: boolean; company: string | undefined }
-  /** It ended without an employee. */
+  /** The owning hire ended without an employee. */
   | { kind: 'release'; hire: HireRef }
-  /** Its tenant was removed while a create of it was unsettled. */
+  /** The hire's tenant was removed while the outcome of its create was still open. */
   | { kind: 'abandon'; hire: HireRef }
-  /** The removed tenant is back, and goes on with its hires. */
+  /** A removed tenant is back and continues its hires. */
   | { kind: 'take-back'; tenantId: string }
-  /** An employee is about to be made: nobody else of the same keys may be, for so long. */
+  /** The hire is about to make an employee. For `forMs`, no other hire may make an employee with one of these keys. */
   | { kind: 'create'; hire: HireRef; keys: readonly string[]; holder: string; forMs: number }
-  /** What became of the create is known, and shown after so long. `holder`: of that attempt alone. */
+  /**
+   * The outcome of the create is known, and reads show it after `afterMs`. `holder` limits this to that one attempt.
+   */
   | { kind: 'settle'; hire: HireRef; afterMs: number; holder?: string }
-  /** Keys that keep nobody waiting any more are forgotten. */
+  /** Forgets the keys that no longer make anybody wait. */
   | { kind: 'lapse' }
   | Link
-  /** A hire that has the employee is over; `heir` is the newest other one that has them still. */
+  /** A hire with this employee is over; `heir` is the newest other hire with the same employee. */
   | { kind: 'leave'; hire: HireRef; employee: Employee; heir: HireRef | undefined }
-  /** A tenant that was its own company at the partner names it. */
+  /** A tenant that counted as a company of its own now names its company at the partner. */
   | { kind: 'name-company'; candidate: Candidate; company: string };
 
 /** The person is this employee. */
@@ -43,15 +45,15 @@ interface Link {
   candidate: Candidate;
   is: Named;
   how: EmployedHow;
-  /** Reads show the employee after so long: others of the same keys wait until then. */
+  /** Reads show the employee only after this time; hires with one of the same keys wait until then. */
   shownAfterMs: number;
-  /** Somebody said so of an employee who is another person's. */
+  /** A person confirmed the link although the employee belongs to another stored person: both are one human. */
   samePerson?: boolean;
-  /** The record that the hire had is gone: HR merged it into this one, or made it anew. */
+  /** The record that the hire had before is gone: HR merged it into this one, or made it anew. */
   insteadOf?: Employee;
 }
 
-/** The part of what people decided about a hire that says what it is to its person. */
+/** Those decisions of people about a hire that change what the hire means for its person. */
 export type HoldDecisions = Pick<Decisions, 'person' | 'link' | 'hereToo'>;
 
 export interface Named {
@@ -59,52 +61,54 @@ export interface Named {
   number: string | null;
 }
 
-/** What else is true at that moment. */
+/** What else is true at the time of the event. */
 export interface Facts {
   /** The database's clock, milliseconds since 1970. */
   now: number;
-  /** Of the event's hire; kept as it is until the change is committed. */
+  /** Facts of the event's hire, locked until the change is committed. */
   hire?: HireFacts | undefined;
-  /** The person's owner is on its way to an employee and has none. */
+  /** The owning hire is still working towards an employee and has none yet. */
   ownerWaits?: boolean;
   /**
-   * Who hires the person into another HR system of the company: the hire of another tenant, or this tenant itself. Of
-   * somebody whom the event's hire owns already: who has made them an employee there, and nobody was asked.
+   * Who hires the person into another HR system of the company: another tenant's hire, or this tenant itself. If the
+   * event's hire already owns the person: the hire that made them an employee there without a person being asked.
    */
   elsewhere?: HireRef | 'ours' | undefined;
-  /** Another tenant recorded this application before the hire's tenant went live, whose baseline did not see it. */
+  /**
+   * Another tenant recorded this application before the hire's tenant went live, so this tenant's baseline missed it.
+   */
   isRecordedEarlier?: boolean;
-  /** Hires that sent a create and have not noted the employee: `open` where nothing of its outcome is known. */
+  /** Whether a hire sent a create and has not stored the employee yet: `open` means that its outcome is unknown. */
   unsettled: (hire: HireRef) => 'open' | 'done' | undefined;
 }
 
 export interface HireFacts {
   isOpen: boolean;
   isDone: boolean;
-  /** Its tenant is not removed. */
+  /** The hire's tenant still exists. */
   isServed: boolean;
   employee: Employee | undefined;
 }
 
-/** The one whom an event is about, and those who have another of its keys. */
+/** The person the event is about, and other persons who share one of its keys. */
 export interface People {
   subject: Person;
   others: readonly Person[];
 }
 
 export type Refusal =
-  /** The hire ended, or its tenant was removed: nobody would release what it takes. */
+  /** The hire ended or its tenant was removed, so nobody would ever release the person. */
   | { reason: 'over' }
   | { reason: 'elsewhere' | 'being-hired'; other: HireRef }
   | { reason: 'recorded'; other: Recorded }
-  /** `before`: the employee that they are by it. */
+  /** `before`: the employee that the person became through that hire. */
   | { reason: 'hired-before'; other: HireRef; before: Employed | undefined }
-  /** Somebody else of one of the keys is being made; `isPending`: that may take days. */
+  /** Another hire is making an employee with one of the keys. `isPending`: this may take days. */
   | { reason: 'creating'; other: HireRef; isPending: boolean; waitMs: number }
-  /** The employee is another person. */
+  /** The employee belongs to another person. */
   | { reason: 'of-another'; other: Employed };
 
-/** `has`: the event's hire has this employee from now on. */
+/** `has`: the employee that the event's hire has from now on. */
 export type Changed = { kind: 'changed'; people: People; has?: Named } | { kind: 'refused'; refusal: Refusal };
 
 type Transition<Kind extends PersonEvent['kind']> = (
@@ -113,7 +117,7 @@ type Transition<Kind extends PersonEvent['kind']> = (
   facts: Facts,
 ) => Changed;
 
-/** Every change of a person. What is refused changes nothing; what has happened already changes nothing again. */
+/** Every change of a person. A refused event changes nothing, and neither does an event that happened before. */
 const transitions: { [Kind in PersonEvent['kind']]: Transition<Kind> } = {
   record: ({ subject, others }, { as }) =>
     changed({ subject: { ...subject, recorded: lasting(subject.recorded, as) }, others }),
@@ -156,8 +160,8 @@ function isOwner({ owner }: Person, hire: HireRef): boolean {
 }
 
 /**
- * Somebody who is owned, is an employee or was recorded is a question to a person, unless that was answered. Who waits
- * for an employee is waited for, whatever was answered.
+ * Refuses a person who is owned, recorded or already an employee until somebody decides about them. If another hire is
+ * still making the employee, this hire waits no matter what was decided.
  */
 function hold(
   people: People,
@@ -181,7 +185,7 @@ function hold(
   const asked = before?.hire ?? other;
   if (asked !== undefined && decided.person === undefined)
     return refused({ reason: 'hired-before', other: asked, before });
-  // Of three applications two could be told to be new employments, and neither person was shown the other one.
+  // Of three applications, two could each be declared a new employment by people who never saw the other decision.
   if (other !== undefined && (before === undefined || ownerWaits === true))
     return refused({ reason: 'being-hired', other });
   return changed({
@@ -189,7 +193,7 @@ function hold(
       ...subject,
       owner: hire,
       isAbandoned: false,
-      // What the abandoned create came to is still not known.
+      // The outcome of the abandoned create is still unknown.
       recorded: subject.recorded ?? (isAbandoned && !isOwner(subject, hire) ? known : undefined),
       companies: owner === undefined && isAsked && elsewhere === undefined ? ofCompany(subject, company) : companies,
     },
@@ -206,8 +210,9 @@ function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined
 }
 
 /**
- * The hire as it was recorded, which a person started. Another tenant of the company passes over whom this one takes,
- * and counts this one's hires of before its own go-live among those.
+ * Whether the record is of this very application, so that the hire may go on: a person started it. Tenants of one
+ * company record each other's applications: those that the other tenant takes, and those hired before their own
+ * go-live.
  */
 function isSameApplication({ how, ...recorded }: Recorded, hire: HireRef): boolean {
   if (recorded.tenantId === hire.tenantId) return isSameHire(recorded, hire);
@@ -223,7 +228,7 @@ function takenBack(person: Person, tenantId: string): Person {
   return { ...person, recorded: undefined, owner: owner ?? hire };
 }
 
-/** All of the keys, or none. Those who wait are told of the one that takes the longest. */
+/** Takes all keys or none. A hire that has to wait is told of the key that takes longest. */
 function create(
   { subject, others }: People,
   { hire, keys, holder, forMs }: Extract<PersonEvent, { kind: 'create' }>,
@@ -255,7 +260,7 @@ function isInForce({ until, hire }: Creating, { now, unsettled }: Facts): boolea
   return until > now || unsettled(hire) !== undefined;
 }
 
-/** The create may take days: somebody finishes it over there, or has to say what became of it. */
+/** The create may take days: somebody must finish it in the HR system, or say what became of it. */
 function isPending({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
   const outcome = unsettled(hire);
   return outcome === 'done' || (outcome === 'open' && until <= now);
@@ -267,7 +272,7 @@ function settled(person: Person, hire: HireRef, { until, holder }: { until: numb
   return { ...person, creating: person.creating.map((one) => (isMeant(one) ? { ...one, until } : one)) };
 }
 
-/** Whom another tenant owns under the company's name stays that tenant's. */
+/** If another tenant already owns the person under the company's name, that tenant keeps them. */
 function nameCompany(
   { subject, others }: People,
   { candidate, company }: Extract<PersonEvent, { kind: 'name-company' }>,
@@ -282,7 +287,7 @@ function nameCompany(
   return changed(other === undefined ? { subject: renamed, others } : absorb({ subject: other, others: [] }, renamed));
 }
 
-/** The employee goes to the hire that says so, as long as that one is not over and has no other one. */
+/** Gives the employee to the reporting hire, unless that hire is over or already has another employee. */
 function link(
   people: People,
   { hire, candidate, is, how, shownAfterMs, samePerson, insteadOf }: Link,
@@ -336,7 +341,7 @@ function inherited(
   return { ...person, employees, owner: isOwner(person, hire) ? heir : person.owner };
 }
 
-/** Both are one human: what is known of the other is known of the subject, and nothing of the other is left. */
+/** Both are one human: the subject takes over everything known of the other person, who is left empty. */
 function absorb({ subject, others }: People, other: Person): People {
   const isNew = (one: Candidate): boolean => !subject.candidates.some((own) => isSameCandidate(own, one));
   const owned = subject.owner === undefined ? other : subject;
@@ -355,8 +360,8 @@ function absorb({ subject, others }: People, other: Person): People {
 }
 
 /**
- * The first record that lasts: what a removed tenant left open ends when it is back, and whom one tenant passes over
- * another one takes.
+ * Keeps the record that lasts longest. `removed` ends when the tenant comes back; `passed-over` ends when another
+ * tenant takes the person.
  */
 function lasting(own: Recorded | undefined, other: Recorded | undefined): Recorded | undefined {
   if (own === undefined || other === undefined) return own ?? other;
@@ -369,7 +374,7 @@ function employedAs({ employees }: Person, employee: Employee): Employed | undef
   return employees.find((one) => isSameEmployee(one.employee, employee));
 }
 
-/** Of two of one moment, in an order that every reader finds. */
+/** Breaks ties by id, so that every reader gets the same order. */
 function newestFirst(employees: readonly Employed[]): Employed[] {
   return employees.toSorted((a, b) => b.since - a.since || (a.employee.id < b.employee.id ? 1 : -1));
 }

@@ -1,39 +1,39 @@
 import type { Employee } from '../hire/employee.ts';
 import type { HireRef } from '../hire/hire.ts';
 
-/** Somebody as the partner knows them. */
+/** A candidate: a person as the partner knows them. */
 export interface Candidate {
-  /** The partner's company, or the tenant where that names none. */
+  /** The company at the partner, or the tenant if it names no company. */
   company: string;
   candidateId: string;
 }
 
-/** A person of one HR system: everything that is known of who somebody is, whichever tenant asks. */
+/** A person in one HR system: everything known about who they are, no matter which tenant asks. */
 export interface Person {
   id: string;
-  /** The HR system, by the name of its connection; tenants may share one. */
+  /** Name of the connection to the HR system; tenants may share one. */
   connection: string;
-  /** Counts every change; 0 of somebody of whom nothing is known. */
+  /** Counts every change; 0 for a person of whom nothing is known. */
   version: number;
-  /** Several where somebody said that they are one human. */
+  /** Several candidates if somebody said that they are one human. */
   candidates: readonly Candidate[];
   /** The one hire that may look up, make or link their employee. */
   owner: HireRef | undefined;
-  /** The owner's tenant was removed, and nobody knows what became of the create that it had sent. */
+  /** The owner's tenant was removed, and the outcome of the create it sent is unknown. */
   isAbandoned: boolean;
-  /** A hire of theirs that hirebridge did not make; it stays, whoever owns them. */
+  /** A hire of this person that hirebridge did not make; it stays, no matter which hire owns them. */
   recorded: Recorded | undefined;
-  /** Companies of the partner in whose HR systems nobody else may hire them without a person's word. */
+  /** Companies at the partner in whose HR systems no other hire may take the person unless somebody allows it. */
   companies: readonly OfCompany[];
-  /** The newest first. */
+  /** Newest first. */
   employees: readonly Employed[];
-  /** What identifies them while an employee of theirs is being made. */
+  /** Keys that identify the person while an employee is being made for them. */
   creating: readonly Creating[];
 }
 
 /** A candidate in all HR systems of a company. */
 interface OfCompany {
-  /** Names the company's server and environment. */
+  /** Names the partner's server and environment. */
   scope: string;
   candidate: Candidate;
 }
@@ -41,43 +41,43 @@ interface OfCompany {
 /** One employee that the person is. */
 export interface Employed {
   employee: Employee;
-  /** The human employee number; absent until the HR system gave one. */
+  /** The employee number people use; null until the HR system assigns one. */
   number: string | null;
-  /** As the partner knows them now. */
+  /** The candidate at the partner now. */
   candidate: Candidate;
-  /** The hire that has the employee now; of an import, none (`IMPORTED_PERIOD`). */
+  /** The hire that has the employee now; for an import, no real hire (`IMPORTED_PERIOD`). */
   hire: HireRef;
   how: EmployedHow;
   /** Milliseconds on the database's clock. */
   since: number;
 }
 
-/** made: by our create. linked: it was there, and was found or named. imported: by a list. */
+/** made: by our create. linked: existed and was found or named. imported: from a list. */
 export type EmployedHow = 'made' | 'linked' | 'imported';
 
 /**
- * Hired before go-live, while the tenant only observed, for a job that is not the tenant's, or into the HR system that
- * the tenant had before. `removed`: a tenant that was removed had sent the create, and nobody heard what became of it.
+ * Hired before go-live, while the tenant only observed, for a job outside the tenant's scope, or into the tenant's
+ * former HR system. `removed`: the tenant was removed after it sent the create, and the outcome is unknown.
  */
 export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris' | 'removed';
 
-/** The person may be an employee whom hirebridge does not know. */
+/** The person may be an employee that hirebridge does not know. */
 export interface Recorded extends HireRef {
   how: RecordedHow;
 }
 
-/** Nobody else of this key is made meanwhile. */
+/** A key for which no other hire may make an employee in the meantime. */
 export interface Creating {
-  /** A hash of an e-mail, or of name and birth date. */
+  /** Hash of an e-mail, or of name and birth date. */
   key: string;
   hire: HireRef;
-  /** One attempt; one that stood still must not end what a later one has. */
+  /** Names one attempt, so that an attempt that was stalled cannot end what a later attempt holds. */
   holder: string;
-  /** Milliseconds on the database's clock; it lasts longer while the hire's create is unsettled. */
+  /** Milliseconds on the database's clock; lasts longer while the hire's create is unsettled. */
   until: number;
 }
 
-/** Somebody of whom nothing is known. */
+/** A person of whom nothing is known. */
 export function unknownPerson(id: string, connection: string, candidates: readonly Candidate[]): Person {
   return {
     id,
@@ -93,7 +93,7 @@ export function unknownPerson(id: string, connection: string, candidates: readon
   };
 }
 
-/** Nothing but candidate ids is left: there is nothing to remember. */
+/** Only candidate ids are left, so there is nothing to keep. */
 export function isUnknown({ owner, recorded, employees, creating }: Person): boolean {
   return owner === undefined && recorded === undefined && employees.length === 0 && creating.length === 0;
 }
