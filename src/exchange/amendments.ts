@@ -7,7 +7,7 @@ export function amendsOnly({ fields }: Pick<Mapping, 'fields'>): boolean {
   return fields.some(({ amends }) => amends !== undefined);
 }
 
-/** What the partner showed when the employee was made, as forms: a change that came before the first look counts. */
+/** Forms of what the partner showed when the employee was made, so that a change before the first look counts. */
 export function hiredForms({ fields }: Pick<Mapping, 'fields'>, pairId: string, hired: Change): Record<string, string> {
   if (hired.kind === 'link') return {};
   const known = fields.filter(({ target }) => hired.kind === 'create' || target in hired.fields);
@@ -16,7 +16,7 @@ export function hiredForms({ fields }: Pick<Mapping, 'fields'>, pairId: string, 
   );
 }
 
-/** The day from which an amendment counts: today, or the first day of work where that is still to come. */
+/** The day from which an amendment counts: today, or the first day of work if that is later. */
 export function amendedFrom(today: string, held: EmployeeFields, written: EmployeeFields): string {
   const start = written['startDate'] ?? held['startDate'];
   return typeof start === 'string' && start > today ? start : today;

@@ -4,8 +4,8 @@ import type { PairPlan } from './plan-pair.ts';
 type Planned = { plan: Pick<PairPlan, 'toHris' | 'toPartner'> };
 
 /**
- * Pairs in an order in which whoever gives a value up is written before whoever takes it: a side that keeps a field
- * unique has nothing to refuse then. Where some give to each other in a circle, no order helps; theirs is any. Pure.
+ * Orders pairs so that a record that gives up a value is written before the record that takes it: a side that keeps the
+ * field unique then has nothing to refuse. No order helps if records pass values around in a circle. Pure.
  */
 export function giversFirst<T extends Planned>(pairs: readonly T[]): T[] {
   const givers = new Map(pairs.flatMap((one) => placesOf(one, 'old').map((place) => [place, one] as const)));
@@ -24,7 +24,7 @@ export function giversFirst<T extends Planned>(pairs: readonly T[]): T[] {
   return ordered;
 }
 
-/** The values that a pair's writes are over, or are of, each with its side and field. */
+/** The values that a pair's writes replace (`old`) or write (`new`), each with its side and field. */
 function placesOf({ plan: { toHris, toPartner } }: Planned, which: 'old' | 'new'): string[] {
   const places = [...toHris.map((one) => ['hris', one] as const), ...toPartner.map((one) => ['partner', one] as const)];
   return places.flatMap(([side, one]) => {
@@ -33,7 +33,7 @@ function placesOf({ plan: { toHris, toPartner } }: Planned, which: 'old' | 'new'
   });
 }
 
-/** A side that keeps addresses unique takes no other way of writing one, either. */
+/** A side that keeps addresses unique also refuses another spelling of the same address. */
 function folded(value: FieldValue): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim().toLowerCase() : undefined;
 }

@@ -7,37 +7,37 @@ import { EMPTY_FORM } from './form-of.ts';
 import { type FieldWrite, NOT_KEPT, NOT_SHOWN, type PairPlan } from './plan-pair.ts';
 import type { SeenField, SideValue } from './see-fields.ts';
 
-/** A value that came back otherwise so often in a row is written no more. */
+/** After this many writes in a row that came back changed, the value is not written again. */
 const MOST_BOUNCES = 3;
 
-/** A pair as it is to be judged, once it is known what became of our own writes. */
+/** A pair ready to be merged, once our own earlier writes are accounted for. */
 export interface Heard {
   seen: SeenField[];
   bases: Record<string, string>;
-  /** What is to be remembered of them from now on. */
+  /** Echoes to remember from now on. */
   echoes: Echoes;
-  /** How often in a row the latest writes of a field came back otherwise. */
+  /** How many writes of a field in a row came back changed. */
   bounces: ReadonlyMap<string, number>;
-  /** Forms of earlier writes, and of what stood there before, that a side may still come to show. */
+  /** Forms that a side may still show because of earlier writes, or from before them. */
   late: ReadonlyMap<string, Pick<Echo, 'to' | 'over'>>;
 }
 
 type Known = Pick<PairState, 'bases' | 'sent' | 'echoes'>;
 
-/** What a pair is judged by, beside what is known of it. */
+/** What decides about a pair besides its stored state. */
 interface Hearing {
-  /** Whether a value is to be written once more although it was never kept. */
+  /** Whether to write a field's value once more although the side never kept it. */
   again: (field: string) => boolean;
   /** When the reading began, by the database's clock. */
   readAt: number;
-  /** How long after a write each side may go on showing what stood there before, milliseconds. */
+  /** How long after a write, in milliseconds, each side may go on showing the value from before. */
   shownWithin: Readonly<Record<Side, number>>;
 }
 
 /**
- * Tells our own writes, as they look where they were written, from what people edited there. A side that goes on
- * showing what stood there before a write was edited by nobody: it counts as holding what was written. So does one that
- * keeps a value in a spelling of its own, as long as it shows just that spelling. Pure.
+ * Tells our own writes apart from edits that people made. If a side still shows the value from before a write, nobody
+ * edited it: the side counts as holding what was written. The same goes for a side that keeps a value in a spelling of
+ * its own, as long as it shows exactly that spelling. Pure.
  */
 export function hearEchoes(seen: readonly SeenField[], known: Known, { again, ...times }: Hearing): Heard {
   const isSeen = new Set(seen.map(({ field }) => field.target));
@@ -63,14 +63,14 @@ export function hearEchoes(seen: readonly SeenField[], known: Known, { again, ..
   return heard;
 }
 
-/** Writes of a pair that were taken at the time `at`, and what their fields showed directly afterwards, if known. */
+/** Writes of a pair that were accepted at time `at`, and the forms their fields showed right after, if known. */
 interface Taken {
   done: readonly FieldWrite[];
   after: ReadonlyMap<string, string>;
   at: number;
 }
 
-/** What is to be remembered of values that a side took: nothing of one that was seen there. */
+/** Echoes to remember of values that a side accepted; none for a value that already showed up as written. */
 export function echoesOf(
   { toHris, toPartner }: Pick<PairPlan, 'toHris' | 'toPartner'>,
   { bounces, late }: Pick<Heard, 'bounces' | 'late'>,
@@ -90,7 +90,7 @@ export function echoesOf(
   return Object.fromEntries([...of('hris', toHris), ...of('partner', toPartner)]);
 }
 
-/** An earlier version kept the form of a value letter by letter. */
+/** An earlier version stored forms letter by letter: translate those to today's form. */
 function basedOn({ partner, hris }: SeenField, base: string | undefined): string | undefined {
   const same = [partner, hris].find(({ exact }) => exact !== undefined && exact === base);
   return same === undefined ? base : formIn(same.seen);
@@ -117,7 +117,7 @@ function hearField(one: SeenField, known: KnownField): HeardField {
   if (to === undefined) return {};
   const [shown, other] = [formIn(one[to].seen), formIn(one[otherSide(to)].seen)];
   if (under !== undefined && shown === under.form) return arrived(under, known);
-  // What cannot be read now is heard later.
+  // A value that is unreadable now is judged at the next reading.
   if (shown === undefined || other === undefined) return echo === undefined ? {} : { echo };
   if (under !== undefined) return hearInDoubt(one, { shown, other, under, known });
   if (echo === undefined) return {};
@@ -134,52 +134,54 @@ interface Forms {
   other: string;
 }
 
-/** The side took it, and shows something else by now; nobody is known to have edited that. */
+/** The side accepted the write but shows another value now, and no edit by a person is known. */
 function hearOther(one: SeenField, { shown, other, echo }: Forms & { echo: Echo }): HeardField {
   const { flow } = one;
   const isOld = echo.over?.includes(shown) === true;
   if (isOld && (flow.owner === 'either' || flow.amends !== undefined))
     return spelled(one, { ...echo, shown, times: 1 });
-  // What it was seen to make of the write is nobody's edit, whatever was edited on the other side since.
+  // A value that the side itself made of our write is no edit, even if somebody edited the other side since.
   if (other !== echo.form) return shown === echo.after ? spelled(one, { ...echo, shown, times: MOST_BOUNCES }) : {};
   const [value, source] = [one[echo.to], one[otherSide(echo.to)]];
   if (isAlike(value, source)) return spelled(one, { ...echo, shown, times: 0 });
   const isOwnDoing = shown === echo.after || (flow.owner === 'either' && isCut(source.value, value.value));
-  // What the side made of it itself, or shows again and again, is nobody's edit.
+  // A value that the side made itself, or shows again and again, is no edit.
   const times = isOwnDoing ? MOST_BOUNCES : isOld ? echo.times + 1 : 1;
   return times < MOST_BOUNCES ? { bounces: times } : spelled(one, { ...echo, shown, times });
 }
 
-/** The write is in doubt, and the side shows something else. */
+/** The outcome of the write is unknown, and the side shows another value. */
 function hearInDoubt(
   one: SeenField,
   { shown, other, under, known }: Forms & { under: SentForms[string]; known: KnownField },
 ): HeardField {
   const { to, form } = under;
   const late = { to, over: [...lateOf(known.echo, to), form] };
-  // It may still arrive after what it came from was taken back.
+  // Somebody undid the source value, but the write may still arrive.
   if (shown === other)
     return { agreed: shown, echo: { to, form: shown, over: [shown, ...late.over], times: 0, at: known.readAt } };
-  // It did not arrive, and its side goes on showing what it made of the write before.
+  // The write did not arrive: the side still shows its own version of the write before.
   if (known.echo?.to === to && known.echo.shown === shown) return { ...spelled(one, known.echo), late };
   const isArrived = other === form && shown !== known.base && isAlike(one[to], one[otherSide(to)]);
   return isArrived ? { ...spelled(one, { to, form: other, shown, times: 0 }), agreed: other } : { late };
 }
 
-/** What arrived is nobody's edit, whatever the other side holds by now. What was written before it may still arrive. */
+/**
+ * A write that arrived is no edit, no matter what the other side holds now. Earlier writes may still arrive after it.
+ */
 function arrived({ to, form }: SentForms[string], { echo, readAt }: KnownField): HeardField {
   const over = lateOf(echo, to);
   return over.includes(form) ? { agreed: form, echo: { to, form, over, times: 0, at: readAt } } : { agreed: form };
 }
 
-/** The side counts as holding what was written, until that is seen there. */
+/** The side counts as holding the written value until it shows it. */
 function awaited(one: SeenField, shown: string, echo: Echo): HeardField {
   const { to, form } = echo;
   const seen = { form, isEmpty: form === EMPTY_FORM };
   return { as: { ...one, [to]: { ...one[to], seen, shown } }, echo, late: { to, over: lateOf(echo, to) } };
 }
 
-/** What a side may still come to show of what was written before. */
+/** Forms that the side may still show because of earlier writes. */
 function lateOf(echo: Echo | undefined, to: Side): string[] {
   return echo?.to === to && echo.shown === undefined ? [...(echo.over ?? []), echo.form] : [];
 }
@@ -188,7 +190,7 @@ function isOverdue({ to, at }: Echo, { readAt, shownWithin }: KnownField): boole
   return at !== undefined && readAt > at + shownWithin[to];
 }
 
-/** The side counts as holding what was written to it. */
+/** The side counts as holding the value that was written to it. */
 function spelled(one: SeenField, echo: Echo): HeardField {
   const seen = { form: echo.form, isEmpty: echo.form === EMPTY_FORM };
   const isKept = echo.times === 0 || formIn(one[otherSide(echo.to)].seen) !== echo.form;
@@ -196,7 +198,7 @@ function spelled(one: SeenField, echo: Echo): HeardField {
   return { as: { ...one, [echo.to]: { ...one[echo.to], seen, shown: echo.shown }, ...why }, echo };
 }
 
-/** One value in two spellings: capitals, widths and blanks. */
+/** Whether two values differ only in capitals, character widths and blanks. */
 function isAlike(one: SideValue, other: SideValue): boolean {
   const [a, b] = [folded(one.value), folded(other.value)];
   return a !== undefined && isDeepStrictEqual(a, b);
@@ -207,7 +209,7 @@ function folded(value: FieldValue): string | string[] | undefined {
   return typeof value === 'string' ? foldText(value) : undefined;
 }
 
-/** A text whose end is missing, or a number that is rounded. */
+/** Whether `part` is a text that lost its end, or a number that was rounded. */
 function isCut(whole: FieldValue, part: FieldValue): boolean {
   const [a, b] = [digitsIn(whole), digitsIn(part)];
   if (a !== undefined && b !== undefined)

@@ -2,23 +2,23 @@ import type { Side } from '../hire/side.ts';
 import { EMPTY_FORM } from './form-of.ts';
 import type { FieldWrite, PairPlan } from './plan-pair.ts';
 
-/** What a write does to the side that it goes to. met: the sides were never compared in this field before. */
+/** What a write does to its side. met: the field of this pair was never compared before. */
 type Effect = 'emptied' | 'changed' | 'met';
 
 /** Ids of pairs by side and effect, and by side, effect and field. */
 export type WrittenPairs = Readonly<Record<string, readonly string[]>>;
 
-/** How many pairs they are; `filled` and a field: that have a value of it. */
+/** Number of pairs for each key; `filled` with a field counts the pairs that have a value in it. */
 export type Tally = Readonly<Record<string, number>>;
 
 interface Judged {
   pair: { pairId: string };
   plan: Pick<PairPlan, 'toHris' | 'toPartner'>;
-  /** What both sides agreed on before. */
+  /** Forms that both sides agreed on before. */
   bases: Readonly<Record<string, string>>;
 }
 
-/** Up to `few` pairs nothing is a mass of them; beyond, more than this share of all pairs is. */
+/** Up to `few` pairs are always allowed; beyond that, at most this share of all pairs. */
 const LIMITS: Readonly<Record<Effect, { few: number; share: number; code: PairLimitCode; says: string }>> = {
   emptied: {
     few: 10,
@@ -35,7 +35,7 @@ const LIMITS: Readonly<Record<Effect, { few: number; share: number; code: PairLi
   },
 };
 
-/** A field that would lose more than this share of its values has vanished, however few pairs have it. */
+/** If a field would lose more than this share of its values, it has vanished, even if few pairs have it. */
 const MOST_OF_A_FIELD = 0.5;
 
 export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
@@ -43,7 +43,7 @@ export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
 const EFFECTS = Object.keys(LIMITS) as Effect[];
 const PLACES: Readonly<Record<Side, string>> = { hris: 'in the HR system', partner: 'at the hiring platform' };
 
-/** What would be written, by what it does. */
+/** What would be written, grouped by effect. */
 export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
   const written: Record<string, string[]> = {};
   const add = (pairId: string, ...key: string[]): void => void (written[key.join(' ')] ??= []).push(pairId);
@@ -56,7 +56,7 @@ export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
   return written;
 }
 
-/** Without what a person allowed by these codes. */
+/** Removes what a person allowed with these codes. */
 export function withoutAllowed(written: WrittenPairs, codes: readonly string[]): WrittenPairs {
   const allowed = EFFECTS.filter((effect) => codes.includes(LIMITS[effect].code));
   return Object.fromEntries(
@@ -64,13 +64,13 @@ export function withoutAllowed(written: WrittenPairs, codes: readonly string[]):
   );
 }
 
-/** A pair counts once, however often it was written. */
+/** Counts each pair once, no matter how often it was written. */
 export function tallyOf(...all: readonly WrittenPairs[]): Tally {
   const keys = new Set(all.flatMap((written) => Object.keys(written)));
   return Object.fromEntries([...keys].map((key) => [key, new Set(all.flatMap((written) => written[key] ?? [])).size]));
 }
 
-/** How many pairs have a value of each field. */
+/** How many pairs have a value in each field. */
 export function tallyFilled(pairs: readonly Judged[]): Tally {
   return sumOfTallies(
     ...pairs.map(({ bases }) => {
@@ -80,14 +80,14 @@ export function tallyFilled(pairs: readonly Judged[]): Tally {
   );
 }
 
-/** Of pairs that are others in each. */
+/** Adds tallies of disjoint sets of pairs. */
 export function sumOfTallies(...tallies: readonly Tally[]): Tally {
   const sum: Record<string, number> = {};
   for (const tally of tallies) for (const [key, count] of Object.entries(tally)) sum[key] = (sum[key] ?? 0) + count;
   return sum;
 }
 
-/** Whether these are so few pairs that nobody need know how many others follow. */
+/** Whether these pairs are so few that the remaining pairs need no survey. */
 export function areFew(tally: Tally): boolean {
   return EFFECTS.every((effect) => SIDES.every((side) => countOf(tally, side, effect) <= LIMITS[effect].few));
 }
@@ -99,7 +99,7 @@ interface PairExcess {
   pairs: number;
 }
 
-/** Each limit that these writes exceed, of `known` pairs in all. */
+/** Returns each limit that these writes exceed, of `known` pairs in total. */
 export function judgeTally(tally: Tally, known: number): PairExcess[] {
   return SIDES.flatMap((side) => EFFECTS.flatMap((effect) => judgeEffect(tally, known, [side, effect])));
 }

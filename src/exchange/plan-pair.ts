@@ -8,7 +8,7 @@ import { EMPTY_FORM } from './form-of.ts';
 import { type PartnerValue, sayToPartner } from './say-to-partner.ts';
 import type { SeenField, SideValue } from './see-fields.ts';
 
-/** A field where the sides differ, for people: what each held, and what becomes of it. */
+/** A field where the sides differ, as people see it: each side's value, and what happens to it. */
 export interface Finding {
   field: string;
   kind: ConflictKind;
@@ -19,11 +19,11 @@ export interface Finding {
   kept?: Side;
 }
 
-/** One value about to be written, and the form that both sides agree on once it is. */
+/** A value about to be written, and the form that both sides agree on afterwards. */
 export interface FieldWrite {
   field: string;
   form: string;
-  /** The form that its side holds before. */
+  /** The form that the side holds before the write. */
   over: string;
   old: FieldValue;
   new: FieldValue;
@@ -31,17 +31,17 @@ export interface FieldWrite {
 }
 
 export interface PairPlan {
-  /** Forms that both sides hold already. */
+  /** Forms that both sides already share. */
   agreed: Record<string, string>;
   toHris: FieldWrite[];
   toPartner: Array<FieldWrite & { at: PartnerValue }>;
   findings: Finding[];
 }
 
-/** What is known of a pair beside its records. */
+/** What is known of a pair besides its two records. */
 export interface PairKnowledge {
   bases: Readonly<Record<string, string>>;
-  /** What is recorded of it and still open; none where everything is to be tried again. */
+  /** Conflicts of the pair that are still open; empty if everything is to be tried again. */
   open: readonly OpenConflict[];
   /** The partner's custom fields as they are now. */
   defined: readonly FieldDefinition[];
@@ -49,21 +49,21 @@ export interface PairKnowledge {
 
 export type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept'>;
 
-/** What a side says of a value that another record there holds, and that it takes only once. */
+/** Codes with which a side says that another of its records holds a value that must be unique. */
 export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];
 
-/** Recorded of a side whose value cannot be read. One that refused a value has no form at all. */
+/** Stands for the form of a side whose value cannot be read. A side that refused a value has no form at all. */
 const UNREADABLE_FORM = '?';
 
-/** What was written came back as another value. */
+/** The side came back with a value other than the one written. */
 export const NOT_KEPT = 'NOT_KEPT';
 
-/** What was written is not shown, and what stood there before still is. */
+/** The side still shows the value from before our write. */
 export const NOT_SHOWN = 'NOT_SHOWN';
 
 type Step = Partial<{ agreed: string; toHris: FieldWrite; toPartner: PairPlan['toPartner'][number]; finding: Finding }>;
 
-/** What is to be written on either side for a pair to agree. Pure. */
+/** Decides what to write on either side so that a pair agrees. Pure. */
 export function planPair(seen: readonly SeenField[], known: PairKnowledge): PairPlan {
   const plan: PairPlan = { agreed: {}, toHris: [], toPartner: [], findings: [] };
   for (const one of seen) {
@@ -76,7 +76,7 @@ export function planPair(seen: readonly SeenField[], known: PairKnowledge): Pair
   return plan;
 }
 
-/** What is about to be sent where. */
+/** What is about to be sent, by field, and to which side. */
 export function sentForms({ toHris, toPartner }: PairPlan): SentForms {
   const hris = toHris.map(({ field, form }) => [field, { to: 'hris' as const, form }] as const);
   const partner = toPartner.map(({ field, form }) => [field, { to: 'partner' as const, form }] as const);
@@ -114,8 +114,8 @@ function decisionOf(open: OpenConflict | undefined): Decision | undefined {
 }
 
 /**
- * What was refused is not sent again until it is another value. Whether somebody else still has a value is not known
- * here, so one that was taken is tried whenever its pair is read.
+ * A refused value is not sent again until it changes. A value refused as taken is tried each time its pair is read,
+ * because this function cannot know whether another record still holds it.
  */
 function stuckOn(one: SeenField, { to }: Write, open: OpenConflict | undefined): Finding | undefined {
   if (open === undefined) return undefined;

@@ -4,10 +4,10 @@ import { encodeValue } from '../partner/custom-field-forms.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { Value } from '../values/transforms.ts';
 
-/** One place of a partner's record and what is sent for it; null clears a custom field. */
+/** One place in a partner record and the value sent for it; null clears a custom field. */
 export type PartnerValue = { customFieldId: string; sent: Value | null } | { property: string; sent: Value };
 
-/** A value in the form that its place at the partner takes now, or why there is none. */
+/** Encodes a value as its place at the partner takes it now, or says why it cannot. */
 export function sayToPartner(
   path: SourcePath | undefined,
   value: Value | null,
@@ -22,7 +22,9 @@ export function sayToPartner(
   return 'wrong' in encoded ? { code: 'VALUE_MISFIT' } : { customFieldId: definition.id, sent: encoded.sent };
 }
 
-/** By its id, or by the only one of this label. A job may have a custom field of the same label. */
+/**
+ * Finds the field by id, or by its label if only one field has it. A job may have a custom field with the same label.
+ */
 export function customFieldOf(
   { source, customField: wanted }: { source: string; customField: string },
   defined: readonly FieldDefinition[],
@@ -34,7 +36,7 @@ export function customFieldOf(
   return hits.length === 1 ? hits[0] : undefined;
 }
 
-/** Fields of a profile take no null; an empty text empties them, except those that must be an address or a day. */
+/** Profile fields take no null; an empty text empties them, except for fields that must hold an address or a date. */
 function sayProperty(property: string, value: Value | null): PartnerValue | { code: string } {
   if (value !== null) return { property, sent: Array.isArray(value) ? value : String(value) };
   if (property === 'email' || property === 'dateOfBirth') return { code: 'CANNOT_BE_EMPTY' };

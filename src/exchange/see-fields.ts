@@ -15,14 +15,14 @@ import type { Value } from '../values/transforms.ts';
 import { EMPTY_FORM, formOf } from './form-of.ts';
 import { sayToPartner } from './say-to-partner.ts';
 
-/** What one side holds of a field, as the HR system writes it; `refusal` says why the other side cannot. */
+/** One side's value of a field, in the HR system's notation. `refusal` says why the other side cannot hold it. */
 export interface SideValue {
   seen: Seen;
   value: FieldValue;
   refusal?: Refusal;
-  /** The form of it letter by letter, where that is another. */
+  /** The exact form, letter by letter, if it differs from the normalised form. */
   exact?: string;
-  /** The form that stands there in truth, where it counts as another one. */
+  /** The form that the side really shows, if it counts as holding another one. */
   shown?: string | undefined;
 }
 
@@ -32,19 +32,19 @@ export interface SeenField {
   flow: FieldFlow;
   partner: SideValue;
   hris: SideValue & {
-    /** What the partner's place would have to hold for this value; null where it is empty. */
+    /** What the partner would have to hold for this value; null if empty. */
     atPartner?: Value | null;
   };
-  /** Why one side does not hold what was written there. */
+  /** Why one side does not hold the value that was written there. */
   notKept?: string;
 }
 
-/** Every field of the mapping, whichever way it flows. */
+/** Every field of the mapping, in either direction. */
 export function exchangedFields({ fields, back }: Pick<Mapping, 'fields' | 'back'>): CompiledField[] {
   return [...new Map([...fields, ...back].map((field) => [field.target, field])).values()];
 }
 
-/** A pair as both sides show it. */
+/** A pair's records as both sides show them. */
 interface ShownPair {
   pairId: string;
   sources: MappingSources;
@@ -53,7 +53,7 @@ interface ShownPair {
   defined: readonly FieldDefinition[];
 }
 
-/** Reads every field of a pair on both sides, in one form: the HR system's. Pure. */
+/** Reads every field of a pair on both sides, in the HR system's notation. Pure. */
 export function seeFields(mapping: Mapping, { pairId, sources, record, defined }: ShownPair): SeenField[] {
   const goesBack = new Set(mapping.back.map(({ target }) => target));
   return exchangedFields(mapping)
@@ -69,7 +69,7 @@ export function seeFields(mapping: Mapping, { pairId, sources, record, defined }
     });
 }
 
-/** What a record of the HR system holds, as forms by field; what cannot be read is left out. Pure. */
+/** Forms of what an HR record holds, by field; unreadable fields are left out. Pure. */
 export function hrisForms(
   mapping: Mapping,
   { pairId, record, defined }: Omit<ShownPair, 'sources'>,
@@ -81,7 +81,7 @@ export function hrisForms(
   return new Map(forms.filter((one): one is [string, string] => one[1] !== undefined));
 }
 
-/** The form of a custom field's value as the hiring platform lists it; none where it cannot be read. Pure. */
+/** Form of a custom field's value as the partner lists it; undefined if it is unreadable. Pure. */
 export function storedForm(
   mapping: Mapping,
   target: string,
@@ -95,7 +95,7 @@ export function storedForm(
   return 'form' in seen ? seen.form : undefined;
 }
 
-/** The form of a value of one pair's field. */
+/** Form of a value in one field of one pair. */
 export function fieldForm(pairId: string, field: CompiledField, value: FieldValue): string {
   return formOf(saltOf(pairId, field.target), plainly(field, value));
 }
@@ -111,12 +111,15 @@ function flowOf({ rule, amends }: CompiledField): FieldFlow {
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
 }
 
-/** Where a record of the partner's that a rule reads is not shown, its values must not read as emptied. */
+/** Whether a partner record that the rule reads is not shown; its values must then not count as emptied. */
 function notShown(field: CompiledField, sources: MappingSources): boolean {
   return field.from.some(({ source }) => sources[source] === undefined);
 }
 
-/** Where the HR system's value may come to the partner, a required field that is empty there is one to be filled. */
+/**
+ * If the HR system's value may flow to the partner, a required field that is empty at the partner is waiting to be
+ * filled.
+ */
 function seePartner(field: CompiledField, salt: string, sources: MappingSources): SideValue {
   if (notShown(field, sources)) return { seen: { unreadable: 'RECORD_NOT_SHOWN' }, value: null };
   const result = evaluateField(field, sources);
@@ -124,15 +127,15 @@ function seePartner(field: CompiledField, salt: string, sources: MappingSources)
   if (isToBeFilled) return { ...seenAs(field, salt, null), value: null };
   if ('code' in result) return { seen: { unreadable: result.code }, value: null, refusal: result };
   const value = result.value ?? null;
-  // What could not be read once it stands in the HR system would set the field apart there for good.
+  // A value that could not be read back from the HR system would quarantine the field there for good.
   const kept = readCell(field.def.type, value);
   if ('wrong' in kept) return { seen: { unreadable: kept.wrong }, value: null };
   return { ...seenAs(field, salt, value), value };
 }
 
 /**
- * Two ways of writing one value (a phone number with blanks) are equal: a value that goes to the partner is compared
- * as it would come back from there.
+ * Two spellings of one value (a phone number with blanks) are equal: a value that flows to the partner is compared as
+ * it would come back from there.
  */
 function seeHris(
   field: CompiledField,
@@ -140,7 +143,7 @@ function seeHris(
   { record, goesBack, defined }: Pick<ShownPair, 'record' | 'defined'> & { goesBack: boolean },
 ): SeenField['hris'] {
   const value = record.fields[field.target];
-  // What is not shown is not known to be empty.
+  // A field that is not shown is not known to be empty.
   if (value === undefined)
     return { seen: { unreadable: record.unreadable?.[field.target] ?? 'NOT_SHOWN' }, value: null };
   const plain = { ...seenAs(field, salt, value), value };
@@ -150,7 +153,7 @@ function seeHris(
   if ('code' in back) return { ...plain, refusal: back };
   if (back.value === undefined) return { ...plain, atPartner: null };
   const said = sayToPartner(field.from[0], back.value, defined);
-  // As it would be stored: `1200.50` in a field of numbers comes back as 1200.5.
+  // As the partner would store it: `1200.50` in a number field comes back as 1200.5.
   const stored = 'code' in said ? back.value : (said.sent ?? back.value);
   const again = evaluateField(field, sourcesWith(field.from[0], stored));
   if ('code' in again) return { ...plain, refusal: again };
@@ -164,8 +167,8 @@ function seenAs(field: CompiledField, salt: string, value: FieldValue): Pick<Sid
 }
 
 /**
- * A value without what no side is known to keep: blanks around a text, one of two ways of encoding a letter, and in the
- * address of a candidate capitals, which the hiring platform writes small (section 2.3).
+ * Removes what no side is known to keep: blanks around a text, one of two encodings of a letter, and capitals in a
+ * candidate's e-mail address, which the hiring platform stores in lower case (section 2.3).
  */
 function plainly(field: CompiledField, value: FieldValue): FieldValue {
   if (Array.isArray(value)) return value.map((item) => bareText(item.normalize('NFC')));
@@ -178,7 +181,7 @@ function isAddress({ from: [path] }: CompiledField): boolean {
   return path !== undefined && 'field' in path && path.source === 'candidate' && path.field === 'email';
 }
 
-/** Records of the partner that hold nothing but this value. */
+/** Partner records that hold only this value. */
 function sourcesWith(path: SourcePath | undefined, value: Value): MappingSources {
   if (path === undefined) return {};
   const record = 'customField' in path ? { customFields: { [path.customField]: { value } } } : { [path.field]: value };
