@@ -2,12 +2,14 @@ import type { Side } from '../hire/side.ts';
 import type { RowChange } from '../hris/port.ts';
 import { filledIn, type RowFacts } from './read-page.ts';
 
-/** How many rows had each field filled before a run came by, and have it filled now; and how many it changed. */
+/**
+ * For each field, how many rows had it filled before the run and have it filled now; and how many rows the run changed.
+ */
 export interface Tally {
   changed: number;
   before: Record<string, number>;
   now: Record<string, number>;
-  /** Somebody may stand on no page that was read, so nobody is taken for missing. */
+  /** A record may be on no page that was read, so no record counts as missing. */
   isUnsure: boolean;
 }
 
@@ -19,16 +21,16 @@ export interface Excess {
 
 export type LimitCode = 'ZERO_ROWS' | 'MASS_DELETE' | 'MASS_CHANGE' | 'FILL_RATE_FELL' | 'PERMISSION_LOST';
 
-/** Up to so many records nothing is a mass of them. */
+/** Up to this many records may always change. */
 const FEW = 20;
 const MOST_GONE = 0.2;
 const MOST_CHANGED = 0.5;
-/** A field that fewer of the rows have filled than this share of those that had it has collapsed. */
+/** A field has collapsed if less than this share of the rows that had it filled still have. */
 const LEAST_FILLED = 0.5;
 
 export const EMPTY_TALLY: Tally = { changed: 0, before: {}, now: {}, isUnsure: false };
 
-/** What one page adds. Rows that are new say nothing about what was there before. */
+/** Adds one page. New rows say nothing about what was there before. */
 export function tallyPage(tally: Tally, rows: readonly RowFacts[], changes: readonly RowChange[]): Tally {
   const changeOf = new Map(changes.map((change) => [change.row.id, change]));
   const [before, now] = [{ ...tally.before }, { ...tally.now }];
@@ -68,7 +70,7 @@ function hasFallen(before = 0, now = 0): boolean {
   return before > FEW && now < before * LEAST_FILLED;
 }
 
-/** `total`: records in the list as its first page says. */
+/** `total`: number of records in the list according to its first page. */
 export function judgeEmptyList(total: number, known: number | null): Excess | undefined {
   if (total > 0 || known === null || known < FEW) return undefined;
   return {
@@ -77,7 +79,7 @@ export function judgeEmptyList(total: number, known: number | null): Excess | un
   };
 }
 
-/** `side`: where they are no longer found. */
+/** `side`: the side that no longer shows them. */
 export function judgeMissing(missing: number, known: number, side: Side = 'partner'): Excess | undefined {
   if (missing <= Math.max(FEW, known * MOST_GONE)) return undefined;
   const where = side === 'partner' ? 'the partner' : 'the HR system';
@@ -87,7 +89,7 @@ export function judgeMissing(missing: number, known: number, side: Side = 'partn
   };
 }
 
-/** A list of jobs without a single one, while `linked` of them are exchanged. */
+/** The partner lists no jobs at all while `linked` jobs are exchanged. */
 export function noJobsListed(linked: number): Excess {
   return {
     code: 'ZERO_ROWS',

@@ -14,15 +14,18 @@ interface Ends {
   tenant: { tenant: string };
 }
 
-/** Calls under way at once. */
+/** Calls in flight at once. */
 const AT_ONCE = 8;
 
-/** What the partner says of an application that shows no consent. */
+/** Whether the partner's error says that an application has no consent. */
 export function hasNoConsent(error: unknown): boolean {
   return ['NO_APPLICATION', 'NO_CONSENT_RECORD'].some((code) => isConnectorError(error, code));
 }
 
-/** The same applications with their consent (section 4.4), a call each. Those that never showed one are left out. */
+/**
+ * Adds the consent to each application (section 4.4), one call each. Applications that never showed a consent are left
+ * out.
+ */
 export async function withConsents(
   store: Pick<Store, 'kysely'>,
   ends: Ends,
@@ -40,7 +43,7 @@ export async function withConsents(
   return found;
 }
 
-/** What is kept of an item. */
+/** The stored row for an item. */
 export function rowOfConsent(tenantId: string, item: Item): ConsentRow {
   const { id, candidateId, state, document, policyVersion, acceptedAt, expiresAt } = item;
   return {
@@ -65,7 +68,7 @@ async function readConsent({ partner, overrides }: Ends, item: Item, before: Con
     const shown = { document: name ?? null, policyVersion: policyVersion ?? null, acceptedAt: instant(acceptedAt) };
     return [{ ...own, state: isPast(ends) ? 'expired' : 'given', ...shown, expiresAt: ends }];
   } catch (error) {
-    // It was deleted meanwhile, which says nothing of a consent.
+    // The application was deleted meanwhile, which says nothing about its consent.
     if (isConnectorError(error, 'NOT_FOUND')) return [];
     if (!hasNoConsent(error)) throw error;
     if (before === undefined) return [];

@@ -6,9 +6,9 @@ import type { ExchangeStream, PullStream, PushStream } from './stream.ts';
 import { lookupTable } from './with-tables.ts';
 
 /**
- * Job candidates of all jobs. They are listed a stage type at a time, because no list shows them all (section 4.4). The
- * stage is no field of theirs: its type is known by the list that shows them, so it is as of the last whole pass. Which
- * stage of that type, no list of types tells. Read by its id, one has its person beside it, whom another stream brings.
+ * Job candidates of all jobs. Listed one stage type at a time, because no list shows them all (section 4.4). The stage
+ * is not a field of the record: its type comes from the list that shows the record, as of the last whole pass, and no
+ * list tells which stage of that type it is. A record read by id also contains its person, whom another stream brings.
  */
 export const applications: PullStream = {
   kind: 'pull',
@@ -29,8 +29,8 @@ export const applications: PullStream = {
 };
 
 /**
- * Consents of applications (section 4.4): the lists of applications, and for each the document of its consent, which is
- * asked for one by one. One that was withdrawn or is past its day lands as that.
+ * Consents of applications (section 4.4): reads the lists of applications and, one by one, each application's consent
+ * document. A consent that was withdrawn or has expired lands as such.
  */
 export const consents: PullStream = {
   kind: 'pull',
@@ -89,7 +89,7 @@ export const jobs: PullStream = {
   },
 };
 
-/** Enrolments and how far they are, from the one list that shows all flows (section 4.9). */
+/** Enrolments and their progress, from the only list that shows all flows (section 4.9). */
 export const onboarding: PullStream = {
   kind: 'pull',
   list: contract.onboarding.listCandidates as ListEndpoint,
@@ -104,8 +104,8 @@ export const onboarding: PullStream = {
 };
 
 /**
- * Interviews that were submitted or timed out, an assessment at a time: nothing reads one by its id (section 4.6). The
- * names of results are not shown in the specification (reading SUBMISSION).
+ * Interviews that were submitted or timed out, one assessment at a time, because no call reads an interview by id
+ * (section 4.6). The specification does not show the names of results (reading SUBMISSION).
  */
 export const interviews: PullStream = {
   kind: 'pull',
@@ -134,7 +134,7 @@ export const interviews: PullStream = {
   },
 };
 
-/** People on assessment flows, and how far they are, a flow at a time (section 4.7). No event tells of them. */
+/** People on assessment flows and their progress, one flow at a time (section 4.7). No event reports them. */
 export const screenings: PullStream = {
   kind: 'pull',
   list: contract.assessmentFlows.listCandidates as ListEndpoint,
@@ -154,11 +154,11 @@ export const screenings: PullStream = {
   },
 };
 
-/** Slots that were booked (section 4.8). No event tells of them, and the list has no pages. */
+/** Booked slots (section 4.8). No event reports them, and the list has no pages. */
 export const bookings: PullStream = {
   kind: 'pull',
   list: contract.bookings.list as ListEndpoint,
-  // The specification shows no id of a booking (section 2.8); a link is good for one.
+  // The specification shows no id of a booking (section 2.8), but a booking link is used only once.
   toRecords: (item) => [{ ...item, id: item['id'] ?? item['bookingLinkId'] ?? bookedBy(item) }],
   record: { name: 'booking', ...sourceRecords.booking },
   landing: {
@@ -180,8 +180,8 @@ function bookedBy({ entityType, entityId, scheduledStartAt }: Record<string, unk
 }
 
 /**
- * People whom campaigns call, a campaign at a time. Who they are the specification does not show (section 2.10; reading
- * M1), so that it lands only where a mapping asks for it.
+ * People called by campaigns, one campaign at a time. The specification does not show who they are (section 2.10;
+ * reading M1), so identity lands only if a mapping asks for it.
  */
 export const leads: PullStream = {
   kind: 'pull',
@@ -196,7 +196,7 @@ export const leads: PullStream = {
   },
 };
 
-/** AI interviews: what an interview's or an invitation's assessment is called. */
+/** AI interviews: the names of the assessments of interviews and invitations. */
 export const assessments = lookupTable('assessments', {
   list: contract.assessments.list as ListEndpoint,
   toRecords: (item) => [{ ...item, id: item['assessmentId'] }],
@@ -205,7 +205,7 @@ export const assessments = lookupTable('assessments', {
 /** Calendars in which candidates book, with their time zones. */
 export const schedules = lookupTable('schedules', { list: contract.bookingSchedules.list as ListEndpoint });
 
-/** Stages of all pipelines; they are shown within their pipelines alone (section 4.1). */
+/** Stages of all pipelines; only their pipelines show them (section 4.1). */
 export const stages = lookupTable('stages', {
   list: contract.pipelines.list as ListEndpoint,
   toRecords(item) {
@@ -224,49 +224,49 @@ export const pipelines = lookupTable('pipelines', { list: contract.pipelines.lis
 
 export const teams = lookupTable('teams', { list: contract.teams.list as ListEndpoint });
 
-/** People of the partner's workspace: a hiring manager's e-mail by the user's id. */
+/** Users of the partner's workspace, for example to find a hiring manager's e-mail by user id. */
 export const users = lookupTable('users', { list: contract.users.list as ListEndpoint });
 
-/** Fields of open positions and of the jobs that they became, in whichever direction the tenant's mapping says. */
+/** Fields of open positions and their jobs, in the direction that the tenant's mapping says. */
 export const positions: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'job' };
 
-/** Open positions of the HRIS become jobs of the partner. */
+/** Turns open positions of the HRIS into jobs at the partner. */
 export const requisitions: PushStream = { kind: 'push', workflow: 'pushStream' };
 
-/** Fields of linked candidates and employees, in whichever direction the tenant's mapping says. */
+/** Fields of linked candidates and employees, in the direction that the tenant's mapping says. */
 export const employees: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
-/** Whom the tenant's rules name is invited to an assessment, or assigned to a flow, once. */
+/** Invites the people named by the tenant's rules to an assessment, or assigns them to a flow, once. */
 export const invitations: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
-/** Leads of campaigns whom the tenant's rules name become candidates of a job, once. */
+/** Makes campaign leads named by the tenant's rules candidates of a job, once. */
 export const sourcing: PushStream = { kind: 'push', workflow: 'pushStream' };
 
-/** Files that the customer lists become candidates of a job, once. */
+/** Makes candidates of a job from files that the customer lists, once. */
 export const resumes: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
-/** Candidates of a job are scored again where a person asks for it. */
+/** Has candidates of a job scored again if a person asks for it. */
 export const rescoring: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
-/** What interviews and flows came to goes into custom fields of the candidate. */
+/** Writes results of interviews and flows to custom fields of the candidate. */
 export const results: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true };
 
-/** Options of the partner's select fields are those of the HRIS' own lists. */
+/** Makes options of the partner's select fields equal to lists of the HRIS. */
 export const options: PushStream = { kind: 'push', workflow: 'pushStream' };
 
-/** Booked slots are kept for the addresses where calendars read them. */
+/** Stores booked slots for the addresses where calendars read them. */
 export const calendar: PushStream = { kind: 'push', workflow: 'pushStream' };
 
-/** Employees that change in the HRIS: their number and whether they left reach the partner. */
+/** Tells the partner when employees change in the HRIS: their number, and whether they left. */
 export const employment: PushStream = { kind: 'push', workflow: 'pushStream' };
 
-/** What changes at the partner once the employee exists: a person is asked, or the HR system gets it. */
+/** Changes at the partner after the employee exists: a person is asked, or they are written to the HR system. */
 export const amendments: ExchangeStream = { kind: 'exchange', workflow: 'exchangeStream', entity: 'candidate' };
 
-/** Whoever was hired gets an account in each further destination of the tenant. */
+/** Gives each hired person an account in each further destination of the tenant. */
 export const accounts: PushStream = { kind: 'push', workflow: 'pushStream', followsHints: true, followsHires: true };
 
-/** Documents of a finished hire go into the employee's record in the HRIS. */
+/** Copies documents of a finished hire into the employee's record in the HRIS. */
 export const documents: PushStream = {
   kind: 'push',
   workflow: 'pushStream',

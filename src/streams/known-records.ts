@@ -9,23 +9,23 @@ import type { Mapping } from '../mapping/load-mapping.ts';
 import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
 import type { RowFacts } from './read-page.ts';
 
-/** How records land, by the fingerprint of what they came as: reading and mapping them again would give the same. */
+/** Landed rows by the fingerprint of their record: reading and mapping the record again would give the same row. */
 export type KnownRecords = ReadonlyMap<string, RowFacts>;
 
-/** By what records are known again. */
+/** Keys that recognise a record landed before. */
 export interface Recognition {
-  /** Of contract, mapping and code: under another one nothing is known. */
+  /** Version of contract, mapping and code; under another version no record is recognised. */
   version: string;
-  /** The fields of a record that the mapping reads. */
+  /** The record's fields that the mapping reads. */
   reads: ReadonlySet<string>;
 }
 
-/** 96 bits tell apart more records than any partner has; a page of 100 takes 5 KB. */
+/** 96 bits distinguish more records than any partner has; a page of 100 takes 5 KB. */
 const CHARS = 16;
 
 /**
- * `names`: where fields stand under another name. Undefined where the mapping reads custom fields or looks values up in
- * tables: what those mean stands in no record.
+ * `names`: fields that have another name at this partner. Undefined if the mapping reads custom fields or looks values
+ * up in tables, because the record does not show what those mean.
  */
 export function recognitionOf(
   stream: string,
@@ -36,7 +36,7 @@ export function recognitionOf(
   const paths = mapping.fields.flatMap(pathsRead);
   return {
     version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields, names])),
-    // A field that stands elsewhere is known by the first word of its path.
+    // A renamed field is recognised by the first word of its path.
     reads: new Set(
       paths.flatMap((path) => ('field' in path ? [(names[path.field] ?? path.field).split('.')[0] ?? ''] : [])),
     ),
@@ -44,8 +44,8 @@ export function recognitionOf(
 }
 
 /**
- * Over everything that the record shows, also what no rule reads: the contract judges it all. Signed links are another
- * text at each read; one that no rule reads counts without its query.
+ * Hashes everything that the record shows, including fields that no rule reads, because the contract checks all of it.
+ * Signed links change with every read, so a link that no rule reads counts without its query.
  */
 export function fingerprintOf(text: Buffer, { reads }: Recognition): string {
   const mayShowOne = text.includes(QUESTION_MARK) && text.includes(LINK);
@@ -74,16 +74,16 @@ function shortHash(text: string | Buffer): string {
   return hash('sha256', text, 'base64url').slice(0, CHARS);
 }
 
-/** Whether the row that the facts are of is the one with this hash. */
+/** Whether the stored hash belongs to the row of these facts. */
 export function isRow(facts: RowFacts, stored: string | undefined): boolean {
   return stored?.startsWith(facts.hash) === true;
 }
 
 interface Kept {
   version: string;
-  /** Each list of filled fields once. */
+  /** Each list of filled fields, stored once. */
   shapes: string[][];
-  /** Fingerprint, id, beginning of the row's hash, place in `shapes`. */
+  /** Fingerprint, id, start of the row's hash, index in `shapes`. */
   records: [print: string, id: string, hash: string, shape: number][];
 }
 
@@ -106,14 +106,14 @@ export function decodeKnown({ version }: Recognition, text: string | null | unde
   );
 }
 
-/** Everything that decides how a record is read and what becomes of it, but for the tenant's mapping. */
+/** Folders with all the code that decides how a record is read and lands, apart from the tenant's mapping. */
 const ROOMS = ['partner', 'mapping', 'streams'];
 
 let known: string | undefined;
 
 /**
- * Changes with the code of contract and mapping and with the packages they use. By their content, because a number
- * that a person has to raise would be forgotten once, and rows would stay as the earlier code made them.
+ * Changes with the code of contract and mapping and with the packages they use. Hashes the content, because a person
+ * would one day forget to raise a version number, and rows would stay as older code made them.
  */
 function codeVersion(): string {
   known ??= hashCode();

@@ -27,7 +27,7 @@ import { isLookup, type PullName, pullStreams } from './streams.ts';
 import { RECORD } from './with-tables.ts';
 
 export interface LandedPage extends Landed {
-  /** What stands there now. */
+  /** Rows that exist after landing. */
   rows: readonly RowFacts[];
   quarantined: Quarantined[];
 }
@@ -35,8 +35,8 @@ export interface LandedPage extends Landed {
 export const NOTHING_LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 
 /**
- * Maps one page and lands it; `onRows` is told what will stand there. What cannot be read, mapped or stored is
- * quarantined with its reason; the others land.
+ * Maps one page and lands it; `onRows` gets the rows that will exist. Records that cannot be read, mapped or stored are
+ * quarantined with the reason; the others land.
  */
 export async function landPage(
   destination: Destination,
@@ -56,7 +56,7 @@ export async function landPage(
   onRows(facts);
   const landed = await landRows(destination, [...rows.values()]);
   const refused = new Set(landed.refused.map((one) => one.key));
-  // A list that moved while it was read may show one record twice.
+  // A list that moved while it was read may show a record twice.
   const twice = page.items.length - rows.size - (quarantined.length - page.unreadable.length);
   return {
     created: landed.created,
@@ -67,7 +67,7 @@ export async function landPage(
   };
 }
 
-/** What of a page cannot be read. */
+/** Records of a page that cannot be read. */
 export function leftOutOf({ page, unreadable }: RecordPage): Quarantined[] {
   return unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page}, record ${index + 1}`,
@@ -87,8 +87,8 @@ export function noLanding(kind: string, stream: PullName): ConnectorError {
 }
 
 /**
- * One partner record as it lands, or why it cannot. `before` is what its row holds, of a record that was read by its
- * id: what only the list tells stays as it is.
+ * Maps one partner record to its row, or says why it cannot land. `before`: the current row of a record that was read
+ * by id; fields that only the list shows keep that row's values.
  */
 export function mapRecord(
   mapping: Mapping,
@@ -106,7 +106,7 @@ export function mapRecord(
   return { id, hash: rowHash(fields), fields };
 }
 
-/** Fields of the HR system that are mapped from what only the list tells. */
+/** Fields of the HR system that are mapped from what only the list shows. */
 export function listOnlyTargets(mapping: Mapping, stream: PullName): string[] {
   const { listOnly = [] } = pullStreams[stream];
   const tells = (path: SourcePath): boolean => 'field' in path && listOnly.includes(path.field);
@@ -114,7 +114,7 @@ export function listOnlyTargets(mapping: Mapping, stream: PullName): string[] {
   return depends.map(({ target }) => target);
 }
 
-/** In the order of the mapping, as a row's hash is. */
+/** Merges in the mapping's field order, which the row's hash depends on. */
 function withStanding(
   { fields }: Mapping,
   mapped: EmployeeFields,
@@ -126,14 +126,14 @@ function withStanding(
   return Object.fromEntries(values.filter(([, value]) => value !== null));
 }
 
-/** Over a row's fields in the order of its mapping; tells a changed record from one that is stored already. */
+/** Hash of a row's fields in the order of its mapping; tells a changed record from one that is already stored. */
 export function rowHash(fields: EmployeeFields): string {
   return hash('sha256', JSON.stringify(fields), 'base64url');
 }
 
 const LAND_MS = 30_000;
 
-/** Where the pages of one run land, how, and where what they change is written down. */
+/** Where and how the pages of one run land, and where their changes are recorded. */
 export interface Destination {
   landing: Landing;
   mapping: Mapping;
@@ -142,16 +142,16 @@ export interface Destination {
   force: boolean;
   store: Store;
   origin: WriteOrigin;
-  /** Awaited before rows are written; nothing is where it throws. */
+  /** Awaited before rows are written; if it throws, nothing is written. */
   guard?: (changes: readonly RowChange[]) => Promise<void>;
 }
 
 type LandedRows = Landed & { refused: Quarantined[] };
 
-/** Refusals about a value, not about the table: another record may do. */
+/** Refusals about a value rather than the table, so another record may land. */
 const ofOneRow: ReadonlySet<string> = new Set(['INVALID_VALUE', 'MISSING_FIELD', 'DUPLICATE_VALUE']);
 
-/** Lands rows whole; those that the HRIS refuses are halved until the rows are found that it does not take. */
+/** Lands all rows together; if the HRIS refuses them, splits them in halves until the refused rows are found. */
 export async function landRows(destination: Destination, rows: LandingRow[]): Promise<LandedRows> {
   if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0, refused: [] };
   try {
@@ -165,7 +165,7 @@ export async function landRows(destination: Destination, rows: LandingRow[]): Pr
   }
 }
 
-/** Old and new values are in the store before the statement leaves, so that no write goes without its row. */
+/** Stores old and new values before the statement is sent, so that no write lacks its record. */
 async function landTogether(destination: Destination, rows: LandingRow[]): Promise<Landed> {
   const { landing, stream, tenant, force, store, origin, guard } = destination;
   let batchId: string | undefined;
@@ -180,14 +180,14 @@ async function landTogether(destination: Destination, rows: LandingRow[]): Promi
     if (batchId !== undefined) await settleWrites(store, batchId, 'done');
     return landed;
   } catch (error) {
-    // A right that is missing lets nothing through, either.
+    // A missing permission lets nothing through either.
     const refused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
     if (batchId !== undefined && refused) await forgetWrites(store, batchId);
     throw error;
   }
 }
 
-/** Trouble of the store is not to be taken for trouble of the HRIS, in whose course it comes. */
+/** Keeps an error of our store from being taken for an error of the HRIS, in whose call it occurs. */
 async function recordSafely(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
   try {
     return await recordWrites(store, origin, writes);
@@ -214,8 +214,8 @@ function writesOf({ mapping, stream }: Destination, changes: readonly RowChange[
 }
 
 /**
- * Takes rows away, or marks them as gone, and says how many: those that are marked already stay. Taken down before it
- * leaves, as every foreign write. `signal` bounds each call. Without a mapping nothing of them is known but their ids.
+ * Removes rows or marks them as gone, and returns how many; rows that are marked already stay. Recorded before sending,
+ * like every write. `signal` limits each call. Without a mapping, nothing but the rows' ids is known.
  */
 export async function removeRows(
   {
@@ -252,7 +252,9 @@ function sensitiveIn(mapping: Mapping | undefined): string[] {
   return (mapping?.fields ?? []).filter((field) => field.sensitive).map((field) => field.target);
 }
 
-/** Of a whole record the log keeps that it changed: the text itself would stand there twice a change. */
+/**
+ * For a field that holds a whole record, the log stores only hashes: the full text would be stored twice per change.
+ */
 function digested(changes: Record<string, FieldChange>, mapping: Mapping | undefined): Record<string, FieldChange> {
   const whole = (mapping?.fields ?? []).filter(({ from }) => from.some(isWhole)).map(({ target }) => target);
   const digestOf = (value: unknown): FieldValue =>
@@ -264,7 +266,7 @@ function digested(changes: Record<string, FieldChange>, mapping: Mapping | undef
   return Object.fromEntries(some);
 }
 
-/** The fields that differ; a field that is not named is empty. */
+/** The fields that differ; a missing field counts as empty. */
 export function fieldChanges(before: EmployeeFields | undefined, after: EmployeeFields): Record<string, FieldChange> {
   const changes: Record<string, FieldChange> = {};
   for (const name of Object.keys(before === undefined ? after : { ...after, ...before })) {
@@ -274,7 +276,7 @@ export function fieldChanges(before: EmployeeFields | undefined, after: Employee
   return changes;
 }
 
-/** Lists are compared as text, and instants by the moment: a database spells them in its own way. */
+/** Compares lists as text and times as moments, because each database formats them in its own way. */
 function isSame(old: FieldValue, now: FieldValue): boolean {
   if (old === now) return true;
   if (Array.isArray(old) && Array.isArray(now)) return JSON.stringify(old) === JSON.stringify(now);
@@ -282,7 +284,7 @@ function isSame(old: FieldValue, now: FieldValue): boolean {
   return moment !== undefined && moment === instantOf(now);
 }
 
-/** Without a zone it is UTC, as we wrote it. */
+/** A time without a zone is UTC, as we wrote it. */
 function instantOf(value: FieldValue): number | undefined {
   const text = typeof value === 'string' ? value : '';
   const [, day, time, zone = 'Z'] =
@@ -329,7 +331,7 @@ export function lookupLanding(store: Store): Landing {
   };
 }
 
-/** What a record of the table comes to: its columns as they are. */
+/** The mapping of a lookup table: its columns as they are. */
 export function mappingOfTable(name: string, { landing, record }: PullStream): Mapping {
   const columns = Object.keys(landing);
   const fields = columns.map((key): FieldDef => ({ key, label: key, type: 'text', required: false, writable: true }));
@@ -341,7 +343,7 @@ export function mappingOfTable(name: string, { landing, record }: PullStream): M
 const READ_MS = 30_000;
 const MOST_IDS = 100;
 
-/** A process that died while it wrote left rows open: what the landing table holds says whether they arrived. */
+/** Settles writes left open by a process that died: the landing table shows whether they arrived. */
 export async function settleOpenWrites(
   store: Store,
   landing: Landing,

@@ -5,22 +5,22 @@ import { type LandedPage, leftOutOf } from './land-page.ts';
 import { countRecords, PAGE_SIZE, type RecordPage, readableIds } from './read-page.ts';
 import type { StreamCounts, StreamStep } from './stream-activities.ts';
 
-/** What one page does to its run. */
+/** What one page changes in its run. */
 interface PageOutcome {
   /** Records on the page, readable or not. */
   records: number;
-  /** Of all records, where the partner says. */
+  /** Total number of records, if the partner states it. */
   total: number | undefined;
-  /** Of the whole list. */
+  /** Whether this is the last page of the whole list. */
   isLast: boolean;
-  /** The next page begins this part of the list. */
+  /** Set if the next page begins this part of the list. */
   segment?: { number: number; seenBefore: number };
   counts: PageCounts;
   quarantined: Quarantined[];
   state: StreamRow['state'];
 }
 
-/** `segments`: in how many parts the list comes. */
+/** `segments`: number of parts that the list has. */
 export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: LandedPage, segments = 1): PageOutcome {
   const records = countRecords(page);
   const total = page?.total ?? run.total ?? undefined;
@@ -35,7 +35,7 @@ export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: 
   return isOver && !isLast ? { ...outcome, segment: next } : outcome;
 }
 
-/** The run after that page, as the store has it once the page is committed. */
+/** The run after that page, as the store holds it once the page is committed. */
 export function advance(
   run: StreamRow,
   { next, records, total, counts, state, segment, tally }: CommittedPage,
@@ -56,21 +56,21 @@ export function advance(
   };
 }
 
-/** The last page that is known to hold something; at least the next one, which ends the run where it is empty. */
+/** The last page known to hold records; at least the next page, which ends the run if it is empty. */
 export function lastPageOf({ page, seen, seen_before: before, total }: StreamRow): number {
   return total === null ? page : Math.max(page, page - 1 + Math.ceil((total - seen + before) / PAGE_SIZE));
 }
 
 /**
  * How far the total fell from the page before to this one. Either records were deleted in between, or this page was
- * answered before that one while the list grew: both ways as many records may stand on neither. An addition and a
- * deletion at the same moment hide it from everybody.
+ * answered before that one while the list grew: both ways, that many records may be on neither page. An addition and a
+ * deletion at the same moment cannot be noticed.
  */
 export function fallAt(run: Pick<StreamRow, 'total'>, page: Pick<RecordPage, 'total'> | undefined): number {
   return Math.max(0, (run.total ?? 0) - (page?.total ?? run.total ?? 0));
 }
 
-/** Reading again did not help, because the list went on moving. Which records those are, nobody can tell. */
+/** Rereading did not help, because the list kept moving. Nobody can tell which records were skipped. */
 function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
   const fall = fallAt(run, page);
   if (fall === 0) return [];
@@ -80,7 +80,7 @@ function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
   return [{ key: `page ${run.page}, the list`, reason }];
 }
 
-/** What to write to the quarantine and what to release: only what differs, because most pages change nothing there. */
+/** Changes to the quarantine. Returns only differences, because most pages change nothing there. */
 export function quarantineChanges(
   known: readonly QuarantineRow[],
   page: number,
@@ -89,7 +89,7 @@ export function quarantineChanges(
 ): { over: string[]; news: Quarantined[] } {
   const bad = new Set(quarantined.map((one) => one.key));
   const good = new Set(landed);
-  // Readable by now, or no longer where it was, or behind the end of the list.
+  // Released if the record is readable now, is no longer on its page, or was behind the end of the list.
   const isOver = (row: QuarantineRow): boolean =>
     !bad.has(row.record_key) && (good.has(row.record_key) || row.page === page || (isLast && row.page > page));
   const standing = new Set(known.map((row) => `${row.record_key} ${row.page} ${row.reason}`));
@@ -112,9 +112,9 @@ export function countsOf(run: StreamRow): StreamCounts {
   return { read, unchanged, created, updated, skipped, quarantined, held };
 }
 
-// Pages that follow one another are settled as one; what comes of it is as if each had been settled by itself.
+// Consecutive pages are settled as one, with the same result as one by one.
 
-/** How many of these can be: up to the end of the list, and none after one whose total is another. */
+/** How many of these pages can be settled together: up to the end of the list, as long as the total stays the same. */
 export function countJoinable(
   run: Pick<StreamRow, 'seen' | 'seen_before'>,
   pages: readonly ({ total?: number; raw: readonly unknown[] } | undefined)[],
@@ -130,7 +130,10 @@ export function countJoinable(
   return pages.length;
 }
 
-/** Of each page the records that no later one shows again: a list that moved shows some twice, and the last counts. */
+/**
+ * Keeps each record only on the last page that shows it: a list that moved shows some records twice, and the last
+ * counts.
+ */
 export function lastShown(pages: readonly RecordPage[]): RecordPage[] {
   if (pages.length === 1) return [...pages];
   const later = new Set<string>();
@@ -143,7 +146,7 @@ export function lastShown(pages: readonly RecordPage[]): RecordPage[] {
   return shown.toReversed();
 }
 
-/** Their readable records; what cannot be read stays with its page. */
+/** Joins the pages' readable records; unreadable ones stay with their page. */
 export function joinPages(pages: readonly RecordPage[]): RecordPage {
   return {
     page: pages[0]?.page ?? 0,
@@ -153,7 +156,7 @@ export function joinPages(pages: readonly RecordPage[]): RecordPage {
   };
 }
 
-/** What became of each page; counts tell nothing of pages, so they stand with the first. */
+/** Splits the result by page. Counts cannot be split, so the first page gets them all. */
 export function splitLanded(pages: readonly RecordPage[], landed: LandedPage): LandedPage[] {
   const rows = new Map(landed.rows.map((row) => [row.id, row]));
   const bad = Map.groupBy(landed.quarantined, ({ key }) => key);
@@ -165,7 +168,7 @@ export function splitLanded(pages: readonly RecordPage[], landed: LandedPage): L
   });
 }
 
-/** What each page does to its run, and what all of them do to it. */
+/** What each page changes in its run, and what all of them change together. */
 export function outcomesOf(
   run: StreamRow,
   pages: readonly { page: RecordPage | undefined; landed: LandedPage }[],

@@ -8,7 +8,7 @@ import type { PullName } from './streams.ts';
 
 const READ_MS = 30_000;
 
-/** One landed record: what its row holds, and what it should hold. */
+/** One record to land: what its row holds, and what it should hold. */
 export interface RowPlan {
   before: Pick<StoredRow, 'hash' | 'fields'> | null;
   after: Pick<LandingRow, 'hash' | 'fields'>;
@@ -63,13 +63,16 @@ export async function readStored(
   return new Map(stored.map((row) => [row.id, row]));
 }
 
-/** Whether a row is still as it was when it was planned from; a value edited by hand leaves the hash as it was. */
+/**
+ * Whether a row is unchanged since it was planned. Compares values too, because an edit by hand leaves the hash
+ * unchanged.
+ */
 export function isAsPlanned(before: RowPlan['before'], row: StoredRow | undefined): boolean {
   if (before === null || row === undefined) return before === null && row === undefined;
   return before.hash === row.hash && isSame(before.fields, row.fields);
 }
 
-/** Whether a row holds by now what was planned for it. */
+/** Whether a row already holds what was planned for it. */
 export function isDone({ after }: RowPlan, row: StoredRow | undefined): boolean {
   return row !== undefined && row.hash === after.hash && isSame(row.fields, after.fields);
 }

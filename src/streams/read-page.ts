@@ -7,13 +7,13 @@ import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
 import type { PullStream } from './stream.ts';
 
 export interface RecordPage extends Page<Record<string, unknown>> {
-  /** Records that were not read, because their rows are as they should be. */
+  /** Records that were not read, because their rows are up to date. */
   unchanged?: readonly RowFacts[];
-  /** What stands in the rows of records that were read by their ids, where only the list tells some of it. */
+  /** Current rows of records that were read by id, if only the list shows some of their fields. */
   rowsBefore?: ReadonlyMap<string, EmployeeFields>;
 }
 
-/** Records a page: the most that section 8 allows. */
+/** Records per page, the most that section 8 allows. */
 export const PAGE_SIZE = 100;
 const MOST_TRIES = 5;
 
@@ -21,7 +21,7 @@ export function firstPageOf({ list }: PullStream): number {
   return list.list.paging?.firstPage ?? 0;
 }
 
-/** One page of the partner's list, every record read; undefined behind the last. */
+/** One page of the partner's list with every record read; undefined behind the last page. */
 export async function readPage(
   partner: PartnerClient,
   stream: PullStream,
@@ -33,8 +33,8 @@ export async function readPage(
 }
 
 /**
- * One page, its records as they came; undefined behind the last. A page refused with 429 is asked for again: the rate
- * limit says when. A wait too long for that is thrown, and the activity goes back.
+ * One page with its raw records; undefined behind the last page. A page refused with 429 is requested again when the
+ * rate limit allows; if that takes too long, the error is thrown and the activity is retried later.
  */
 export async function readRawPage(
   partner: PartnerClient,
@@ -44,7 +44,7 @@ export async function readRawPage(
 ): Promise<RawPage | undefined> {
   const { list, parent, segments = [{}] } = stream;
   if (parent !== undefined && segment >= segments.length) return undefined;
-  // A list without pages is one.
+  // A list without paging has a single page.
   if (list.list.paging === undefined && page > firstPageOf(stream)) return undefined;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -52,21 +52,23 @@ export async function readRawPage(
       const input = parent === undefined ? { query: part } : { params: part };
       return await partner.rawPage(list, input, { page, size: PAGE_SIZE, priority: 'bulk' });
     } catch (error) {
-      // The record whose list it is was deleted meanwhile.
+      // The record that this part of the list belongs to was deleted meanwhile.
       if (parent !== undefined && isConnectorError(error, 'NOT_FOUND')) return undefined;
-      // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
+      // Ending the activity would discard the pages fetched ahead, and they would have to be paid for again.
       if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
     }
   }
 }
 
-/** The parts of a list that comes once for each record of another, and whether any of those cannot be named. */
+/**
+ * The parts of a list that exists once per record of another list, and whether some of those records cannot be named.
+ */
 export interface Parts {
   segments: Record<string, unknown>[];
   isUnsure: boolean;
 }
 
-/** Reads of which records the list comes; those that are known to have none cost no call. */
+/** Reads the records that have such a list; those known to have an empty one cost no call. */
 export async function readParts(
   partner: PartnerClient,
   { list, param, isEmpty }: NonNullable<PullStream['parent']>,
@@ -81,7 +83,7 @@ export async function readParts(
   };
 }
 
-/** Records by their ids, at most 100 of them. What the partner does not show is left out. */
+/** Reads at most 100 records by id. Leaves out records that the partner does not show. */
 export async function readByIds(
   partner: PartnerClient,
   stream: PullStream & { fetch: ListEndpoint },
@@ -91,7 +93,7 @@ export async function readByIds(
     return await fetchTogether(partner, stream, ids);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject' || (error.status ?? 0) < 400) throw error;
-    // One that may not be read says nothing about the others.
+    // A record that may not be read says nothing about the others.
     if (ids.length === 1) return { items: [], unreadable: [], page: 0 };
     const half = Math.ceil(ids.length / 2);
     const left = await readByIds(partner, stream, ids.slice(0, half));
@@ -107,7 +109,7 @@ async function fetchTogether(
 ): Promise<RecordPage> {
   const { fetch } = stream;
   const body = { [fetch.chunk?.key ?? 'ids']: [...ids] };
-  // The types of the contract are forgotten here as in every list that is data.
+  // The contract's types are lost here, as in every list that is handled as data.
   const found = await partner.readAll(fetch, { body } as object, { priority: 'bulk' });
   const { items, unreadable } = found as Omit<RecordPage, 'page'>;
   return asRecords(stream, { items, unreadable, page: 0 }, {});
@@ -120,12 +122,12 @@ export function readRecords(stream: PullStream, page: RawPage, segment = 0): Rec
   return asRecords(stream, { ...rest, ...readRawRecords(stream.list, page) } as RecordPage, query);
 }
 
-/** Ids of the records that can be read. */
+/** Ids of the readable records. */
 export function readableIds({ items, unchanged = [] }: RecordPage): string[] {
   return [...items.map((item) => String(item['id'])), ...unchanged.map(({ id }) => id)];
 }
 
-/** Records on the page, readable or not. */
+/** Number of records on the page, readable or not. */
 export function countRecords(page: RecordPage | undefined): number {
   return page === undefined ? 0 : page.items.length + page.unreadable.length + (page.unchanged?.length ?? 0);
 }
@@ -134,7 +136,7 @@ function asRecords({ toRecords }: PullStream, page: RecordPage, query: Readonly<
   return toRecords === undefined ? page : { ...page, items: page.items.flatMap((item) => toRecords(item, query)) };
 }
 
-/** A partner that ignores the page number would be read for ever. */
+/** Stops at a partner that ignores the page number, which would otherwise be read forever. */
 export function assertMoved(
   { list }: { list: Pick<PullStream['list'], 'id' | 'section'> },
   page: number,
@@ -151,17 +153,18 @@ export function assertMoved(
   });
 }
 
-/** How many pages are under way at once, and how many that have come by then are handed out as one. */
+/** How many pages to fetch ahead, and how many fetched pages to hand out together. */
 interface Fetching {
   ahead: number;
   together: number;
 }
 
 /**
- * Pages in their order, `ahead` of them asked for before they are needed; those that are there when they are due come
- * together. While they are settled the next are fetched, and never are more than `ahead` + 1 asked for and not settled:
- * what is lost with a process is asked for again. `isWanted` is asked anew before each fetch; when it says no and
- * nothing is under way, the pages are over. A page that fails ends it; what came before was handed out.
+ * Yields pages in order, requesting up to `ahead` pages before they are needed; pages that have arrived are yielded
+ * together. The next pages are fetched while these are settled, but never more than `ahead` + 1 are requested and
+ * unsettled, because a crash loses those and they are requested again. `isWanted` is asked before each fetch; once it
+ * says no and nothing is under way, the generator ends. A failed page ends it too, after the pages before it were
+ * yielded.
  */
 export async function* fetchAhead<Page>(
   first: number,
@@ -174,7 +177,7 @@ export async function* fetchAhead<Page>(
   const fill = (settling: number): void => {
     while (asked.length < ahead && asked.length + settling <= ahead && isWanted(next)) {
       const one = { page: fetch(next), hasCome: false };
-      // Its failure is thrown when its page is due, and dropped when an earlier page failed.
+      // A failure is thrown when its page is due, and dropped if an earlier page failed.
       one.page.then(
         () => (one.hasCome = true),
         () => undefined,
@@ -194,12 +197,12 @@ export async function* fetchAhead<Page>(
   }
 }
 
-/** What a run has to know of a row that it need not write. */
+/** What a run must know about a row that it need not write. */
 export interface RowFacts {
   id: string;
-  /** The row's hash, or the beginning of it. */
+  /** The row's hash, or the start of it. */
   hash: string;
-  /** Names of the fields that hold something. */
+  /** Names of the fields with a value. */
   filled: readonly string[];
 }
 

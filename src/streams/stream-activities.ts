@@ -4,17 +4,17 @@ import type { PullName, PushName, StreamName } from './streams.ts';
 export interface StreamInput {
   tenantId: string;
   stream: PullName;
-  /** One pass over the stream; a repeat with the same id goes on from the store's cursor. */
+  /** Names one pass over the stream; a repeat with the same id continues from the stored cursor. */
   runId: string;
-  /** Begins at the first page and writes every row again. */
+  /** Starts at the first page and writes every row again. */
   full: boolean;
-  /** This run has its row in the store: finding another's there means that it was taken over. */
+  /** The run has its row in the store: if the row there is another run's, that run took over. */
   begun: boolean;
 }
 
 /**
- * running: more pages are left. done, partial (something is quarantined), refused (a person must remove the cause):
- * the run is over. busy: another run is under way. superseded: another run took this one's place.
+ * running: more pages are left. done, partial (some records are quarantined), refused (a person must remove the cause):
+ * the run is over. busy: another run is under way. superseded: another run took over.
  */
 type StepState = 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
 
@@ -25,7 +25,7 @@ export interface StreamCounts {
   updated: number;
   skipped: number;
   quarantined: number;
-  /** Not written because a change limit stopped the run. */
+  /** Records that were not written because a change limit stopped the run. */
   held: number;
 }
 
@@ -36,7 +36,7 @@ export interface StreamStep {
   code?: string;
 }
 
-/** One run of a stream whose records are pulled. */
+/** One run of a stream that pulls records. */
 export interface PullInput {
   tenantId: string;
   stream: PullName;
@@ -44,52 +44,52 @@ export interface PullInput {
   mode: StreamMode;
   /** Writes every row again. */
   rewrite?: boolean;
-  /** With `mode: one`. */
+  /** The record to read with `mode: one`. */
   recordId?: string;
   begun: boolean;
 }
 
 export interface StreamActivities {
-  /** Reads and lands some pages from the store's cursor on, hints or not. What earlier versions call. */
+  /** Reads and lands some pages from the stored cursor on, without regard to hints. Earlier versions call this. */
   syncPages(input: StreamInput): Promise<StreamStep>;
-  /** Reads and lands what the run's mode asks for, from the store's cursor on. */
+  /** Reads and lands what the run's mode asks for, from the stored cursor on. */
   pullPages(input: PullInput): Promise<StreamStep>;
 }
 
 export interface PushInput {
   tenantId: string;
   stream: PushName;
-  /** One pass over the stream; a repeat with the same id goes on with it. */
+  /** Names one pass over the stream; a repeat with the same id continues it. */
   runId: string;
-  /** Begins at the beginning. */
+  /** Starts from the first record. */
   full: boolean;
-  /** Looks at what was hinted at alone. */
+  /** Looks only at records with hints. */
   hinted?: boolean;
-  /** This run has its row in the store: finding another's there means that it was taken over. */
+  /** The run has its row in the store: if the row there is another run's, that run took over. */
   begun: boolean;
 }
 
 export interface PushActivities {
-  /** Tells the partner what the HRIS knows, one part of the pass. */
+  /** Does one part of a pass that tells the partner what the HRIS knows. */
   pushRecords(input: PushInput): Promise<StreamStep>;
 }
 
 export interface ExchangeInput {
   tenantId: string;
   stream: StreamName;
-  /** One pass; a repeat with the same id goes on from the store's cursor. */
+  /** Names one pass; a repeat with the same id continues from the stored cursor. */
   runId: string;
-  /** Somebody asked for it: pairs that were gone are looked for, and what was refused is tried again. */
+  /** A person asked for the run: pairs that were gone are read again, and refused values are tried again. */
   full: boolean;
-  /** Every pair where absent; `incremental`: those that somebody hinted at. */
+  /** Every pair if absent; `incremental`: only pairs with hints. */
   mode?: StreamMode;
-  /** With `mode: one`: a candidate or an employee. */
+  /** The candidate or employee to read with `mode: one`. */
   recordId?: string;
-  /** This run has its row in the store: finding another's there means that it was taken over. */
+  /** The run has its row in the store: if the row there is another run's, that run took over. */
   begun: boolean;
 }
 
-/** What became of the pairs of a run. */
+/** Outcomes of the pairs of a run. */
 interface ExchangeCounts {
   read: number;
   unchanged: number;
@@ -99,7 +99,7 @@ interface ExchangeCounts {
   held: number;
 }
 
-/** As the steps of a stream that pulls. */
+/** States as for the steps of a pull stream. */
 export interface ExchangeStep {
   state: 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
   counts?: ExchangeCounts;
@@ -108,6 +108,6 @@ export interface ExchangeStep {
 }
 
 export interface ExchangeActivities {
-  /** Reads some pairs from the store's cursor on, and writes to either side what the other's edits ask for. */
+  /** Reads some pairs from the stored cursor on, and writes each side's edits to the other side. */
   exchangePairs(input: ExchangeInput): Promise<ExchangeStep>;
 }

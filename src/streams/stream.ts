@@ -6,16 +6,16 @@ import type { PairEntity } from '../store/linked-pairs.ts';
 /** One kind of record that is pulled from the partner and lands in the HRIS as it is, without an employee behind it. */
 export interface PullStream {
   kind: 'pull';
-  /** Lands in our own store instead, as a table that mappings look values up in. */
+  /** The stream lands in our own store instead, as a table in which mappings look values up. */
   isLookup?: true;
   /** The partner's list, read page by page. */
   list: ListEndpoint;
-  /** Queries of the parts that the list comes in; one part without a query where absent. */
+  /** Queries for the parts of the list; a single part without a query if absent. */
   segments?: readonly Record<string, unknown>[];
   /**
-   * The list comes once for each record of another list; `param` names it in the list's path, and the field of a
-   * landed row that says whose it is. `isTold`: webhooks name which of them to read again, as the assessment of an
-   * interview, which nothing reads by its id.
+   * The list exists once per record of another list. `param` names that record in the list's path, and is the field of
+   * a landed row that holds its id. `isTold`: webhooks name which of these lists to read again, for example the
+   * assessment of an interview, because no call reads an interview by id.
    */
   parent?: {
     list: ListEndpoint;
@@ -23,58 +23,58 @@ export interface PullStream {
     isEmpty?: (record: Record<string, unknown>) => boolean;
     isTold?: true;
   };
-  /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
+  /** Call that reads records by id, in chunks as its `chunk` says; if absent, a hint makes the list be read. */
   fetch?: ListEndpoint;
   /**
-   * What is mapped of an item; `id` names each. The item itself where absent. `query` is the one of its part of the
-   * list, and empty where it was read by its id.
+   * Turns an item into the records to map, each with an `id`; if absent, the item itself. `query` is that of its part
+   * of the list, and empty if the item was read by id.
    */
   toRecords?: (item: Record<string, unknown>, query: Readonly<Record<string, unknown>>) => Record<string, unknown>[];
-  /** Fields that only the list tells: read by its id, a record leaves what is mapped from them as its row has it. */
+  /** Fields that only the list shows: for a record read by id, fields mapped from these keep the row's value. */
   listOnly?: readonly string[];
-  /** How mapping files name one of its records, and what they may read of it. */
+  /** The record's name in mapping files, and what they may read of it. */
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */
   landing: Landings[string];
 }
 
-/** Whether what a hint names can be read without the whole list. */
+/** Whether a hint can be followed without reading the whole list. */
 export function followsHints({ fetch, parent }: PullStream): boolean {
   return fetch !== undefined || parent?.isTold === true;
 }
 
-/** In place of an id, a hint says that the list should be read again. */
+/** Stands in place of an id in a hint that asks for the whole list. */
 export const WHOLE_LIST = '*';
 
-/** A hint that names a record of a list in parts, where the event does not say of which part. */
+/** A hint for a record of a list in parts, if the event does not name the part. */
 export function hintOfRecord(recordId: string): string {
   return `${OF_RECORD}${recordId}`;
 }
 
-/** The record that a hint names in place of its part; undefined where it names a part. */
+/** The record that a hint names instead of a part; undefined if it names a part. */
 export function recordHinted(hint: string): string | undefined {
   return hint.startsWith(OF_RECORD) ? hint.slice(OF_RECORD.length) : undefined;
 }
 
-/** No id of the partner has a blank. */
+/** Ids of the partner never contain a blank. */
 const OF_RECORD = 'record ';
 
-/** Records that both sides have: what is edited on one is brought to the other, field by field. */
+/** Records that both sides have: edits on either side are carried to the other, field by field. */
 export interface ExchangeStream {
   kind: 'exchange';
-  /** The type of the workflow that runs it. */
+  /** Type of the workflow that runs it. */
   workflow: string;
-  /** The partner's record that its values hang on. */
+  /** The partner's kind of record that holds the values. */
   entity: PairEntity;
 }
 
-/** A small pass, as a whole: the partner is told what the HRIS knows first, or the HRIS is given documents. */
+/** A small stream handled as one pass: tells the partner what the HRIS knows first, or gives documents to the HRIS. */
 export interface PushStream {
   kind: 'push';
   workflow: 'pushStream';
-  /** A run begins as soon as something was hinted at, and looks at that alone. */
+  /** A run starts as soon as a hint comes, and looks only at records with hints. */
   followsHints?: true;
-  /** It goes on with each hire: looks at it as soon as it has ended. */
+  /** The stream continues each hire: it looks at a hire as soon as it has ended. */
   followsHires?: true;
 }
 

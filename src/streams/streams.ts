@@ -3,17 +3,17 @@ import type { PairEntity } from '../store/linked-pairs.ts';
 import * as list from './index.ts';
 import type { ExchangeStream, PullStream, PushStream, Stream } from './stream.ts';
 
-/** Shared by tenant files, the command line, schedules and the store, whatever the kind. */
+/** Names of all streams, used in tenant files, the command line, schedules and the store. */
 export type StreamName = keyof typeof list;
-/** Of a stream whose records land. */
+/** Streams whose records are pulled. */
 export type PullName = { [Name in StreamName]: (typeof list)[Name] extends PullStream ? Name : never }[StreamName];
 
-/** Of a stream that goes both ways. */
+/** Streams that go both ways. */
 export type ExchangeName = {
   [Name in StreamName]: (typeof list)[Name] extends ExchangeStream ? Name : never;
 }[StreamName];
 
-/** Of a stream that tells the partner what the HRIS knows. */
+/** Streams that tell the partner what the HRIS knows. */
 export type PushName = { [Name in StreamName]: (typeof list)[Name] extends PushStream ? Name : never }[StreamName];
 
 export const streams: Readonly<Record<StreamName, Stream>> = list;
@@ -27,7 +27,7 @@ export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((na
 /** Streams whose records land in the HRIS. */
 export const landedNames = pullNames.filter((name) => !isLookup(name));
 
-/** Streams that go on with a hire once it has ended. */
+/** Streams that continue a hire once it has ended. */
 export const afterHireNames = streamNames.filter((name) => {
   const stream: Stream = streams[name];
   return stream.kind === 'push' && stream.followsHires === true;
@@ -39,33 +39,33 @@ export function isExchange(name: string): name is ExchangeName {
   return exchangeNames.some((one) => one === name);
 }
 
-/** The partner's record that the values of an exchange hang on. */
+/** The partner's kind of record that holds the values of an exchange. */
 export function entityOf(name: StreamName): PairEntity {
   const stream = streams[name];
   if (stream.kind !== 'exchange') throw new Error(`The stream ${name} exchanges nothing.`);
   return stream.entity;
 }
 
-/** What may land in an HRIS, by stream. */
+/** Landing tables that an HRIS may have, by stream. */
 export const landings: Landings = Object.fromEntries(landedNames.map((name) => [name, pullStreams[name].landing]));
 
-/** Whether it keeps a table of the partner in our own store: it writes nothing on either side. */
+/** Whether the stream keeps a table of the partner in our own store; it writes nothing on either side. */
 export function isLookup(name: StreamName): boolean {
   const stream: Stream = streams[name];
   return stream.kind === 'pull' && stream.isLookup === true;
 }
 
-/** One value for every stream. */
+/** Maps every stream to a value. */
 export function everyStream<T>(valueOf: (name: StreamName) => T): Record<StreamName, T> {
   return Object.fromEntries(streamNames.map((name) => [name, valueOf(name)])) as Record<StreamName, T>;
 }
 
-/** One value for every stream whose records land. */
+/** Maps every stream that pulls records to a value. */
 export function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T> {
   return Object.fromEntries(pullNames.map((name) => [name, valueOf(name)])) as Record<PullName, T>;
 }
 
-/** The type of the workflow that runs it. */
+/** Type of the workflow that runs the stream. */
 export function workflowOf(name: StreamName): string {
   const stream = streams[name];
   return stream.kind === 'pull' ? 'pullStream' : stream.workflow;

@@ -8,7 +8,8 @@ import { readStreamState } from '../store/stream-states.ts';
 import type { PullStream } from './stream.ts';
 
 /**
- * A mapping with the tables that it looks values up in, as their streams read them last: no call to the partner.
+ * Adds to a mapping the lookup tables that its rules use, as their streams last read them; makes no call to the
+ * partner.
  * @throws ConnectorError TABLE_NOT_READ (retry) before a table's first whole pass
  */
 export async function withTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
@@ -18,7 +19,7 @@ export async function withTables(store: Store, tenantId: string, mapping: Mappin
   return bindTables(mapping, tables);
 }
 
-/** The same for a person who looks: a table that was never read is one that lacks every record. */
+/** The same for a person who only looks: a table that was never read counts as having no records. */
 export async function withKnownTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
   return bindTables(mapping, await readTables(store, tenantId, tablesOf(mapping)));
 }
@@ -48,7 +49,7 @@ function notRead(tenantId: string, name: TableName): ConnectorError {
   });
 }
 
-/** How mapping files of the store's own name one of its records. */
+/** Name of a record in the mapping files of lookup tables. */
 export const RECORD = 'record';
 
 /** A stream that keeps a table of the partner in our store, for mappings to look values up in. */

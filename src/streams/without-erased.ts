@@ -2,7 +2,7 @@ import { stoppedAmong } from '../store/consents.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedOf, type IdKind, type PersonId } from '../store/person-marks.ts';
 
-/** What the ids of a stream's records are of, where the records are people's. */
+/** For streams whose records are about people: what kind of id their record ids are. */
 const KINDS: Readonly<Record<string, IdKind>> = {
   candidates: 'candidate',
   applications: 'job-candidate',
@@ -11,10 +11,10 @@ const KINDS: Readonly<Record<string, IdKind>> = {
   consents: 'job-candidate',
 };
 
-/** Fields by which a record may name people. */
+/** Fields in which a record may name people. */
 export const FIELDS_OF_PEOPLE = ['candidateId', 'jobCandidateId', 'entityId'] as const;
 
-/** People whom a record names beside its own id. */
+/** People that a record names besides its own id. */
 export function peopleNamedIn({
   candidateId,
   jobCandidateId,
@@ -46,7 +46,7 @@ function namedBy(stream: string, records: readonly Record<string, unknown>[]): N
   });
 }
 
-/** Ids among these records that are of people who were erased; also an application of theirs that came later. */
+/** Ids of those records that belong to erased people, including applications they made later. */
 export async function erasedRecords(
   store: Store,
   { tenantId, stream }: { tenantId: string; stream: string },
@@ -55,7 +55,7 @@ export async function erasedRecords(
   return recordsOf(namedBy(stream, records), (people) => erasedOf(store, tenantId, people));
 }
 
-/** Those that land nowhere: of people who were erased, or whose consent is over where the tenant looks at consents. */
+/** Records that must not land: of erased people, or of people whose consent has ended if the tenant reads consents. */
 export async function refusedRecords(
   store: Store,
   { tenant, streams }: { tenant: string; streams: { consents: { every?: number | undefined } } },
@@ -64,7 +64,7 @@ export async function refusedRecords(
 ): Promise<ReadonlySet<string>> {
   const named = namedBy(stream, records);
   const erased = await recordsOf(named, (people) => erasedOf(store, tenant, people));
-  // The consent itself lands however it stands.
+  // The consent itself lands in any state.
   if (streams.consents.every === undefined || stream === 'consents' || records.length === 0) return erased;
   return new Set([...erased, ...(await recordsOf(named, (people) => stoppedAmong(store, tenant, people)))]);
 }
