@@ -6,7 +6,7 @@ export interface TransformStep {
   option?: unknown;
 }
 
-/** Applies the transforms in order, up to the first that refuses or leaves nothing. */
+/** Applies the transforms in order; stops at the first that refuses or leaves nothing. */
 export function applyTransforms(
   steps: readonly TransformStep[],
   start: Value | undefined,
@@ -23,7 +23,7 @@ export function applyTransforms(
   return { value };
 }
 
-/** The way back: what the partner would have to hold for the transforms to give this value. */
+/** Applies the transforms backwards: what the partner would have to hold for them to give this value. */
 export function undoTransforms(steps: readonly TransformStep[], start: Value): Transformed {
   let value: Value | undefined = start;
   for (const { name, option } of steps.toReversed()) {

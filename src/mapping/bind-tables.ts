@@ -1,12 +1,12 @@
 import type { Mapping } from './load-mapping.ts';
 import { type TableName, type TableRows, tableNames } from './lookup-tables.ts';
 
-/** The tables that a mapping looks values up in. */
+/** The tables in which a mapping looks values up. */
 export function tablesOf({ fields }: Pick<Mapping, 'fields'>): TableName[] {
   return tableNames.filter((name) => fields.some(({ table }) => table?.name === name));
 }
 
-/** The mapping with rows to look up in. */
+/** Adds to a mapping the table rows for its look-ups. */
 export function bindTables(mapping: Mapping, tables: ReadonlyMap<TableName, TableRows>): Mapping {
   if (tables.size === 0) return mapping;
   const fields = mapping.fields.map((field) => {

@@ -9,15 +9,15 @@ import { flowsToPartner, type PlacedRule, pathsOf, placeOfValue } from './placed
 import type { FieldRule } from './schema.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
 
-/** What carries values of a mapping to the partner, and what it can write there. */
+/** What carries values of a mapping to the partner, and which fields it can write there. */
 export interface WayBack {
   carrier: string;
   writes: SourceRecords;
-  /** Whose edits it may carry, where a value flows both ways. */
+  /** Whose edits it can carry if a value flows both ways. */
   owners: readonly NonNullable<FieldRule['owner']>[];
 }
 
-/** Checks direction, owner and conflict of a rule, and that one which goes to the partner can be read backwards. */
+/** Checks a rule's direction, owner and conflict, and that a rule that flows to the partner can be inverted. */
 export function checkDirection(placed: PlacedRule, fields: readonly FieldDef[], way: WayBack | undefined): Problem[] {
   const owner = checkOwner(placed, way);
   if (!flowsToPartner(placed.rule)) return owner;
@@ -77,7 +77,7 @@ function wrongTarget(path: string, { carrier, writes }: WayBack): string | undef
   return `${carrier} cannot change ${path} at the partner, only ${able}. Name one of them, or remove direction.`;
 }
 
-/** Two rules that write one place of the partner would write over each other. */
+/** Reports two rules that write the same place at the partner, because they would overwrite each other. */
 export function checkTwice(rules: readonly PlacedRule[]): Problem[] {
   const seen = new Map<string, string>();
   return rules
@@ -93,7 +93,10 @@ export function checkTwice(rules: readonly PlacedRule[]): Problem[] {
     });
 }
 
-/** A rule that goes to the partner is read backwards: every part of it must allow that, finite tables are proven. */
+/**
+ * A rule that flows to the partner is applied backwards, so each of its parts must be invertible. Finite tables are
+ * proven.
+ */
 function checkInvertible(placed: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find(({ key }) => key === placed.target);
   if (def === undefined) return [];
@@ -122,13 +125,13 @@ function checkTransforms(placed: PlacedRule, def: FieldDef): Problem[] {
   });
 }
 
-/** Transforms whose options decide whether they can be undone: the counterexample, where there is one. */
+/** Transforms whose options decide whether they can be undone; each returns a counterexample if there is one. */
 const UNPROVEN: Partial<Record<TransformName, (option: unknown) => string | undefined>> = {
   date: findLostDay,
   option: findLostOption,
 };
 
-/** Centuries, months and days that a format may leave out or mix up. */
+/** Test dates for centuries, months and days that a format may drop or confuse. */
 const DAYS = ['1907-02-03', '1989-12-31', '2007-02-03', '2027-03-02'];
 
 function findLostDay(option: unknown): string | undefined {
@@ -164,7 +167,7 @@ function checkLookup(placed: PlacedRule, def: FieldDef): Problem[] {
   return problems;
 }
 
-/** A value goes back through the transforms and must come out of them as it was. */
+/** Whether the transforms never produce this key: undoing them and applying them again must return it unchanged. */
 function isNeverGiven({ rule }: PlacedRule, def: FieldDef, key: string): boolean {
   const steps = (rule.transform ?? []).map((one) => compileTransform(one, def));
   const back = undoTransforms(steps, key);

@@ -9,48 +9,48 @@ import type { Lookup } from './read-lookup.ts';
 import type { Condition, TransformRule } from './schema.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
 
-/** One field of the HR system, ready to evaluate. */
+/** The rule for one field of the HR system, ready to evaluate. */
 export interface CompiledField {
   target: string;
   def: FieldDef;
-  /** Empty for a constant. */
+  /** Paths to read; empty for a constant. */
   from: SourcePath[];
-  /** Names what is read, and `source` what the value comes from, in what is said of them. */
+  /** For messages: `where` names what is read, `source` where the value comes from. */
   where: string;
   source: string;
   constant?: string | number | boolean;
-  /** Its paths stand in `from`, in order. */
+  /** The template's paths are in `from`, in the same order. */
   template?: TemplatePart[];
   when: CompiledCondition[];
   transforms: TransformStep[];
-  /** Asked before the lookup. */
+  /** Looked up before `lookup`. */
   table?: TableColumn;
   lookup?: Lookup;
   fallback?: string | number | boolean;
   required: boolean;
   sensitive: boolean;
-  /** Nobody else may have its value. */
+  /** No other person may have this value. */
   unique?: true;
-  /** What a later change at the partner leads to; set for the stream `amendments` alone. */
+  /** What happens on a later change at the partner; set only for the stream `amendments`. */
   amends?: 'ask' | 'apply';
-  /** The rule as it was written, and where it stands. */
+  /** The rule as written, and its place in the file. */
   rule: PlacedRule['rule'];
   at: Place;
 }
 
-/** Holds where one of the values is read; `present` where there is any, or none. */
+/** A condition: holds if one of `values` is read, or, with `present`, if there is any value (true) or none (false). */
 export interface CompiledCondition {
   path: SourcePath;
   values?: (string | number | boolean)[];
   present?: boolean;
 }
 
-/** Everything that a rule reads, its conditions included. */
+/** Every path that a rule reads, including its conditions. */
 export function pathsRead({ from, when }: Pick<CompiledField, 'from' | 'when'>): SourcePath[] {
   return [...from, ...when.map(({ path }) => path)];
 }
 
-/** All of a record at once: whatever is known of somebody stands in it. */
+/** Whether the path is a whole record, which may hold anything known about a person. */
 export function isWhole(path: SourcePath): boolean {
   return 'without' in path;
 }
@@ -60,7 +60,7 @@ export function readsSource(fields: readonly CompiledField[], source: string): b
   return fields.some((field) => pathsRead(field).some((path) => path.source === source));
 }
 
-/** Undefined where the HR system has no such field. */
+/** Compiles a rule; returns nothing if the HR system has no such field. */
 export function compileRule(
   { target, rule, source }: PlacedRule,
   fields: readonly FieldDef[],

@@ -3,21 +3,21 @@ import type { Mapping } from './load-mapping.ts';
 
 /** A custom field of the partner that a mapping names. */
 export interface CustomFieldUse {
-  /** As it is written: `candidate.customFields[Start date]`, or a key of the tenant file. */
+  /** As written in the file: `candidate.customFields[Start date]`, or a key of the tenant file. */
   path: string;
   entity: string;
   /** Its label or id. */
   wanted: string;
-  /** Somebody wrote it for this tenant; what stands in a default mapping alone need not exist. */
+  /** Whether the tenant's own files name it; a field named only by a default mapping need not exist. */
   own: boolean;
 }
 
-/** Every custom field that the mappings read, once each. */
+/** Every custom field that the mappings read, each once. */
 export function customFieldsRead(mappings: readonly Mapping[]): CustomFieldUse[] {
   return usesIn(mappings, ({ fields }) => fields);
 }
 
-/** The same with those that they write. */
+/** Every custom field that the mappings read or write, each once. */
 export function customFieldsMapped(mappings: readonly Mapping[]): CustomFieldUse[] {
   return usesIn(mappings, ({ fields, back }) => [...fields, ...back]);
 }
@@ -34,7 +34,7 @@ function usesIn(mappings: readonly Mapping[], rulesOf: (mapping: Mapping) => Map
   return [...uses.values()];
 }
 
-/** Those that the tenant file writes back to; ids by the schema. */
+/** Custom fields that the tenant file writes back to; the schema makes sure they are ids. */
 export function customFieldsWritten({
   customField,
   employeeUrl,

@@ -6,8 +6,8 @@ import { sourceRecords } from './source-fields.ts';
 type Shown = Readonly<Record<string, { label?: unknown; value?: unknown }>>;
 
 /**
- * The records with each custom field's value in the form of its type. A value whose definition is gone is left out: the
- * hiring platform keeps such values, and nobody can correct them there.
+ * Decodes each custom field's value by its type. A value whose definition is gone is left out: the hiring platform
+ * keeps such values, but nobody can correct them there.
  */
 export function decodeCustomFields(sources: MappingSources, defined: readonly FieldDefinition[]): MappingSources {
   return Object.fromEntries(
@@ -30,7 +30,10 @@ function decodeEntry<T>(entry: T, defined: readonly FieldDefinition[]): T {
   return isShown(shown) ? { ...entry, customFields: decodeShown(shown, defined) } : entry;
 }
 
-/** Whether a record itself shows that these definitions still hold: every field it names, by id and label. */
+/**
+ * Whether the records themselves show that these definitions still hold: every field they show has the known id and
+ * label, and all `wanted` fields are shown.
+ */
 export function areShown(
   sources: MappingSources,
   defined: readonly FieldDefinition[],
@@ -46,7 +49,7 @@ export function areShown(
   return isKnown && wanted.every(({ id }) => shown.some((one) => one.id === id));
 }
 
-/** A job candidate shows the fields of its candidate (section 2.4). */
+/** A job candidate shows its candidate's fields (section 2.4). */
 function definedFor(record: string, defined: readonly FieldDefinition[]): FieldDefinition[] {
   const entity = record === 'jobCandidate' ? 'candidate' : record;
   return defined.filter((one) => one.entity === entity);
@@ -58,7 +61,7 @@ function decodeShown(shown: Shown, defined: readonly FieldDefinition[]): Shown {
     Object.entries(shown).flatMap(([id, field]) => {
       const definition = known.get(id);
       if (definition === undefined) return [];
-      // What a label means is said by the definitions: a record that is read while one is renamed shows another.
+      // The definition's label counts: a record that is read during a renaming may show another label.
       const { type, label } = definition;
       return [[id, { ...field, label, value: decodeValue(type, field.value) }]];
     }),

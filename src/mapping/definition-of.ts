@@ -1,7 +1,7 @@
 import type { CustomField } from '../partner/contract/custom-fields.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 
-/** A custom field of the partner as it is kept. */
+/** A custom field of the partner in the form in which it is stored. */
 export function definitionOf(field: CustomField): FieldDefinition {
   const { id, entityType, fieldLabel, fieldType, parentSection, options } = field;
   return {

@@ -6,7 +6,7 @@ import type { MappingProblem, Refusal } from './evaluate.ts';
 import type { Mapping } from './load-mapping.ts';
 import type { SourcePath } from './source-fields.ts';
 
-/** What one place of the partner should hold. */
+/** The value that one place at the partner should hold. */
 export interface BackValue {
   field: string;
   path: SourcePath;
@@ -14,8 +14,8 @@ export interface BackValue {
 }
 
 /**
- * Reads the rules that go to the partner backwards, over a record of the HR system. Pure. An empty field is left as it
- * is at the partner; any problem means that a person must look.
+ * Applies the rules that flow to the partner backwards to a record of the HR system. Pure. An empty field leaves the
+ * partner's value alone; any problem means that a person must look.
  */
 export function evaluateBack(
   mapping: Mapping,
@@ -34,7 +34,7 @@ export function evaluateBack(
   return { values, problems };
 }
 
-/** One field read backwards: what its place at the partner should hold for the HR system to get this value. */
+/** Applies one rule backwards: what the partner should hold for the HR system to get this value. */
 export function valueBack(
   { target, lookup, transforms }: CompiledField,
   value: Value,
@@ -53,7 +53,7 @@ export function valueBack(
   };
 }
 
-/** Proven to be the only one when the file was loaded. */
+/** Finds the lookup key; loading the file proved that there is only one. */
 function keyOf(lookup: NonNullable<CompiledField['lookup']>, value: Value): string | undefined {
   return Object.keys(lookup).find((key) => String(lookup[key]) === String(value));
 }

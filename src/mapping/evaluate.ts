@@ -17,8 +17,8 @@ export interface MappingProblem {
 }
 
 /**
- * Evaluates a mapping over one person's records. Pure. Optional fields without a value are left out; any problem means
- * the hire must wait.
+ * Evaluates a mapping over one person's records. Pure. Leaves out optional fields without a value; any problem means
+ * that the hire must wait.
  */
 export function evaluateMapping(
   mapping: Mapping,
@@ -41,13 +41,13 @@ export interface Refusal {
   text: string;
 }
 
-/** One step of a rule: what was done, and what came of it. Values are personal data. */
+/** One step of a rule and its result. Values are personal data. */
 export interface Step {
   step: 'when' | 'read' | 'template' | 'table' | 'lookup' | 'default' | 'constant' | `transform ${string}`;
   value: Value | undefined;
 }
 
-/** Evaluates one rule; `steps` takes down what happened on the way. */
+/** Evaluates one rule; adds what happened to `steps`. */
 export function evaluateField(field: CompiledField, sources: MappingSources, steps?: Step[]): Result {
   const isMeant = applies(field, sources);
   if (field.when.length > 0) steps?.push({ step: 'when', value: isMeant });
@@ -67,12 +67,12 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
   return fitValue(field.def, looked, field.source);
 }
 
-/** Whether a rule counts for these records. */
+/** Whether a rule's conditions hold for these records. */
 export function applies({ when }: Pick<CompiledField, 'when'>, sources: MappingSources): boolean {
   return when.every((one) => holds(one, sources));
 }
 
-/** A rule that does not count here leaves its field out, unless the HR system cannot do without it. */
+/** If its conditions do not hold, a rule leaves its field out, unless the HR system requires the field. */
 function unless({ target, def }: CompiledField): Result {
   if (!def.required) return { value: undefined };
   const text =
@@ -81,7 +81,7 @@ function unless({ target, def }: CompiledField): Result {
   return { code: 'MISSING', text };
 }
 
-/** A path that cannot be read holds nothing to compare with. */
+/** Whether a condition holds. A path that cannot be read has no value to compare. */
 function holds({ path, values, present }: CompiledCondition, sources: MappingSources): boolean {
   const read = readSource(path, sources);
   const value = 'code' in read ? undefined : read.value;
@@ -114,7 +114,7 @@ function readAll(
   return { value: items.length === 0 ? undefined : items };
 }
 
-/** One path; what is empty there is no value. */
+/** Reads one path; an empty value counts as none. */
 function readPath(path: SourcePath, sources: MappingSources, steps?: Step[]): { value: Value | undefined } | Refusal {
   const read = readSource(path, sources);
   if ('code' in read) return read;
@@ -124,7 +124,7 @@ function readPath(path: SourcePath, sources: MappingSources, steps?: Step[]): { 
 
 const NO_VALUE = { value: undefined };
 
-/** Empty when one of its paths is: half a name or half an address is worse than none. */
+/** Empty if one of its paths is empty: half a name or half an address is worse than none. */
 function fillTemplate(template: readonly TemplatePart[], values: readonly (Value | undefined)[]): string | undefined {
   if (values.includes(undefined)) return undefined;
   const left = values.map((value) => [value].flat().join(', '));
@@ -147,7 +147,10 @@ function transform(
   return { code: done.code, text };
 }
 
-/** What a table of the hiring platform says of the record that the value names. One that it lacks is never left out. */
+/**
+ * Looks up, in a table of the hiring platform, the record that the value names. A record missing there is a problem,
+ * never left out.
+ */
 function lookUpRecord(
   { target, table, where }: CompiledField,
   changed: { value: Value | undefined },

@@ -3,16 +3,17 @@ import type { CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
 
-/** Why a mapping does not fit the fields of the HR system as they are there now. */
+/** Why a mapping does not fit the HR system's current fields. */
 export interface Misfit {
   field: string;
-  /** What, where and the next step. */
+  /** What is wrong, where, and the next step. */
   text: string;
 }
 
 /**
- * A mapping within the bounds that the HR system itself names: each rule with the narrower of both lengths, values and
- * decimals, so that a record which would be cut or rounded is refused by name. What no record could fit is a misfit.
+ * Narrows a mapping to the bounds that the HR system states: each rule gets the narrower of both lengths, values and
+ * decimals, so that a record that would be cut or rounded is refused by name. A rule that no record could satisfy is a
+ * misfit.
  */
 export function fitMapping(
   mapping: Mapping,
@@ -40,7 +41,7 @@ function narrow(field: CompiledField, described: readonly DescribedField[]): Com
   return { ...field, def, required: field.required || there.required };
 }
 
-/** What a column of the HR system's type takes without changing it. Text into a number would lose leading zeros. */
+/** Column types of the HR system that take each type unchanged. Text in a number column would lose leading zeros. */
 const TAKEN: Record<FieldDef['type'], ReadonlyArray<DescribedField['type']>> = {
   text: ['text', 'date', 'other'],
   number: ['number', 'text', 'other'],
@@ -53,7 +54,7 @@ function misfitsOf(field: CompiledField, described: readonly DescribedField[], f
   const { target, def, at } = field;
   const there = described.find(({ key }) => key === target);
   const misfit = (text: string): Misfit => ({ field: target, text: `${at.file}:${at.line}:${at.column} ${text}` });
-  // Whether the field is there at all is what the probe asks.
+  // The probe checks whether the field exists at all.
   if (there === undefined) return [];
   if (!TAKEN[def.type].includes(there.type))
     return [
@@ -68,12 +69,12 @@ function misfitsOf(field: CompiledField, described: readonly DescribedField[], f
   });
 }
 
-/** What stands in the mapping itself. */
+/** Values written in the mapping itself. */
 function fixedValues({ constant, fallback, lookup }: CompiledField): (string | number | boolean)[] {
   return [constant, fallback, ...Object.values(lookup ?? {})].filter((one) => one !== undefined);
 }
 
-/** Fields without which nothing is created, and that no rule fills. */
+/** Required fields that no rule fills. */
 function unfilled({ fields }: Mapping, described: readonly DescribedField[]): Misfit[] {
   return described
     .filter(({ key, required }) => required && !fields.some(({ target }) => target === key))

@@ -3,7 +3,7 @@ import type { FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from '../hris/port.ts';
 import type { Value } from '../values/transforms.ts';
 
-/** The value in the type the HR system wants, or why not. Nothing is cut to fit. */
+/** Converts the value to the HR system's type, or says why not. Cuts nothing to fit. */
 export function fitValue(
   def: FieldDef,
   value: Value,
@@ -61,13 +61,13 @@ function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** 1e-7 has seven. */
+/** 1e-7 has seven decimals. */
 function decimalsOf(value: FieldValue): number {
   const [digits = '', exponent = '0'] = String(value).split('e');
   return Math.max(0, (digits.split('.')[1] ?? '').length - Number(exponent));
 }
 
-/** Characters as databases count them: an emoji outside the first plane is one, not two. */
+/** Counts characters as databases do: an emoji outside the first plane is one character, not two. */
 export function lengthOf(text: string): number {
   return Array.from(text).length;
 }
@@ -89,8 +89,8 @@ const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = 
 };
 
 /**
- * A decimal that a number would change stays text, and money comes as text (`"4200.50"`). Zeros before the first digit
- * are a code's, not a number's. An integer beyond the safe ones may have been rounded already.
+ * A decimal that a number would change stays text, and money comes as text (`"4200.50"`). Leading zeros belong to a
+ * code, not a number. An integer beyond the safe range may already have been rounded.
  */
 function asNumber(value: Value): number | string | undefined {
   if (typeof value === 'string') return /^[+-]?0\d/.test(value) ? undefined : decimalValue(value);
@@ -98,7 +98,7 @@ function asNumber(value: Value): number | string | undefined {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
 }
 
-/** A number that its text would round or write with an exponent is none: 1e21 is not what anybody typed. */
+/** Refuses a number whose text would be rounded or have an exponent: nobody typed 1e21. */
 function asText(value: string | number | boolean): string | undefined {
   const text = String(value);
   if (typeof value !== 'number') return text;

@@ -2,15 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { DateTime } from 'luxon';
 import { type Transform, type TransformName, transforms, type Value } from '../values/transforms.ts';
 
-/** How a transform is undone. On its canonical values it is the identity, there and back. */
+/** How a transform is undone. Canonical values stay the same in both directions. */
 export interface Inverse {
-  /** Values that come back unchanged after going there. */
+  /** Whether the transform leaves the value unchanged. */
   isCanonical(value: Value, option: unknown): boolean;
-  /** From the HR system to the partner. A value that would not come out the same again is refused. */
+  /** Converts from the HR system to the partner. Refuses a value that would not come out the same again. */
   back: Transform;
 }
 
-/** Every transform says how it is undone, or why it cannot be: then no rule with it goes to the partner. */
+/**
+ * For every transform, how it is undone or why it cannot be; a rule with one that cannot be undone never flows to the
+ * partner.
+ */
 export const inverses: Record<TransformName, Inverse | { none: string }> = {
   trim: spelling('trim'),
   lower: exact('lower'),
@@ -32,12 +35,12 @@ export const inverses: Record<TransformName, Inverse | { none: string }> = {
   list: spelling('list'),
 };
 
-/** What the transform gives is how both sides write it, so the way back is the same transform. */
+/** Both sides write the transform's result the same way, so the way back is the same transform. */
 function spelling(name: TransformName): Inverse {
   return { isCanonical: (value, option) => isUnchanged(name, value, option), back: transforms[name] };
 }
 
-/** Capitals carry meaning: a value that has others is sent back to nobody. */
+/** Capitals carry meaning, so a value with other capitals is not sent back. */
 function exact(name: TransformName): Inverse {
   const isCanonical = (value: Value, option: unknown): boolean => isUnchanged(name, value, option);
   const text = `is not written as "${name}" writes it, and would be another value on its way back`;
@@ -51,7 +54,7 @@ function isUnchanged(name: TransformName, value: Value, option: unknown): boolea
   return isDeepStrictEqual((transforms[name] as Transform)(value, option), { value });
 }
 
-/** Written in the one format of the rule, or as YYYY-MM-DD. */
+/** Writes a day in the rule's one format, or as YYYY-MM-DD. */
 function writeDay(value: Value, option: unknown): ReturnType<Transform> {
   const [format] = formatsOf(option);
   const day = transforms.date(value, undefined);

@@ -24,32 +24,32 @@ import { readLookup } from './read-lookup.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
-/** A mapping checked at both ends. Plain data; may be kept for the life of a process. */
+/** A mapping checked against both sides. Plain data; may be kept for the life of a process. */
 export interface Mapping {
   kind: string;
-  /** What the HR system gets. */
+  /** Fields that flow to the HR system. */
   fields: readonly CompiledField[];
-  /** What the partner gets back; a field that flows both ways stands in both. */
+  /** Fields that flow back to the partner; a field that flows both ways is in both lists. */
   back: readonly CompiledField[];
-  /** SHA-256 of what it means: the same for other comments, another order and another split into files. */
+  /** SHA-256 of the mapping's meaning. Comments, order and the split into files do not change it. */
   hash: string;
-  /** Every file of the tenant that it was made of, lookups included: absolute path -> text. */
+  /** Every tenant file that the mapping was made of, lookups included: absolute path -> text. */
   files: Texts;
 }
 
-/** What is mapped: its name, which default mapping files carry, and the records it is made from. */
+/** What is mapped: its name, which the default mapping files carry, and the records it is made from. */
 export interface MappingSubject {
   name: string;
   reads: SourceRecords;
-  /** What carries values back to the partner; nothing does where it is absent. */
+  /** How values get back to the partner; absent if none do. */
   way?: WayBack;
-  /** Its records exist on both sides, so that fields which the HR system requires need no rule. */
+  /** Its records exist on both sides already, so fields that the HR system requires need no rule. */
   isPartial?: boolean;
-  /** Its record is a new one, which may get a name by rule. */
+  /** Its record is new, so a rule may choose a name for it. */
   isNew?: boolean;
 }
 
-/** Once the employee exists, the write-back of the hire carries values to the candidate's custom fields. */
+/** Once the employee exists, the hire's write-back sends values to the candidate's custom fields. */
 const employee: MappingSubject = {
   name: 'employee',
   reads: sourceRecords,
@@ -63,22 +63,22 @@ const employee: MappingSubject = {
 
 interface WantedMapping {
   kind: string;
-  /** An employee by default. */
+  /** Defaults to an employee. */
   of?: MappingSubject;
-  /** The tenant's own file. */
+  /** The tenant's own mapping file. */
   file?: string;
-  /** The tenant's files as they were read before; see Mapping.files. */
+  /** The tenant's files as read before; see Mapping.files. */
   texts?: Texts;
   fields: readonly FieldDef[];
 }
 
-/** Mappings without a file of the tenant's own: a thousand tenants share a few. */
+/** Mappings without a tenant file, cached because a thousand tenants share a few of them. */
 const shared = new Map<string, Promise<Mapping>>();
 
 /**
- * Lays the mapping files over each other, field by field: the base, the HRIS kind's, then the tenant's with those that
- * it extends. Checks that sources exist in the partner's records, that targets may be written, and that required ones
- * are mapped. Refuses with one ConnectorError listing every problem as file:line:column.
+ * Merges the mapping files field by field: the base, the HRIS kind's file, then the tenant's file with the files it
+ * extends. Checks that sources exist in the partner's records, that targets may be written, and that required targets
+ * are mapped. On errors, throws one ConnectorError that lists every problem as file:line:column.
  */
 export function loadMapping(wanted: WantedMapping): Promise<Mapping> {
   const { kind, of = employee, file, fields } = wanted;
@@ -101,7 +101,7 @@ async function readMapping({ kind, of = employee, file, texts, fields }: WantedM
   return { ...mapping, files: Object.fromEntries(Object.entries(mapping.files).filter(([name]) => !ours.has(name))) };
 }
 
-/** The hash as people are shown it. */
+/** The hash as it is shown to people. */
 export function shortVersion(hash: string): string {
   return hash.slice(0, 12);
 }
@@ -110,14 +110,14 @@ export function hasDefaultMapping(kind: string, name: string): boolean {
   return existsSync(defaultMappingFile(kind, name));
 }
 
-/** What a mapping reads, and the file whose rules count only where the HR system has their field. */
+/** What a mapping reads. `base` is the file whose rules count only if the HR system has their field. */
 interface CompileOptions {
   of?: MappingSubject;
   base?: string;
   texts?: Texts | undefined;
 }
 
-/** Compiles parsed mapping files, later ones over earlier ones. */
+/** Compiles parsed mapping files; later files override earlier ones. */
 export function compileMapping(
   kind: string,
   fields: readonly FieldDef[],
@@ -127,7 +127,7 @@ export function compileMapping(
   const { rules, problems, files } = mergeLayers(sources, texts);
   const kept = rules.filter(({ target, source }) => source.file !== base || fields.some(({ key }) => key === target));
   const top = sources.at(-1);
-  // Unmapped fields are only worth naming when every file could be read.
+  // Report unmapped fields only if every file could be read.
   const complete = problems.length === 0 && of.isPartial !== true ? top : undefined;
   if (top) problems.push(...checkRules(kept, { fields, ...of }, complete));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
@@ -147,7 +147,7 @@ interface Merging {
   files: Record<string, string>;
 }
 
-/** The rules that count, each with the file it comes from. */
+/** Returns the effective rules, each with the file it comes from. */
 function mergeLayers(sources: readonly YamlFile[], texts: Texts | undefined): Merging & { rules: PlacedRule[] } {
   const problems = sources.flatMap((source) => source.problems);
   const merging: Merging = {
@@ -168,7 +168,7 @@ function mergeLayers(sources: readonly YamlFile[], texts: Texts | undefined): Me
   return { rules: [...rules.values()], ...merging };
 }
 
-/** A lookup that stands in a file of its own becomes the lookup it holds. */
+/** Places a rule, and replaces a lookup that names a file by the lookup in that file. */
 function placeRule(target: string, rule: FieldRule, source: YamlFile, merging: Merging): PlacedRule {
   const { lookup, ...rest } = rule;
   if (typeof lookup !== 'string') return { target, rule: { ...rest, ...(lookup && { lookup }) }, source };
@@ -183,7 +183,7 @@ function placeRule(target: string, rule: FieldRule, source: YamlFile, merging: M
   return { target, rule: rest, source };
 }
 
-/** Text that is equal where two mappings do the same. */
+/** Text that is the same for two mappings with the same meaning. */
 function meaningOf(rules: readonly PlacedRule[]): string {
   const sorted = rules.map(({ target, rule }) => [target, rule] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(sorted, (_key, value: unknown) =>
@@ -203,8 +203,8 @@ const PREVIOUS_JOB: Record<string, string> = {
 };
 
 /**
- * Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined
- * leaves that check out.
+ * Checks rules against both sides. `complete` is the file to blame for required fields without a rule; undefined skips
+ * that check.
  */
 function checkRules(
   rules: readonly PlacedRule[],
@@ -307,7 +307,7 @@ function checkTable({ target, rule, source }: PlacedRule): Problem[] {
   return [problemAt(source, ['fields', target, 'table'], text)];
 }
 
-/** What stands in the file is known now, so a value the HR system would refuse or cut is refused now. */
+/** Values written in the file are known now, so a value that the HR system would refuse or cut is refused now. */
 function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
   if (def === undefined) return [];
@@ -328,7 +328,7 @@ function refusalOf(value: string | number | boolean, { key, options, maxLength }
   return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
 }
 
-/** Checks that the parts of a rule go together. */
+/** Checks that the parts of a rule fit together. */
 function checkShape(placed: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   return [...checkOrigin(placed), ...checkConstant(placed), ...checkLists(placed), ...checkOption(placed, fields)];
 }
@@ -348,7 +348,7 @@ function checkOrigin({ target, rule, source }: PlacedRule): Problem[] {
   return [problemAt(source, [...at, 'template'], text)];
 }
 
-/** Only a new employee is named, and only where it can be asked whether somebody has the name. */
+/** `unique` works only for new employees, and only if the HR system can be asked whether a name is taken. */
 function checkUnique(
   { target, rule, source }: PlacedRule,
   fields: readonly FieldDef[],
@@ -390,7 +390,7 @@ function checkLists({ target, rule, source }: PlacedRule): Problem[] {
   return [problemAt(source, ['fields', target, 'from'], text)];
 }
 
-/** `option` picks among the values of its field. */
+/** `option` needs a field with a list of values to pick from. */
 function checkOption({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find(({ key }) => key === target);
   const index = (rule.transform ?? []).indexOf('option');
@@ -400,8 +400,8 @@ function checkOption({ target, rule, source }: PlacedRule, fields: readonly Fiel
 }
 
 /**
- * A mapping file and, before it, those that it extends, lowest first. A file that extends itself, however far around,
- * and one that is not there are problems of the file that names them.
+ * Reads a mapping file and the files it extends, lowest first. If a file extends itself, directly or through others, or
+ * extends a missing file, the problem is reported at the file that names it.
  */
 async function readLayers(file: string, texts?: Texts, above: readonly YamlFile[] = []): Promise<YamlFile[]> {
   const source = await readYamlFile(file, texts);
@@ -425,7 +425,7 @@ function isThere(file: string, texts: Texts | undefined): boolean {
   return texts === undefined ? existsSync(file) : Object.hasOwn(texts, file);
 }
 
-/** Whatever else `extends` holds is the schema's to refuse. */
+/** Ignores other types of `extends`: the schema refuses them. */
 function extended({ value }: YamlFile): string | undefined {
   const named = (value as { extends?: unknown } | null | undefined)?.extends;
   return typeof named === 'string' && named !== '' ? named : undefined;

@@ -2,7 +2,7 @@ import type { EmployeeFields } from '../hire/employee.ts';
 
 const words = (text: string): string[] => text.split(' ');
 
-/** Tables of the hiring platform that rules look values up in, by record id; streams of the same names keep them. */
+/** Tables of the hiring platform in which rules look values up by record id; streams of the same names store them. */
 export const lookupTables = {
   users: words('email firstName lastName status role teamId reportingManagerId'),
   teams: words('name createdBy'),
@@ -17,26 +17,26 @@ export type TableName = keyof typeof lookupTables;
 
 export const tableNames = Object.keys(lookupTables) as TableName[];
 
-/** Rows by their ids. */
+/** Rows by id. */
 export type TableRows = ReadonlyMap<string, EmployeeFields>;
 
-/** One column of one table, and its rows once they are at hand. */
+/** One column of one table, with its rows once they are loaded. */
 export interface TableColumn {
   name: TableName;
   field: string;
-  /** The column that the value is looked for in; the record's id where absent. */
+  /** The column in which to search for the value; the record's id if absent. */
   by?: string;
   rows?: TableRows;
 }
 
-/** A column that is not there: the word to blame, and what could stand in its place. */
+/** A column that does not exist: the word to blame, and possible corrections. */
 interface WrongColumn {
   wrong: string;
   word: string;
   known: readonly string[];
 }
 
-/** Parses `users.email`, and `users[email].id`, which goes the other way. */
+/** Parses `users.email`, and the reverse look-up `users[email].id`. */
 export function parseTableColumn(text: string): TableColumn | WrongColumn {
   const [, name = '', by, dot, field = ''] = /^([^.[]*)(?:\[([^\]]*)\])?(\.?)(.*)$/.exec(text) ?? [];
   const table = tableNames.find((one) => one === name);
@@ -51,7 +51,7 @@ export function parseTableColumn(text: string): TableColumn | WrongColumn {
   return { wrong: `"${text}" names no column of ${table}`, word: text, known: columns };
 }
 
-/** The records that a value names: by their ids, or by a column, whatever its capitals. */
+/** The records that a value names, by id or by a column, ignoring capitals. */
 export function recordsOf({ rows, by }: TableColumn, value: string): [id: string, fields: EmployeeFields][] {
   if (by !== undefined) return rows === undefined ? [] : (indexOf(rows, by).get(asKey(value)) ?? []);
   const fields = rows?.get(value);

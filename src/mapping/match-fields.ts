@@ -3,7 +3,7 @@ import type { FieldDefinition } from '../store/fields.ts';
 import type { CustomFieldUse } from './custom-fields-in-use.ts';
 import { foldLabel } from './read-source.ts';
 
-/** What is wrong with a custom field that a mapping uses. */
+/** A problem with a custom field that a mapping uses. */
 export interface FieldTrouble {
   path: string;
   reason:
@@ -14,14 +14,14 @@ export interface FieldTrouble {
     | 'FIELD_REPLACED'
     | 'FIELD_MOVED'
     | 'FIELD_OPTION_REMOVED';
-  /** What, why and the next step; labels and ids only. */
+  /** What is wrong, why, and the next step; labels and ids only. */
   message: string;
-  /** A value read or written now could be wrong or lost. */
+  /** Whether a value read or written now could be wrong or lost. */
   blocks: boolean;
 }
 
 export interface MatchedFields {
-  /** What each path means now, by path; those in trouble keep what they meant. */
+  /** The definition that each path means now; a path with a problem keeps its earlier definition. */
   matches: Map<string, FieldDefinition>;
   troubles: FieldTrouble[];
 }
@@ -29,8 +29,8 @@ export interface MatchedFields {
 type Known = ReadonlyMap<string, FieldDefinition>;
 
 /**
- * Matches what the mappings name with what the partner defines: an id by itself, a label by its section and type too,
- * which are those of the definition that it meant before. Pure.
+ * Matches the names in mappings with the partner's definitions. An id matches by itself; a label must also keep the
+ * section and type of the definition that it meant before. Pure.
  */
 export function matchFields(
   uses: readonly CustomFieldUse[],
@@ -70,7 +70,7 @@ function matchOne(
   return before === undefined || only.id === before.id ? { match: only } : judgeSuccessor(use, only, before, own);
 }
 
-/** Another field has the label by now. It is the same to a mapping only where nothing but its id differs. */
+/** Another field has the label now. For a mapping it is the same field only if nothing but its id differs. */
 function judgeSuccessor(
   use: CustomFieldUse,
   now: FieldDefinition,
@@ -142,7 +142,7 @@ function ambiguous(use: CustomFieldUse, labelled: readonly FieldDefinition[]): F
   );
 }
 
-/** An option that is gone keeps no value from being read; writing it would be refused. */
+/** A removed option does not stop its values from being read, but writing it would be refused. */
 function removedOptions(
   use: CustomFieldUse,
   now: FieldDefinition,
@@ -157,7 +157,7 @@ function removedOptions(
   return [{ ...trouble(use, 'FIELD_OPTION_REMOVED', text), blocks: false }];
 }
 
-/** Options that a field once had are remembered, so that a removed one stays an alarm until somebody decides. */
+/** Remembers options that a field once had, so that a removed option stays an alarm until somebody decides. */
 function withOptions(now: FieldDefinition, before: FieldDefinition | undefined): FieldDefinition {
   if (before?.id !== now.id || !before.options?.length) return now;
   return { ...now, options: [...new Set([...before.options, ...(now.options ?? [])])] };

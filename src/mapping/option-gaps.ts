@@ -3,11 +3,11 @@ import { evaluateField } from './evaluate.ts';
 import type { Mapping } from './load-mapping.ts';
 import { foldLabel } from './read-source.ts';
 
-/** Options of the partner's custom fields that a mapping cannot carry over, each with why. */
+/** Options of the partner's custom fields that a mapping cannot carry over, each with the reason. */
 export function optionGaps({ fields }: Mapping, defined: readonly FieldDefinition[]): string[] {
   return fields.flatMap((field) => {
     const [path, ...more] = field.from;
-    // Several sources, a condition or a table depend on more than the option.
+    // With several sources, a condition or a table, the result depends on more than the option.
     if (path === undefined || !('customField' in path) || field.table !== undefined) return [];
     if (more.length + field.when.length > 0) return [];
     const wanted = defined.find(

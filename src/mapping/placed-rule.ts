@@ -3,12 +3,12 @@ import { type Place, placeOf, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { FieldRule } from './schema.ts';
 
-/** A rule, its lookup read, and the file where it stands. */
+/** A rule with its lookup loaded, and the file it comes from. */
 export interface PlacedRule {
   target: string;
   rule: Omit<FieldRule, 'lookup'> & { lookup?: Lookup };
   source: YamlFile;
-  /** Where each value of a lookup stands that is a file of its own. */
+  /** Place of each value, if the lookup is in a file of its own. */
   lookupPlaces?: Readonly<Record<string, Place>>;
 }
 
@@ -20,12 +20,12 @@ export function flowsToPartner({ direction }: PlacedRule['rule']): boolean {
   return direction === 'toPartner' || direction === 'both';
 }
 
-/** Where one value of its lookup stands. */
+/** Place of one value of the rule's lookup. */
 export function placeOfValue({ target, source, lookupPlaces }: PlacedRule, key: string): Place {
   return lookupPlaces?.[key] ?? { file: source.file, ...placeOf(source, ['fields', target, 'lookup'], key) };
 }
 
-/** The paths that give the value, in the order they are written; those of a broken template are none. */
+/** The paths that give the value, in written order; none for a broken template. */
 export function pathsOf({ from, template }: PlacedRule['rule']): string[] {
   if (template === undefined) return from === undefined ? [] : [from].flat();
   return (templateParts(template) ?? []).flatMap((part) => ('path' in part ? part.path : []));

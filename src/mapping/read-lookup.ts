@@ -6,18 +6,18 @@ import type { Place, Problem, Texts } from '../yaml/yaml-file.ts';
 export type Lookup = Record<string, string | number | boolean>;
 
 interface ReadLookup {
-  /** Absolute. */
+  /** Absolute path. */
   file: string;
   text: string;
   lookup: Lookup;
-  /** Where each value stands. */
+  /** Place of each value. */
   places: Record<string, Place>;
   problems: Problem[];
 }
 
 /**
- * Reads a lookup from a CSV file: a header line, then the partner's value and what the HR system calls it. `from` is
- * the file that names it. Undefined where there is no such file.
+ * Reads a lookup from a CSV file: a header line, then rows of the partner's value and the HR system's name for it.
+ * `from` is the file that names it. Undefined if the file does not exist.
  */
 export function readLookup(path: string, from: string, texts?: Texts): ReadLookup | undefined {
   const file = resolve(dirname(from), path);
@@ -45,7 +45,7 @@ function contents(file: string): string | undefined {
   }
 }
 
-/** `lines` is the line that a row ends on. */
+/** `lines` is the line on which a row ends. */
 interface Row {
   info: { lines: number };
   record: string[];

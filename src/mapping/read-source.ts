@@ -2,15 +2,15 @@ import type { Value } from '../values/transforms.ts';
 import type { SourcePath } from './source-fields.ts';
 
 /**
- * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields`
- * falls back to the job candidate's, where the partner shows them.
+ * The records that a mapping reads, as the partner sent them; a missing record reads as empty. `candidate.customFields`
+ * falls back to those of the job candidate if the partner shows them there.
  */
 export type MappingSources = Readonly<Record<string, Record<string, unknown> | undefined>>;
 
 type Read = { value: Value | undefined } | { code: string; text: string };
 
 /**
- * Reads one path of the partner's records. Empty text is an unset custom field (section 2.2) and reads as undefined.
+ * Reads one path of the partner's records. Empty text is an unset custom field (section 2.2), so it reads as undefined.
  */
 export function readSource(path: SourcePath, sources: MappingSources): Read {
   const record = sources[path.source];
@@ -25,8 +25,8 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
 }
 
 /**
- * The candidate record of the specification has no custom fields of its own: they come with the job candidate (section
- * 2.4) or were read apart.
+ * In the specification, a candidate record has no custom fields: they come with the job candidate (section 2.4) or were
+ * read separately.
  */
 function customFieldsOf(path: SourcePath, sources: MappingSources): Record<string, unknown> {
   const own = sources[path.source]?.['customFields'];
@@ -36,7 +36,7 @@ function customFieldsOf(path: SourcePath, sources: MappingSources): Record<strin
 
 type Nested = NonNullable<Extract<SourcePath, { customField: string }>['of']>;
 
-/** Of one entry of a list; no entry reads as empty. */
+/** Reads a custom field of one entry of a list; a missing entry reads as empty. */
 function readNested(
   { customField, text }: Extract<SourcePath, { customField: string }>,
   { list, pick }: Nested,
@@ -74,7 +74,7 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
   return isRecord(hit) ? readValue(hit['value'], text) : { value: undefined };
 }
 
-/** A question is known by its words alone; one that was not asked, or not answered, reads as empty. */
+/** A question is found by its text only. A question that was not asked or not answered reads as empty. */
 function readAnswer(question: string, answers: unknown, text: string): Read {
   const wanted = foldLabel(question);
   const hits = (Array.isArray(answers) ? answers : []).filter(
@@ -87,7 +87,7 @@ function readAnswer(question: string, answers: unknown, text: string): Read {
   };
 }
 
-/** Something that is no value is not empty: it must not empty the other side. */
+/** A value of an unusable type must not read as empty, because that would empty the other side. */
 function readValue(value: unknown, text: string): Read {
   const read = bare(plain(value));
   if (read !== undefined || value === undefined || value === null) return { value: read };
@@ -97,7 +97,7 @@ function readValue(value: unknown, text: string): Read {
   };
 }
 
-/** One record as one text, the same whenever it holds the same. */
+/** The record as one text, which is equal for equal records. */
 function wholeText(record: Record<string, unknown>, without: readonly string[]): string {
   const own = Object.fromEntries(Object.entries(record).filter(([name]) => !without.includes(name)));
   return JSON.stringify(own, (_name, value: unknown) => {
@@ -107,14 +107,14 @@ function wholeText(record: Record<string, unknown>, without: readonly string[]):
   });
 }
 
-/** What opens a file of a person for whoever has the address, and is another with every reading. */
+/** Query parameters that sign a file's address. They open the file to anybody and change with every reading. */
 const SIGNED = /[?&](?:x-(?:amz|goog|oss)-[\w-]+|signature|sig|token|expires|key-pair-id|policy)=/i;
 
 function unsigned(text: string): string {
   return /^https?:\/\//i.test(text) && SIGNED.test(text) ? text.replace(/[?#].*$/s, '') : text;
 }
 
-/** Ids are text for us; one of digits alone also fits a field of type number. */
+/** We treat ids as text, but an id of digits only must also fit a number field. */
 function idValue(value: unknown): Value | undefined {
   const number = Number(value);
   return Number.isSafeInteger(number) && String(number) === value ? number : plain(value);
@@ -127,18 +127,21 @@ function plain(value: unknown): Value | undefined {
     : undefined;
 }
 
-/** Custom fields are typed and pasted by people. Inside a text invisible characters may matter, so those stay. */
+/**
+ * People type and paste custom fields, so blanks around a text are dropped. Invisible characters inside may matter and
+ * stay.
+ */
 function bare(value: Value | undefined): Value | undefined {
   if (Array.isArray(value)) return value.map(bareText);
   return typeof value === 'string' ? bareText(value) : value;
 }
 
-/** Without blanks and invisible characters around it. */
+/** The text without blanks and invisible characters around it. */
 export function bareText(text: string): string {
   return text.replaceAll(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 
-/** Labels are compared as people read them. */
+/** Folds a label so that labels compare as people read them. */
 export function foldLabel(label: string): string {
   return label.normalize('NFC').trim().toLowerCase();
 }

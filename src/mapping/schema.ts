@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type TransformName, transformOptions, transforms } from '../values/transforms.ts';
 
-/** An amount means nothing without its currency, so `money` has no short form. */
+/** `money` has no short form, because an amount means nothing without its currency. */
 const names = (Object.keys(transforms) as TransformName[]).filter((name) => name !== 'money') as [TransformName];
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a number or true/false');
 const from = z.string().min(1);
@@ -31,7 +31,7 @@ const condition = z
     'expected path with one of equals, in or present',
   );
 
-/** Which way a value flows, and whose edits count where it flows both ways. */
+/** Which way a value flows, and whose edits count if it flows both ways. */
 const flow = {
   direction: z
     .enum(['toHris', 'toPartner', 'both'], 'expected toHris, toPartner or both')
@@ -104,7 +104,7 @@ const fieldRule = z.strictObject({
   ...flow,
 });
 
-/** One mapping file: employee field -> rule. `null` takes a field of a file beneath it away. */
+/** One mapping file: employee field -> rule. `null` removes the rule of a lower file. */
 export const mappingFile = z.strictObject({
   $schema: z.string().optional(),
   extends: from.describe('A mapping file that this one lies over, its path as seen from this file').optional(),

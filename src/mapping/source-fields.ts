@@ -1,13 +1,13 @@
 /** One kind of record that a mapping may read. */
 export interface SourceRecord {
   fields: readonly string[];
-  /** Its custom fields are `{ customFieldId: { label, value, parentSection } }`. */
+  /** Whether it has custom fields: `{ customFieldId: { label, value, parentSection } }`. */
   hasCustomFields?: boolean;
   /** Its lists whose entries have custom fields of their own (section 2.5). */
   lists?: readonly string[];
-  /** It has answers to questions, by their words. */
+  /** Whether it has answers to questions, found by the questions' text. */
   hasAnswers?: boolean;
-  /** All of it may be read at once, without these fields. */
+  /** Whether the whole record may be read at once, except these fields. */
   whole?: { without: readonly string[] };
 }
 
@@ -17,8 +17,9 @@ export type SourceRecords = Readonly<Record<string, SourceRecord>>;
 const words = (text: string): string[] => text.split(' ');
 
 /**
- * What an employee's mapping reads (sections 2.2, 2.3, 2.4 and 2.9 of the specification). Of lists of objects
- * (educations, experiences) only the custom fields of one entry can be read: no employee field holds a list of them.
+ * What an employee's mapping may read (sections 2.2, 2.3, 2.4 and 2.9 of the specification). From lists of objects
+ * (educations, experiences) it can read only the custom fields of one entry, because no employee field holds a list of
+ * objects.
  */
 export const sourceRecords = {
   candidate: {
@@ -54,7 +55,7 @@ export const sourceRecords = {
     ),
   },
   lead: { fields: words('leadId campaignId status statusLabel firstName lastName email phone consentAt') },
-  /** What somebody filled in on the hosted page (section 2.4); what they earn now is left where it is. */
+  /** What a person entered on the hosted page (section 2.4); their current earnings are left out on purpose. */
   application: {
     fields: words('appliedAt noticePeriod isWillingToRelocate expectedCTC currencyExpectedCTC expectedCTCPeriod'),
     hasAnswers: true,
@@ -62,7 +63,9 @@ export const sourceRecords = {
   onboarding: { fields: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata') },
 } as const satisfies SourceRecords;
 
-/** What the partner lets an integration change (sections 4.3, 4.5): PATCH /candidates, and custom field values. */
+/**
+ * Fields that the partner lets an integration change (sections 4.3, 4.5): PATCH /candidates, and custom field values.
+ */
 export const partnerTargets = {
   candidate: {
     fields: words(
@@ -74,36 +77,36 @@ export const partnerTargets = {
   job: { fields: [], hasCustomFields: true },
 } as const satisfies SourceRecords;
 
-/** The one field with keys of its own: what was sent with the enrolment. */
+/** The only field with keys of its own: the data sent with the enrolment. */
 const WITH_KEYS = 'metadata';
 
-/** Where an application has the answers to its questions (section 2.4). */
+/** The field of an application that holds the answers to its questions (section 2.4). */
 const ANSWERS = 'screeningQuestionAnswer';
 
-/** In place of a field: the whole record. */
+/** Stands in place of a field for the whole record. */
 const WHOLE = '*';
 
-/** Which entry of a list; `current` is the one that says so itself. */
+/** Which entry of a list; `current` is the entry marked as current. */
 const PICKS = ['first', 'last', 'current'] as const;
 export type Pick = (typeof PICKS)[number];
 
 /**
- * A parsed `from`: a field, a key of the onboarding's metadata, the answer to a question by its words, the whole record
- * without some fields, or a custom field by its label or id, of the record or of one entry of a list.
+ * A parsed `from`: a field, a key of the onboarding's metadata, an answer by its question's text, the whole record
+ * without some fields, or a custom field by label or id, of the record or of one entry of a list.
  */
 export type SourcePath = { source: string; text: string } & (
   | { field: string; key?: string; question?: string; without?: readonly string[] }
   | { customField: string; of?: { list: string; pick: Pick } }
 );
 
-/** A path that names nothing: why, the word to blame, and what could stand in its place. */
+/** A path that names nothing: the reason, the word to blame, and possible corrections. */
 interface WrongPath {
   wrong: string;
   word: string;
   known: string[];
 }
 
-/** Parses `candidate.workExperiences[last].customFields[Reason for leaving]`; undefined where it is no such path. */
+/** Parses `candidate.workExperiences[last].customFields[Reason for leaving]`; undefined if the text is no such path. */
 function parseNested(text: string, records: SourceRecords): SourcePath | WrongPath | undefined {
   const [, head = '', list = '', pick = '', customField = ''] =
     /^(\w+)\.(\w+)\[([^\]]*)\]\.customFields\[(.+)\]$/s.exec(text) ?? [];

@@ -13,7 +13,10 @@ const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()),
 
 const tableValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** Records in, fields out, kept beside a mapping file. A field of `null` must be left out; those not named are free. */
+/**
+ * Test cases stored next to a mapping file: input records and expected fields. A field of `null` must be left out;
+ * fields that a case does not name may have any value.
+ */
 const casesFile = z.strictObject({
   cases: z
     .array(
@@ -31,14 +34,14 @@ const casesFile = z.strictObject({
     .min(1, 'expected at least one case'),
 });
 
-/** What became of one case; `wrong` says each difference in words. */
+/** Result of one case; `wrong` describes each difference in words. */
 export interface CaseResult {
   name: string;
   at: Place;
   wrong: string[];
 }
 
-/** `acme-mapping.yaml` has its cases in `acme-mapping.cases.yaml`. */
+/** The cases of `acme-mapping.yaml` are in `acme-mapping.cases.yaml`. */
 export function casesFileOf(mappingFile: string): string {
   return mappingFile.replace(/(\.ya?ml)$/, '.cases$1');
 }
@@ -48,8 +51,8 @@ export function isCasesFile(file: string): boolean {
 }
 
 /**
- * Runs the cases kept beside a mapping file; undefined where there are none. Throws MAPPING_CASES_INVALID with
- * file:line:column for cases that cannot be read.
+ * Runs the cases next to a mapping file; undefined if there are none. Throws MAPPING_CASES_INVALID with
+ * file:line:column for unreadable cases.
  */
 export async function testMapping(mapping: Mapping, file: string): Promise<CaseResult[] | undefined> {
   const beside = casesFileOf(file);

@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import type { PlacedRule } from './placed-rule.ts';
 
-/** A lookup of more values is counted, not printed. */
+/** A longer lookup is shown as a count. */
 const MOST_VALUES = 5;
 
-/** A rule in one line of YAML. */
+/** Writes a rule as one line of YAML. */
 export function writeRule({ lookup, ...rule }: PlacedRule['rule']): string {
   const values = lookup === undefined ? 0 : Object.keys(lookup).length;
   const short = lookup === undefined ? {} : { lookup: values > MOST_VALUES ? `${values} values` : { ...lookup } };
