@@ -1,63 +1,68 @@
 import type { RateLimitAnswer } from './rate-limit.ts';
 
 /**
- * One sawtooth: from a little below the rate at which the limit was last met up to it, over as many answers as the
- * refusals that it costs allow, and beyond it ever faster while nothing is refused, so that a raised limit is found.
+ * One sawtooth: climbs from a little below the last known limit up to it, over enough answers to afford the refusals it
+ * costs. Beyond the limit it climbs ever faster while nothing is refused, so that a raised limit is found.
  */
 export interface SavedClimb {
   /** Answers since the last refusal. */
   clean: number;
   /** Doublings of the height beyond the limit. */
   beyond: number;
-  /** 429s of one meeting with the limit, lately. */
+  /** Recent average of 429s per meeting with the limit. */
   perHit: number;
-  /** The pause after one. */
+  /** The pause after a meeting. */
   pauseMs: number;
   lastPauseMs: number;
   /** The limit is only a guess. */
   isGuess: boolean;
-  /** The limit was met at the end of a window twice in a row: it shows only there. */
+  /** The limit was met at the end of a window twice in a row, so it shows only there. */
   isWindow: boolean;
-  /** A client that asks again too early is banned for longer. */
+  /** The limit bans a client for longer if it asks again too early. */
   bans: boolean;
-  /** How often that was seen lately, and for how long. */
+  /** How often such bans were seen lately, and how long they lasted. */
   longer?: number;
   bannedMs?: number;
-  /** What refused for minutes without telling for how long. */
+  /** What kind of limit refused for minutes without stating a wait. */
   silence?: 'ban' | 'window';
-  /** While no limit is known: in how many ms the rate doubles, as the last answer had it. */
+  /** While no limit is known: the ms in which the rate doubles, from the last answer. */
   doublingMs?: number;
-  /** Answers lately, and how many of them were 429s. */
+  /** Recent answers, and how many of them were 429s. */
   spent?: { answers: number; refused: number };
 }
 
-/** The height of a tooth, as a share of the limit. */
+/** Height of a sawtooth, as a share of the limit. */
 export const CUT = 0.02;
-/** Under noise: its share is seen only where the limit adds none. */
+/** The height under noise: the share of noise is visible only where the limit adds no 429s. */
 export const NOISY_CUT = 0.05;
-/** 429s among all answers, and time spent in pauses, that a sawtooth may cost; for pauses it takes `ms` at most. */
+/**
+ * What a sawtooth may cost: the share of 429s, and the share of time in pauses. For pauses, it grows to at most `ms`.
+ */
 const allowed = { refused: 0.0033, paused: 0.01, ms: 60_000 };
-/** Of all answers lately: what was refused beyond the plan makes teeth longer, what was not makes them shorter. */
+/** Adjusts the climb to recent costs: more 429s than planned make it longer, fewer make it shorter. */
 const spending = { memory: 12_000, prior: 1_500, least: 0.7, most: 2 };
 const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };
-/** By so much sooner a tooth is climbed up to a limit that is only a guess. */
+/** A climb to a limit that is only a guess is this many times shorter. */
 const HASTE = 4;
-/** From far below the limit it comes back in so many seconds, or in a quarter of the time that a window remembers. */
+/** A rate far below the limit comes back within this many seconds, or a quarter of a window's memory. */
 const BACK_S = 8;
-/** Doublings of the height beyond the limit within the answers of one tooth. */
+/** Doublings of the height beyond the limit within the answers of one sawtooth. */
 const doublings = { usual: 12, window: 3, noisy: 3 };
-/** The height beyond the limit doubles no faster: a limit needs time to show. */
+/** The height beyond the limit doubles no faster than this, because a limit needs time to show. */
 const DOUBLE_MS = 2_000;
 /**
- * Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. Until
- * the first 429 it takes so many round trips, because a limit refuses what is under way when it is met. A limit that
- * bans must be overrun by little.
+ * How fast the rate doubles before any limit is met: finding the limit costs a few requests, crawling below it costs
+ * far more. Until the first 429 this depends on the round trip, because a limit refuses what is in flight when it is
+ * met. A limit that bans may be exceeded only a little.
  */
 const first = { leastMs: 250, mostMs: 3_000, roundTrips: 25, bannedMs: 20_000 };
-/** Nobody else under way says that a round trip is shorter than the time between two requests, not by how much. */
+/**
+ * With nothing else in flight, the round trip is shorter than the time between two requests, but it is unknown by how
+ * much.
+ */
 const ALONE = 0.2;
 const MOST_RATE = 5_000;
-/** From about twice the limit on it grows evenly. */
+/** From about twice the limit on, the rate grows evenly. */
 const even = { from: 6, step: 0.15 };
 
 export const freshClimb: Readonly<SavedClimb> = {
@@ -71,7 +76,7 @@ export const freshClimb: Readonly<SavedClimb> = {
   bans: false,
 };
 
-/** Answers from the foot of a tooth to the limit. */
+/** Number of answers from the foot of a sawtooth to the limit. */
 export function toothOf({ perHit, pauseMs, bans, spent }: SavedClimb, limit: number, noise: number): number {
   if (noise > 0) return tooth.noisy;
   if (bans) return (limit * tooth.bannedMs) / 1000;
@@ -90,18 +95,18 @@ export function spend(saved: SavedClimb, limited: boolean): void {
   spent.refused /= 2;
 }
 
-/** 429s among the answers of a tooth. */
+/** Share of 429s allowed during a sawtooth. */
 function allowanceOf(spent: SavedClimb['spent']): number {
   const share = ((spent?.refused ?? 0) + allowed.refused * spending.prior) / ((spent?.answers ?? 0) + spending.prior);
   return allowed.refused * Math.min(Math.max((allowed.refused / share) ** 2, spending.least), spending.most);
 }
 
-/** The limit is met again long before the tooth is climbed. */
+/** Whether the limit was met long before the sawtooth was climbed. */
 export function isEarly(saved: SavedClimb, limit: number, noise: number): boolean {
   return saved.clean < toothOf(saved, limit, noise) / 4;
 }
 
-/** The rate after one more answer without a refusal. True: a doubling of the height began. */
+/** Raises the rate after another answer without a refusal. Returns true if a doubling of the height began. */
 export function climb(
   saved: SavedClimb,
   learned: { rate: number; limit: number; noise: number },
@@ -124,7 +129,7 @@ export function climb(
   return Math.floor(saved.beyond) > before || saved.beyond * doubling <= 1;
 }
 
-/** The rate after one more answer while no limit is known. */
+/** The rate after another answer while no limit is known. */
 export function doubling(saved: SavedClimb, rate: number, answer: RoundTrip): number {
   saved.doublingMs = doublingMs(saved, rate, answer);
   return Math.min(rate + (Math.LN2 * 1000) / saved.doublingMs, MOST_RATE);
@@ -135,7 +140,7 @@ type RoundTrip = Pick<RateLimitAnswer, 'inFlight' | 'roundTripMs'>;
 function doublingMs({ spent, bans }: SavedClimb, rate: number, { inFlight, roundTripMs: told }: RoundTrip): number {
   if (bans) return first.bannedMs;
   if (spent === undefined || spent.refused > 0 || inFlight === undefined) return first.mostMs;
-  // Little's law: those under way beside this one are what is sent within a round trip.
+  // Little's law: the other requests in flight are those sent within one round trip.
   const roundTripMs = Math.min(told ?? Number.POSITIVE_INFINITY, (Math.max(inFlight - 1, ALONE) * 1000) / rate);
   return Math.min(Math.max(first.roundTrips * roundTripMs, first.leastMs), first.mostMs);
 }

@@ -8,8 +8,8 @@ interface Kept {
 }
 
 /**
- * Opens each rate limit once in a process, however many hold it, and closes it with its last holder: tenants of one
- * account that leased their permits apart would count as processes of their own. Holders have their permits in turn.
+ * Opens each rate limit once per process, no matter how many hold it, and closes it with its last holder: tenants of
+ * one account that leased permits separately would count as separate processes. Holders take turns.
  */
 export function keepRateLimits<Limited extends object>(
   open: (limited: Limited) => SharedRateLimit,
@@ -29,7 +29,7 @@ export function keepRateLimits<Limited extends object>(
   };
 }
 
-/** What one holder has of it. Once it is closed, its own calls get no permit; those of the others do. */
+/** One holder's view of a rate limit. After it closes, its own calls get no permit; other holders are not affected. */
 function hold(rateLimit: SharedRateLimit, release: () => Promise<void>): SharedRateLimit {
   const closed = new AbortController();
   return {
@@ -55,10 +55,9 @@ export interface LimitedEndpoints extends RateLimitKeeper {
 }
 
 /**
- * The shared rate limit of a company, and beside it one of each endpoint that was found to refuse while others go
- * through, opened at the first call to it. Such a call has a permit of its endpoint first, so that no permit
- * of the company's waits with it, and then one of the company's, before bulk: a call that comes later than its
- * endpoint's permit said would meet the next one there.
+ * The shared rate limit of a company, plus one for each endpoint that refuses while other endpoints work, opened at the
+ * first call to it. Such a call first gets a permit of its endpoint, so that it holds no company permit while it waits.
+ * It then gets a company permit ahead of bulk, because a late call would collide with the next one at the endpoint.
  */
 export function withEndpoints(
   company: SharedRateLimit,
@@ -78,7 +77,7 @@ export function withEndpoints(
         if (own === undefined) await company.acquire(priority, signal);
         else await acquireBoth(own, company, priority, signal);
         if (own !== undefined || ownOf(endpoint) === undefined) return;
-        // Its limit was found while it waited.
+        // The endpoint's own limit was found while the call waited.
         notUsed(company);
       }
     },
@@ -109,7 +108,7 @@ async function acquireBoth(
   }
 }
 
-/** Every permit is answered for, also where nothing was sent. */
+/** Reports an unused permit, because every permit must be answered for. */
 function notUsed(rateLimit: SharedRateLimit): void {
   rateLimit.answered({ sentAt: Date.now(), status: 0 });
 }

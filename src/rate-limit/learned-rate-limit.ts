@@ -47,41 +47,46 @@ import {
   type UnderWay,
 } from './saved-rate-limit.ts';
 
-/** One a minute: an activity that has called waits so long for its next permit (activities/activity-scope.ts). */
+/**
+ * One a minute: an activity that has made a call waits this long for its next permit (activities/activity-scope.ts).
+ */
 const LEAST_RATE = 1 / 60;
 const MEMORY = 0.3;
-/** A cycle so far below the best says that the limit fell. */
+/** A cycle this far below the best one shows that the limit fell. */
 const FALLEN = 0.9;
 const FADE = 0.0015;
-/** Answers between two 429s that are no limit's. */
+/** Answers between two 429s that do not come from a limit. */
 const DOUBT = 25;
-/** Early meetings in a row that may be echoes. */
+/** Number of early meetings in a row that may be echoes. */
 const ECHOES = 4;
-/** Of what went through before the first ban. */
+/** Share of the rate before the first ban at which the search starts again. */
 const WELL_BELOW = 0.25;
 const MOST_MEMORY_MS = 75_000;
-/** The first wait where the server does not say how long: short, unless its pauses were long twice in a row. */
+/** The first wait if the server states none: short, unless pauses were long twice in a row. */
 const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
 
-/** Waits between tries where nobody says how long: they double, grow slowly up to a minute's window, then faster. */
+/**
+ * Waits between retries if the server states none: they double, then grow slowly up to a one-minute window, then
+ * faster.
+ */
 const wait = { doubled: 15_000, window: 30_000, ban: 70_000, most: 300_000 };
 
-/** Requests succeed again. */
+/** Ends a meeting: requests succeed again. */
 function endMeeting(state: LimiterState, meeting: Meeting, now: number): void {
-  // Where something else held the rate down, it was not the rate.
+  // If something else held the rate down, the rate was not to blame.
   if (meeting.isChance !== true && meeting.isSpared) state.learned.limitSeen = false;
   else if (meeting.isChance !== true) decideRate(state, meeting, now);
   learnWait(state.underWay, meeting);
 }
 
-/** One that tried was refused: how long to wait now, ms. A ban is sat out. */
+/** The next wait in ms after a retry was refused. A ban is waited out. */
 function nextWait(waitedMs: number, isBan: boolean): number {
   if (isBan && waitedMs < wait.ban) return wait.ban;
   const factor = waitedMs < wait.doubled ? 2 : waitedMs < wait.window ? 1.5 : 2.25;
   return Math.min(waitedMs * factor, wait.most);
 }
 
-/** Decides at what rate it goes on. */
+/** Decides the rate to go on with. */
 function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   const { learned, underWay } = state;
   const hadBans = underWay.climb.bans;
@@ -105,13 +110,13 @@ function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   Object.assign(underWay.climb, { clean: 0, beyond: 0 });
 }
 
-/** A ban says nothing of what the limit allows, nor does the part of a wait that was rounded up. */
+/** Neither a ban nor the rounded-up part of a wait says anything about the limit. */
 function leaveOutIdle({ capacity }: UnderWay, { isBan, toldMs }: Meeting, pauseMs: number): void {
   if (isBan) leaveOut(capacity, pauseMs);
   if (isWhole(toldMs)) leaveOut(capacity, 0.5 * Math.min(pauseMs, 1_000));
 }
 
-/** A long pause alone says that the rate was too high; two, that they are what a meeting costs. */
+/** One long pause only shows that the rate was too high; two show what a meeting costs. */
 function notePause({ climb }: UnderWay, { meeting, pauseMs }: Met): void {
   climb.perHit += MEMORY * (meeting.refused - climb.perHit);
   climb.pauseMs += MEMORY * (Math.min(pauseMs, climb.lastPauseMs) - climb.pauseMs);
@@ -124,7 +129,10 @@ function noteLong({ climb, row }: UnderWay, { isLong, isEarly }: Met): void {
   climb.isWindow = row.long > 1;
 }
 
-/** A limit would refuse more than one while the rate doubles, or refuse again soon. */
+/**
+ * Whether a single 429 is no limit: a limit refuses more than one request while the rate doubles, or refuses again
+ * soon.
+ */
 function isDoubtful({ answers, row }: UnderWay, { isFirst, isLong, meeting }: Met): boolean {
   if (!isFirst || isLong || meeting.isBan || meeting.refused > 1) return false;
   return answers - (row.doubtedAt ?? -DOUBT) >= DOUBT;
@@ -135,13 +143,13 @@ function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
   underWay.row.doubtedAt = underWay.answers;
 }
 
-/** The first limit ever met bans: it was overrun by far, and is looked for again from well below, slowly. */
+/** The first limit ever met bans: it was far exceeded, so the search starts again slowly from well below. */
 function lookAgain({ learned, underWay }: LimiterState, now: number): void {
   learned.rate = Math.max(WELL_BELOW * sinceAnchor(underWay.capacity, now), LEAST_RATE);
   beginCycle(underWay.capacity, now);
 }
 
-/** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
+/** After an early meeting, the rate falls below what worked for long and soon comes back: such a window echoes. */
 function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: number): number {
   const { row, suspicion } = underWay;
   if (met.raised !== undefined) return met.raised.limit;
@@ -159,18 +167,18 @@ function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs, raised 
   row.known = inAll < FALLEN * known ? inAll : Math.max(inAll, known * (1 - FADE));
 }
 
-/** Where the next averages begin. */
+/** Decides where the next averages begin. */
 function noteRow({ row, capacity }: UnderWay, met: Met): void {
   row.refused = { at: met.meeting.at, ok: met.meeting.ok ?? capacity.ok };
   row.full = met.isEarly && met.isAgain && !met.hasFallen ? row.full + 1 : 0;
-  // What was counted before was of a lower limit.
+  // Counts from before belong to a lower limit.
   if (met.raised !== undefined) beginCycle(capacity, met.now);
   else mark(capacity, met.now, true);
   const isNew = !met.isFirst && !met.isFar && (!met.isEarly || row.early > 3);
   if (row.settling > 0 ? met.isLong && !met.isAgain : isNew) anchorAt(capacity, met.now);
 }
 
-/** Where the server does not say how long: a little less than what was long enough this time. */
+/** Learns the first wait if the server states none: a little less than what was long enough this time. */
 function learnWait(own: UnderWay, { tries }: Meeting): void {
   own.longInRow = tries >= firstWait.longTries ? own.longInRow + 1 : 0;
   const isLong = own.longInRow >= 2 && own.climb.silence !== 'ban';
@@ -180,22 +188,25 @@ function learnWait(own: UnderWay, { tries }: Meeting): void {
 
 export interface LimiterClock {
   now: () => number;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number;
-  /** How long others may still use a permit leased before a pause, ms. No pause is shorter: a canary is alone. */
+  /**
+   * How long, in ms, other processes may still use permits leased before a pause. No pause is shorter, so that a canary
+   * is alone.
+   */
   leaseMs?: number;
-  /** By how much the rate will have grown at `now()`, where permits are given ahead of time. */
+  /** Growth of the rate by `now()`, if permits are given ahead of time. */
   ahead?: () => number;
 }
 
-/** A quota told to last so long is never left to bulk alone. */
+/** Once the server has stated a longer wait than this, bulk gets only this share of the rate. */
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
-const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
-/** After a rest, a 429 before so many successes does not show that the limit was used up. */
+const PAST_DOUBT = 2; // Doublings of a climb beyond the limit after which the limit has changed.
+/** After a rest, a 429 before this many successes does not show that the limit was used up. */
 const LEAST_USED = 20;
 
-/** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
+/** Invariant: each decision uses only answers to requests that were sent after the last decision. */
 export class LearnedRateLimit {
   readonly #learned: LearnedRate;
   readonly #underWay: UnderWay;
@@ -236,7 +247,7 @@ export class LearnedRateLimit {
     return waitMs;
   }
 
-  /** What went through while there was little to send is no measure of a limit. */
+  /** While there was little to send, successes do not measure the limit. */
   #rested(): void {
     this.#underWay.restedOk = beginCycle(this.#underWay.capacity, this.#clock.now());
   }
@@ -248,7 +259,7 @@ export class LearnedRateLimit {
 
   answered(answer: RateLimitAnswer): void {
     const now = this.#clock.now();
-    // No answer says nothing about a limit; the next request is the canary.
+    // A missing answer says nothing about a limit; the next request is the canary.
     if (answer.status === 0) return this.isNotOurs(answer);
     const isRecent = answer.sentAt >= this.#underWay.decidedAt;
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
@@ -262,12 +273,12 @@ export class LearnedRateLimit {
     if (isRecent) this.#decide(answer, limited);
   }
 
-  /** One that was no answer of this limit. */
+  /** Handles an answer that does not come from this limit. */
   isNotOurs({ sentAt }: RateLimitAnswer): void {
     if (sentAt >= this.#underWay.decidedAt) this.#permits.canaryAnswered(false);
   }
 
-  /** What it met was another limit: it looks for its own again, from the rate that it has. */
+  /** The 429s came from another limit: search for this one again from the current rate. */
   forget(): void {
     Object.assign(this.#learned, { limitSeen: false, noise: 0 });
     Object.assign(this.#underWay, { test: null, row: { ...freshRow }, suspicion: { ...freshSuspicion } });
@@ -286,7 +297,7 @@ export class LearnedRateLimit {
   #climb(answer: RateLimitAnswer): void {
     const learned = this.#learned;
     noteClean(this.#underWay.concurrency, answer.inFlight ?? 0);
-    // A rate that nobody uses up says nothing: an idle tenant must not climb.
+    // A rate that is not used up says nothing, so an idle tenant must not climb.
     if (!this.#permits.isBusy()) return;
     if (!learned.limitSeen) return this.#double(answer);
     const { capacity, climb: tooth } = this.#underWay;
@@ -302,7 +313,7 @@ export class LearnedRateLimit {
     if (isStep) mark(this.#underWay.capacity, this.#clock.now(), false);
   }
 
-  /** A limit is met: everybody waits, and the rate is decided when requests succeed again. */
+  /** A limit is met: everybody waits, and the rate is decided once requests succeed again. */
   #meet({ retryAfterMs, inFlight }: RateLimitAnswer): void {
     const now = this.#clock.now();
     const { limit, limitSeen, rate } = this.#learned;
@@ -314,17 +325,17 @@ export class LearnedRateLimit {
     this.#underWay.meeting = beginMeeting(first, retryAfterMs);
     const leastMs = leastWait(this.#state);
     this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);
-    // Until it is decided: the first request after the pause must not leave at a rate that was refused.
+    // Until the decision, the first request after the pause must not be sent at a rate that was refused.
     if (!isSpared && !isChance) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
     const isNear = limitSeen && rate <= limit * 1.05;
     if (retryAfterMs === undefined) return this.#pause(undefined, true);
     this.#pause(Math.max(retryAfterMs, leastMs), !isNear);
   }
 
-  /** Where the server says how long, it is believed once; otherwise one request tries first. */
+  /** A wait that the server states is believed once; otherwise a single request tries first. */
   #pause(toldMs: number | undefined, canary: boolean): void {
     const now = this.#clock.now();
-    // Jitter, so that processes that were stopped together do not come back together.
+    // Jitter, so that processes that stopped together do not come back together.
     const own = this.#underWay.backoff * (0.9 + 0.2 * this.#clock.random());
     this.#permits.waitUntil(now + Math.max(toldMs ?? 0, canary ? own : 0, this.#clock.leaseMs ?? 0));
     if (canary) this.#permits.sendCanary();
@@ -341,7 +352,7 @@ export class LearnedRateLimit {
     if (!limited) {
       if (!isRecent) meeting.passed = (meeting.passed ?? 0) + 1;
       else if (now >= this.#underWay.permits.pausedUntil)
-        // In a longer silence nobody wanted a permit: the rest of it is not the limit's.
+        // In a longer silence no request wanted a permit, so the rest of it is not due to the limit.
         this.#recover(meeting, Math.min(now, this.#underWay.permits.pausedUntil + REST_MS));
       return;
     }
@@ -382,7 +393,7 @@ export class LearnedRateLimit {
     const { rate, limit, noise } = this.#learned;
     const { watch: own, mostNoise } = this.#underWay;
     const found = watch(own, noise, limited);
-    // Near the limit some of the 429s are its own.
+    // Near the limit, some of the 429s come from the limit itself.
     if (rate < limit * (1 - NOISY_CUT / 2)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
     if (found === 'run') return this.#meet(answer);
     if (found === 'excess') {

@@ -23,47 +23,47 @@ import {
   underCeiling,
 } from './shares.ts';
 
-/** Raised when what is saved changes its shape: what another version learned is learned again. */
+/** Raised when the saved data changes its shape; what another version learned is then learned again. */
 const RATE_LIMIT_VERSION = 2;
-/** Clocks are known to so many ms: a request at the very end of a pause must not look sent within it. */
+/** Clocks agree up to this many ms: a request sent at the very end of a pause must not seem sent during it. */
 const CLOCK_MS = 5;
-/** Timers are hardly finer. */
+/** Timers are hardly finer than this. */
 const LEAST_SPACE_MS = 5;
 
-/** What one process wants of the shared rate limit, and what it has to report. */
+/** What one process wants from the shared rate limit, and what it reports. */
 export interface Asked {
-  /** Requests that wait in each priority, and those expected within a share. */
+  /** Requests per priority that wait or are expected within a share. */
   live: number;
   bulk: number;
-  /** Permits leased before and not used yet, the process's clock. */
+  /** Permits leased before and not used yet, by the process's clock. */
   own: readonly number[];
-  /** Permits that will not be used any more. */
+  /** Permits that will never be used. */
   unused: number;
-  /** Their `sentAt` is of the process's clock. */
+  /** Answers to report; their `sentAt` is by the process's clock. */
   answers: readonly RateLimitAnswer[];
   localNow: number;
-  /** Names the process among those that share the rate limit. */
+  /** Names this process among those that share the rate limit. */
   sharer: string;
-  /** Its requests under way. */
+  /** Its requests in flight. */
   inFlight: number;
-  /** Those, and the ones that wait. */
+  /** Its requests in flight plus its waiting requests. */
   needs: number;
-  /** Of the company's rate; everything where absent. */
+  /** Share of the company's rate; all of it if absent. */
   share?: number | undefined;
-  /** How long calls waited for the permits that were used since the last exchange, ms. */
+  /** How long, in ms, calls waited for the permits used since the last exchange. */
   waits: Readonly<Record<Priority, readonly number[]>>;
 }
 
 export interface Granted extends Told {
-  /** When each permit may be used, the process's clock. */
+  /** When each permit may be used, by the process's clock. */
   permits: number[];
-  /** Nothing more is available for so long; undefined: all that was asked for is there. */
+  /** How long no more permits are available; undefined if everything that was asked for was granted. */
   askInMs: number | undefined;
-  /** Where the first permits of all that the process has may be used instead: a lead, the process's clock. */
+  /** Earlier places for the first of the process's permits (a lead), by the process's clock. */
   places: number[];
   /** As in `SavedLeads`. */
   movedMs: number;
-  /** Something of this was written to the store. */
+  /** Whether this exchange wrote to the store. */
   isWritten: boolean;
 }
 
@@ -73,22 +73,22 @@ export interface SharedRateLimitState extends SavedRateLimit {
   ceiling?: SavedCeiling;
   leads?: SavedLeads;
   traffic?: Traffic;
-  /** Of the shape of all this. */
+  /** Version of the shape of all this. */
   version: number;
 }
 
 /**
- * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
- * that all sharers have.
+ * Changes the shared rate limit as if no other process did so at the same time; `change` may run several times. `now`
+ * is by the clock that all sharers use.
  */
 export type ChangeRateLimit = <T>(
   change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
 ) => Promise<T>;
 
 /**
- * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
- * permits of the next 600 ms, live before bulk. None lie further ahead but those that live requests went before, so
- * that a cut or a pause is obeyed by then; a process that is alone obeys its own at once, and leases more.
+ * One exchange with the shared rate limit, pure: reports answers, gives back unused permits, and leases the permits of
+ * the next 600 ms, live before bulk. Permits lie further ahead only if live requests went before them, so that a cut or
+ * a pause takes effect by then. A process on its own obeys its own cuts at once and leases further ahead.
  */
 export function leasePermits(
   asked: Asked & { random: () => number },
@@ -141,7 +141,7 @@ export function leasePermits(
   return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
 }
 
-/** The limiter as it was saved, and what the answers say. */
+/** Restores the limiter as saved and feeds it the answers. */
 function teach(
   { answers, random }: Pick<Asked, 'answers'> & { random: () => number },
   known: SharedRateLimitState | undefined,
@@ -162,18 +162,18 @@ function ownEndpointsOf({ endpoints }: SavedRateLimit): string[] {
   return Object.entries(endpoints?.each ?? {}).flatMap(([name, { own }]) => (own === undefined ? [] : [name]));
 }
 
-/** While one request tries alone nobody goes before anybody. */
+/** While a single trial request is in flight, no live request may take a lead. */
 function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
   return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
 }
 
-/** Permits that were not used in time are not used in one burst: they are spaced by so many ms. */
+/** Permits that were not used in time must not go out in one burst, so they are spaced by this many ms. */
 export function spaceMs(perSecond: number): number {
   const half = 500 / perSecond;
   return half < LEAST_SPACE_MS ? 0 : half;
 }
 
-/** The limiter under the tenant's ceiling, and what is to be saved of it. */
+/** The limiter under the tenant's ceiling, and what to save of the ceiling. */
 function withCeiling(
   limiter: RateLimiter,
   known: SavedCeiling | undefined,
@@ -195,15 +195,13 @@ function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | un
   return saved;
 }
 
-/**
- * The end of a pause that is on, the process's clock; one ms earlier, so that rounding never voids the canary's permit.
- */
+/** End of the current pause by the process's clock; one ms early, so that rounding never voids the canary's permit. */
 export function validFromOf(underWay: SavedRateLimit['underWay'], now: number, offset: number): number {
   const pausedUntil = underWay?.permits.pausedUntil ?? 0;
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }
 
-/** Of the permits as they are given, under a ceiling or not. */
+/** Schedule of the permits as they are given, with the ceiling if there is one. */
 function scheduleOf(
   { underWay, rate }: SavedRateLimit,
   ceiling: SavedCeiling | undefined,
@@ -220,31 +218,32 @@ function shifted(permits: readonly number[], byMs: number): number[] {
   return permits.map((permit) => permit + byMs);
 }
 
-/** What a process wants of an exchange. */
+/** What a process wants from an exchange. */
 interface Wanted {
   /** Requests in each priority. */
   live: number;
   bulk: number;
   /** How far ahead permits are leased. */
   leaseMs: number;
-  /** Of bulk's permits. */
+  /** How far ahead bulk permits are leased. */
   reachMs: number;
-  /** Permits of a lead. */
+  /** Number of permits in a lead. */
   length: number;
-  /** Bulk has no permit, and those of live requests of others reach further than a share. */
+  /** Bulk has no permit, and other processes' live requests have taken all permits of a share. */
   isStarved: boolean;
 }
 
 interface Lease {
-  /** When each may be used. */
+  /** When each permit may be used. */
   permits: number[];
-  /** Nothing more is available for so long; undefined: all that was asked for is there. */
+  /** How long no more permits are available; undefined if everything that was asked for was granted. */
   askInMs: number | undefined;
 }
 
 /**
- * Permits for those that wait and have none, as far as a share reaches; for live requests as far again, and for a lead
- * of `length` permits, or starved bulk's first, however far. `grownBy`: the rate of the last over the one that stands.
+ * Grants permits to waiting requests without one, within a share; live requests reach twice as far. A lead of `length`
+ * permits, and the first permit of starved bulk, may lie at any distance. `grownBy`: rate at the last permit divided by
+ * the current rate.
  */
 function grantPermits(
   limiter: RateLimiter,
@@ -255,7 +254,7 @@ function grantPermits(
   const now = clock.at;
   const granted = grantAhead(limiter, clock, wanted, valid);
   const grownBy = clock.growth(clock.at);
-  // What is saved by a clock that is far ahead is taken for one that was set back.
+  // Anything saved by a clock far ahead would look as if the clock had since been set back.
   clock.at = now;
   return { ...granted, grownBy };
 }
@@ -284,20 +283,20 @@ function grantAhead(
   return { permits, askInMs: undefined };
 }
 
-/** No further: within one lease nobody looks whether the answers are still fine. */
+/** Upper bound of growth: within one lease nobody checks whether the answers are still fine. */
 const MOST = 32;
 
-/** The clock of an exchange, which goes ahead while permits are leased. */
+/** The clock of one exchange; it runs ahead while permits are leased. */
 interface LeaseClock {
   at: number;
-  /** Of the rate, at a moment of it. */
+  /** Growth of the rate at a given moment. */
   growth: (at: number) => number;
 }
 
 /**
- * By how much the rate will have grown at a later moment, if no limit is met until then: permits that are leased ahead
- * come ever faster, because otherwise each lease would keep to the rate that stood at its begin. Only until the first
- * 429, and for a process that is alone: at its 429 it drops them all.
+ * By how much the rate will have grown at a later moment if no limit is met: permits leased ahead come ever faster,
+ * because each lease would otherwise keep the rate from its start. Applies only before the first 429 and to a process
+ * on its own, which drops all these permits at its first 429.
  */
 function growthAhead({ limitSeen, underWay }: SavedRateLimit, isAlone: boolean, now: number) {
   const { doublingMs, spent } = underWay?.climb ?? {};
@@ -305,28 +304,28 @@ function growthAhead({ limitSeen, underWay }: SavedRateLimit, isAlone: boolean, 
   return (at: number): number => Math.min(2 ** Math.max(0, (at - now) / doublingMs), MOST);
 }
 
-/** How many waits were as long as a bucket says: bucket n ends at 2^(n/2) ms. */
+/** Number of waits by length: bucket n ends at 2^(n/2) ms. */
 type Waits = Record<string, number>;
 
 interface Period {
   from: number;
   answers: number;
-  /** 429s. */
+  /** Number of 429s. */
   refused: number;
   waits: Record<Priority, Waits>;
 }
 
-/** The calls under one rate limit, of all processes, in the last five to ten minutes. Plain data. */
+/** Calls of all processes under one rate limit in the last five to ten minutes. Plain data. */
 interface Traffic {
   current: Period;
   last?: Period;
 }
 
-/** What is shown of it. Shares are from 0 to 1. */
+/** The traffic as it is shown. Shares are from 0 to 1. */
 export interface TrafficView {
   perSecond: number;
   share429: number;
-  /** How long calls waited for their permit; absent where none was made. */
+  /** How long calls waited for their permit; absent if there were no calls. */
   waits: Partial<Record<Priority, { p50Ms: number; p99Ms: number; count: number }>>;
 }
 
@@ -366,7 +365,7 @@ export function viewTraffic(known: Traffic | undefined, now: number): TrafficVie
   };
 }
 
-/** With a current period that is not over. */
+/** Starts a new period if the current one is over. */
 function turned(known: Traffic | undefined, now: number): Traffic {
   const fresh: Period = { from: now, answers: 0, refused: 0, waits: { live: {}, bulk: {} } };
   if (known === undefined || now - known.current.from > 2 * PERIOD_MS) return { current: fresh };
@@ -399,34 +398,34 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** A process that found no permit asks again after about so long, at random. */
+/** A process that got no permit asks again after a random time up to this. */
 const POLL_MS = 80;
-/** Exchanges are so far apart at least. */
+/** Least time between two exchanges. */
 export const LEAST_MS = 20;
-/** And where the store did not answer. */
+/** Time until the next exchange if the store did not answer. */
 export const OUTAGE_MS = 1_000;
-/** A process that ran out gets so many times the permits that it used: its real need is a guess. */
+/** A process that ran out gets this multiple of the permits it used, because its real need is a guess. */
 const STARVED = 2;
 
-/** When to ask for permits again, ms; `isLate`: live requests have to wait although others may send. */
+/** When to ask for permits again, in ms. `isLate`: live requests must wait although other processes may send. */
 export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boolean, random: number): number {
   if (askInMs === undefined) return isLate ? POLL_MS * random : 0;
-  // Asking a little before a share ends, and never in step with the others, leaves no gap.
+  // Asking a little before the share ends, and out of step with other processes, avoids a gap.
   const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : askInMs + POLL_MS * random;
   return Math.max(askInMs, waitMs);
 }
 
-/** Permits that a process uses between two exchanges, which say how many it will. */
+/** Counts the permits a process uses between two exchanges, to estimate how many it will need. */
 interface Usage {
   any(): boolean;
-  /** `isLast`: of all that it had. */
+  /** `isLast`: this was the last permit that the process had. */
   note(isLast: boolean): void;
   /**
-   * Requests that come within the next share, after so many were sent since the last exchange: a sender of one at a
-   * time has none waiting when permits are leased. `isStarved`: it would have sent more, had there been permits.
+   * Requests expected within the next share, judging by those sent since the last exchange: a sender that sends one at
+   * a time has none waiting when permits are leased. `isStarved`: it would have sent more with more permits.
    */
   expected(since: { at: number; leaseMs: number; isStarved: boolean }): number;
-  /** At an exchange. */
+  /** Called at an exchange. */
   forget(): void;
 }
 

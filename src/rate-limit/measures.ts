@@ -1,21 +1,21 @@
-/** Counts successes between moments, to tell what a limit allows: averages over whole cycles, pauses included. */
+/** Counts successes between moments to learn what a limit allows. It averages over whole cycles, pauses included. */
 export interface SavedCapacity {
-  /** Successes ever. */
+  /** Successes since the start. */
   ok: number;
-  /** The latest recoveries from a pause, and moments in a climb since the last of them. */
+  /** The latest recoveries from a pause, and the moments of a climb since the last recovery. */
   marks: (Moment & { recovery: boolean })[];
-  /** The last recovery before meetings that came too early, or the moment when a climb passed the limit. */
+  /** The last recovery before the limit was met too early, or the moment when a climb passed the limit. */
   anchor: Moment;
 }
 
 interface Moment {
   at: number;
-  /** Successes until then. */
+  /** Successes up to that moment. */
   ok: number;
 }
 
 const MOST_MARKS = 8;
-/** An average over fewer successes, or over less time, says little. */
+/** An average over fewer successes or less time is not reliable. */
 const LEAST_OK = 10;
 const LEAST_MS = 500;
 const long = { ok: 60, ms: 20_000 };
@@ -26,12 +26,12 @@ export function freshCapacity(now: number): SavedCapacity {
 
 export function mark(saved: SavedCapacity, now: number, recovery: boolean): void {
   const [recoveries, others] = [saved.marks.filter((one) => one.recovery), saved.marks.filter((one) => !one.recovery)];
-  // A recovery ends the climb.
+  // A recovery ends the climb, so its moments are dropped.
   saved.marks = [...recoveries.slice(-MOST_MARKS), ...(recovery ? [] : others.slice(-3 * MOST_MARKS))];
   saved.marks.push({ at: now, ok: saved.ok, recovery });
 }
 
-/** What was counted before says nothing of the limit. Returns the successes until now. */
+/** Starts counting anew, because earlier counts say nothing about the limit. Returns the successes so far. */
 export function beginCycle(saved: SavedCapacity, now: number): number {
   saved.marks = [];
   mark(saved, now, true);
@@ -43,14 +43,15 @@ export function anchorAt(saved: SavedCapacity, at: number): void {
   saved.anchor = { at, ok: saved.ok };
 }
 
-/** A time that does not count: a ban, or a wait that was rounded up, says nothing of what the limit allows. */
+/** Leaves out a time that says nothing about the limit: a ban, or a wait that was rounded up. */
 export function leaveOut(saved: SavedCapacity, ms: number): void {
   for (const one of [...saved.marks, saved.anchor]) one.at += ms;
 }
 
 /**
- * Successes a second from the last recovery until now, one as well: such a span starts and ends with a limit used up,
- * so that it holds what the limit allows, whatever its kind. Short cycles are taken together.
+ * Average successes per second from the last recovery until now, which must be a recovery too. Such a span starts and
+ * ends with the limit used up, so its average is what the limit allows, whatever the kind of limit. Short cycles are
+ * merged.
  */
 export function sinceRecovery(saved: SavedCapacity, now: number): number {
   const recoveries = saved.marks.filter((one) => one.recovery);
@@ -58,20 +59,20 @@ export function sinceRecovery(saved: SavedCapacity, now: number): number {
   return from === undefined ? 0 : averageSince(saved, from, now);
 }
 
-/** The highest of these averages, of all recoveries known: the last may have been in the middle of a window. */
+/** The highest average since any known recovery: the last recovery may have come in the middle of a window. */
 export function bestSinceRecovery(saved: SavedCapacity, now: number): number {
   const averages = saved.marks.filter((one) => one.recovery).map((one) => averageSince(saved, one, now));
   return Math.max(0, ...averages);
 }
 
-/** The same over a cycle, or several, that cannot have been of one burst. */
+/** The average over one or more cycles that are too long to be a single burst. */
 export function sinceLongAgo(saved: SavedCapacity, now: number, leastMs: number): number | undefined {
   const recoveries = saved.marks.filter((one) => one.recovery);
   const from = recoveries.findLast((one) => saved.ok - one.ok >= long.ok && now - one.at >= Math.max(long.ms, leastMs));
   return from === undefined ? undefined : averageSince(saved, from, now);
 }
 
-/** The highest average of the latest cycles, each from one recovery to the next; 0 where all of them were too short. */
+/** The highest average of the latest cycles, each from one recovery to the next; 0 if all were too short. */
 export function bestCycle(saved: SavedCapacity, now: number, cycles: number): number {
   const ends = [...saved.marks.filter((one) => one.recovery).slice(-cycles), { at: now, ok: saved.ok }];
   const cycle = (n: number): number => {
@@ -81,7 +82,9 @@ export function bestCycle(saved: SavedCapacity, now: number, cycles: number): nu
   return Math.max(0, ...ends.map((_, n) => cycle(n)));
 }
 
-/** The average over so long, and the pace at its beginning; undefined where too little is known of it. */
+/**
+ * The average over the last `ms`, and the pace at the start of that time; undefined if too few successes were counted.
+ */
 export function overLast(
   saved: SavedCapacity,
   now: number,
@@ -99,13 +102,13 @@ export function sinceAnchor(saved: SavedCapacity, now: number): number {
   return averageSince(saved, saved.anchor, now);
 }
 
-/** From the last recovery until `at`, the pause that began then apart. */
+/** The average from the last recovery until `at`, without the pause that began there. */
 export function whileSending({ ok, marks }: SavedCapacity, at: number): number {
   const from = marks.findLast((one) => one.recovery) ?? { at, ok };
   return ((ok - from.ok) * 1000) / Math.max(at - from.at, LEAST_MS);
 }
 
-/** The highest average since a mark that lies so long back: a cycle that began far below the limit tells too little. */
+/** The highest average since a mark at least `leastMs` ago: a cycle that began far below the limit tells too little. */
 export function highestSince(saved: SavedCapacity, now: number, leastMs: number): { from: Moment; perSecond: number } {
   const spans = saved.marks.filter((one) => now - one.at >= leastMs && saved.ok - one.ok >= 2 * LEAST_OK);
   return spans
@@ -118,34 +121,34 @@ function averageSince({ ok }: Pick<SavedCapacity, 'ok'>, from: Moment, now: numb
 }
 
 /**
- * Tells 429s that come at any rate from those of a limit: at three quarters of the rate a limit falls silent and noise
- * does not. Sequential tests, which end as soon as the answers are decisive.
+ * Tells 429s that come at any rate from 429s of a limit: at three quarters of the rate, a limit stops answering 429 and
+ * noise does not. The tests are sequential and end as soon as the answers are decisive.
  */
 export interface NoiseTest {
-  /** The rate before the first of the 429s under suspicion. */
+  /** The rate before the first suspicious 429. */
   before: number;
-  /** The test runs at three quarters of this. */
+  /** The test runs at three quarters of this rate. */
   rate: number;
-  /** Tests before this one that ended with noise, each at three quarters of the rate before. */
+  /** How many earlier tests found noise; each ran at three quarters of the rate before. */
   stage: number;
-  /** The share of 429s that the test before found. */
+  /** Share of 429s that the earlier test found. */
   shareBefore: number;
-  /** The share of 429s if they are noise. */
+  /** Share of 429s to expect if they are noise. */
   suspected: number;
   answers: number;
   limited: number;
   limitedInRow: number;
-  /** Runs of 429s. */
+  /** Number of runs of consecutive 429s. */
   runs: number;
-  /** Logarithm of the likelihood of noise over that of a limit. */
+  /** Logarithm of the likelihood of noise over the likelihood of a limit. */
   evidence: number;
 }
 
-/** Watches for a limit under known noise. */
+/** Looks for a limit while 429s also come as known noise. */
 export interface NoiseWatch {
-  /** Evidence that all are refused. */
+  /** Evidence that the limit refuses every request. */
   run: number;
-  /** Evidence that more are refused than by noise, and what was counted meanwhile. */
+  /** Evidence that more requests are refused than noise explains, with the counts so far. */
   excess: number;
   answers: number;
   limited: number;
@@ -153,18 +156,21 @@ export interface NoiseWatch {
 
 export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0, limited: 0 };
 
-/** A higher share of 429s is not noise. */
+/** A share of 429s above this is not noise. */
 export const MOST_NOISE = 0.3;
 const TEST_RATE = 0.75;
-/** Below this share a limit was overrun by little: it falls silent at a tenth less. Such a test takes long. */
+/**
+ * If fewer answers than this share are 429s, the limit was barely exceeded: a tenth less stops them. Such a test takes
+ * long.
+ */
 const few = { share: 0.04, testRate: 0.9 };
 const LEAST_OF_BEFORE = 0.45;
 const LEAST_NOISE = 0.002;
 const decisive = { noise: 4, limit: -4.5 };
-/** So many 429s in a row are no noise that is worth the name. */
+/** So many 429s in a row cannot be noise. */
 const RUN = 6;
 
-/** Cuts were made meanwhile that were too deep if it is noise: the test begins not far below the first refusal. */
+/** Starts close below the rate of the first 429: if the 429s are noise, the cuts made since were too deep. */
 export function beginTest(before: number, rate: number, share: number): NoiseTest {
   const suspected = Math.min(Math.max(0.6 * share, 0.008), MOST_NOISE);
   const from = Math.max(rate, LEAST_OF_BEFORE * before);
@@ -186,26 +192,26 @@ function testRateOf(suspected: number): number {
   return suspected < few.share ? few.testRate : TEST_RATE;
 }
 
-/** The same once more at a lower rate. */
+/** Repeats the test at a lower rate. */
 export function repeatTest(test: NoiseTest): NoiseTest {
   const again = beginTest(test.before, test.rate, shareOf(test));
   return { ...again, rate: test.rate * testRateOf(again.suspected), stage: test.stage + 1, shareBefore: shareOf(test) };
 }
 
-/** Counts one answer; the verdict once it is clear. */
+/** Counts one answer and returns the verdict once it is clear. */
 export function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'limit' | undefined {
   const silent = test.suspected / 8;
   test.answers += 1;
   test.limitedInRow = limited ? test.limitedInRow + 1 : 0;
   if (limited) test.limited += 1;
-  // A limit refuses in runs: one of them is one event.
+  // A limit refuses several requests in a row, so a run counts as one event.
   if (test.limitedInRow > 1) return test.limitedInRow >= RUN ? 'limit' : undefined;
   if (limited) test.runs += 1;
   test.evidence += limited ? Math.log(test.suspected / silent) : Math.log((1 - test.suspected) / (1 - silent));
   if (test.evidence <= decisive.limit) return 'limit';
   if (test.evidence < decisive.noise || test.runs < 3 || test.answers < 30) return undefined;
   if (shareOf(test) > MOST_NOISE) return 'limit';
-  // The share of noise is the same at any rate.
+  // Noise has the same share at any rate; a share that falls with the rate points to a limit.
   return shareOf(test) < 0.6 * test.shareBefore && test.stage < 4 ? 'fading' : 'noise';
 }
 
@@ -213,7 +219,7 @@ export function shareOf({ answers, limited, suspected }: NoiseTest): number {
   return (limited + 20 * suspected) / (answers + 20);
 }
 
-/** Counts one answer under known noise: `run`, the limit refuses everybody; `excess`, it refuses some. */
+/** Counts one answer under known noise. `run`: the limit refuses every request. `excess`: it refuses some. */
 export function watch(saved: NoiseWatch, noise: number, limited: boolean): 'run' | 'excess' | undefined {
   saved.run = Math.max(0, saved.run + logRatio(limited, 0.7, noise));
   saved.excess = Math.max(0, saved.excess + logRatio(limited, noise + Math.max(0.04, noise / 2), noise));
@@ -228,16 +234,16 @@ function logRatio(limited: boolean, one: number, other: number): number {
   return limited ? Math.log(one / other) : Math.log((1 - one) / (1 - other));
 }
 
-/** Follows the share of 429s where the rate is well below the limit; 0 when it is as good as gone. */
+/** Follows the share of 429s while the rate is well below the limit; 0 once they have almost gone. */
 export function follow(noise: number, limited: boolean): number {
   const next = Math.min(MOST_NOISE, noise + 0.003 * ((limited ? 1 : 0) - noise));
   return next < LEAST_NOISE ? 0 : next;
 }
 
-/** What an answer's headers say about the budget. A hint, never a promise: the rate is learned from 429s. */
+/** The budget that an answer's headers state. Only a hint: the rate is learned from 429s. */
 interface AdvertisedBudget {
   remaining: number;
-  /** Until the budget is full again. */
+  /** Time until the budget is full again. */
   resetMs: number;
 }
 
@@ -263,35 +269,38 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** Seconds from now; larger numbers are an instant, in seconds or in ms. */
+/** A small number is seconds from now; a larger one is a point in time, in seconds or in ms. */
 function resetMs(reset: number, now: number): number {
   if (reset < 1e8) return reset * 1000;
   return (reset < 1e11 ? reset * 1000 : reset) - now;
 }
 
-/** An instant is of the server's clock, which may differ from ours by minutes. */
+/** A point in time follows the server's clock, which may be minutes off ours. */
 function serverNow(date: unknown, now: number): number {
   const at = typeof date === 'string' ? Date.parse(date) : Number.NaN;
   return Number.isNaN(at) ? now : at;
 }
 
-/** A window that the server tells of: so much remains until it ends. Believed once its end has stood still. */
+/**
+ * A window that the server announces: this many calls remain until it ends. Believed once its announced end stays the
+ * same.
+ */
 export interface SavedWindow {
   endsAt: number;
   remaining: number;
-  /** When it was first told of, and how often since. */
+  /** When the window was first announced, and how often since. */
   since: number;
   seen: number;
-  /** From then to its end. */
+  /** Time from the first announcement to the end. */
   lengthMs?: number;
 }
 
-/** Resets are whole seconds. */
+/** Servers announce resets in whole seconds. */
 const ROUNDING_MS = 1_500;
 const believed = { answers: 4, ms: 2_500 };
-/** Whole seconds say too little of a shorter one. */
+/** Whole seconds are too coarse for a shorter window. */
 export const LEAST_WINDOW_MS = 3_000;
-/** Of what remains, for live requests alone. */
+/** Share of the remaining calls that is kept for live requests. */
 const RESERVE = 0.01;
 const MARGIN_MS = 60;
 
@@ -300,9 +309,9 @@ export function noteWindow(saved: SavedWindow | null, budget: AdvertisedBudget, 
   const fresh = { endsAt, remaining: budget.remaining, since: now, seen: 1, lengthMs: budget.resetMs };
   if (saved === null) return fresh;
   const isNext = now >= saved.endsAt - ROUNDING_MS && endsAt > saved.endsAt + ROUNDING_MS;
-  // A window that follows a believed one is believed.
+  // A window that follows a believed window is believed at once.
   if (isNext) return isBelieved(saved, now) ? { ...fresh, since: now - believed.ms, seen: believed.answers } : fresh;
-  // An end that moves is of a sliding window, whose numbers say less.
+  // An end that moves belongs to a sliding window, whose numbers say less.
   if (endsAt > saved.endsAt + ROUNDING_MS) return fresh;
   return {
     ...saved,
@@ -312,7 +321,7 @@ export function noteWindow(saved: SavedWindow | null, budget: AdvertisedBudget, 
   };
 }
 
-/** What remains, spread over the rest of the window, calls a second; and for how long nothing remains. */
+/** Spreads the remaining calls over the rest of the window: calls per second, and how long nothing remains. */
 export function paceOf(saved: SavedWindow | null, now: number): { rate: number; spentForMs: number } | undefined {
   if (saved === null || now >= saved.endsAt || !isBelieved(saved, now)) return undefined;
   const left = Math.max(saved.endsAt + MARGIN_MS - now, 1);
@@ -329,27 +338,27 @@ function isBelieved(saved: SavedWindow, now: number): boolean {
 }
 
 /**
- * Tells limits of requests under way at once from limits of rate. In flight = rate x round trip, so one 429 says
- * nothing; but round trips vary, and a limit of concurrency refuses nearly everything above some number that was under
- * way at the send and nothing below, at whatever rate.
+ * Tells a limit of concurrent requests from a limit of rate. Requests in flight = rate x round trip, so a single 429
+ * says nothing. But round trips vary: a concurrency limit refuses nearly every request sent with more than some number
+ * in flight and none below, at any rate.
  */
 export interface SavedConcurrency {
-  /** Requests that may be under way; null: as many as the rate allows. */
+  /** Most requests that may be in flight; null means as many as the rate allows. */
   most: number | null;
-  /** Successes, and meetings with a limit, by the requests that were under way at the send. */
+  /** Successes, and times a limit was met, by the number of requests in flight at the send. */
   ok: number[];
   met: number[];
-  /** Successes with as many under way as may be, since the last change. */
+  /** Successes since the last change while the allowed number was in flight. */
   full: number;
-  /** Until one more is tried. */
+  /** Successes needed before one more is tried. */
   raiseAfter: number;
 }
 
 const MOST_COUNTED = 64;
 const MEMORY = 4_000;
-/** Meetings that must tell the same. */
+/** This many refusals must agree before concurrency is blamed. */
 const LEAST_MET = 4;
-/** So many meetings with so many under way as few successes had. */
+/** Enough refusals, at numbers in flight where only this share of the successes happened. */
 const seldom = { met: 6, share: 0.05 };
 const raiseAfter = { first: 300, most: 20_000 };
 
@@ -361,7 +370,7 @@ export const freshConcurrency: Readonly<SavedConcurrency> = {
   raiseAfter: raiseAfter.first,
 };
 
-/** A request succeeded; now and then one more may be under way. */
+/** Counts a success; now and then allows one more request in flight. */
 export function noteClean(saved: SavedConcurrency, inFlight: number): void {
   const place = Math.min(inFlight, MOST_COUNTED);
   saved.ok[place] = (saved.ok[place] ?? 0) + 1;
@@ -372,7 +381,10 @@ export function noteClean(saved: SavedConcurrency, inFlight: number): void {
   Object.assign(saved, { most: saved.most + 1, full: 0 });
 }
 
-/** A limit was met with so many under way. True: concurrency is held responsible, and the rate must not be cut. */
+/**
+ * Counts a refusal with this many requests in flight. Returns true if concurrency is to blame, so the rate must not be
+ * cut.
+ */
 export function blameConcurrency(saved: SavedConcurrency, inFlight: number): boolean {
   const place = Math.min(inFlight, MOST_COUNTED);
   saved.met[place] = (saved.met[place] ?? 0) + 1;
@@ -389,12 +401,12 @@ export function blameConcurrency(saved: SavedConcurrency, inFlight: number): boo
     });
     return true;
   }
-  // Refused with fewer under way than were let through often: it was not the number.
+  // Refusals with fewer in flight than often succeeded: concurrency was not the cause.
   if (sum(saved.met.slice(0, saved.most + 1), 0) >= LEAST_MET) Object.assign(saved, structuredClone(freshConcurrency));
   return false;
 }
 
-/** The number above which nearly every limit was met, and few went through. */
+/** Finds the number in flight above which nearly all refusals happened and few requests succeeded. */
 function findMost(saved: SavedConcurrency): number | null {
   const all = sum(saved.met, 0);
   if (all < LEAST_MET) return null;
@@ -405,15 +417,15 @@ function findMost(saved: SavedConcurrency): number | null {
 }
 
 /**
- * A limit of rate is met with as many under way as usual. Not all are refused above a limit of concurrency either: one
- * of those under way may have ended before the next arrives.
+ * A rate limit is met at the usual number in flight, so refusals at rare numbers point to concurrency. Not every
+ * request above a concurrency limit is refused: one in flight may end before the next arrives.
  */
 function isTelling(saved: SavedConcurrency, most: number, met: number): boolean {
   if (refusedAbove(saved, most) >= 0.5) return true;
   return met >= seldom.met && sum(saved.ok, most + 1) < seldom.share * sum(saved.ok, 0);
 }
 
-/** Share of the meetings among all that left with more than so many under way. */
+/** Share of refusals among all requests sent with more than `most` in flight. */
 function refusedAbove({ ok, met }: SavedConcurrency, most: number): number {
   const refused = sum(met, most + 1);
   return refused / Math.max(1, refused + sum(ok, most + 1));

@@ -27,7 +27,7 @@ import {
   type UnderWay,
 } from './saved-rate-limit.ts';
 
-/** What a limiter knows; changed in place. */
+/** What a limiter knows. Changed in place. */
 export interface LimiterState {
   learned: LearnedRate;
   underWay: UnderWay;
@@ -40,22 +40,22 @@ export interface Met extends Fall {
   pauseMs: number;
   isFirst: boolean;
   isEarly: boolean;
-  /** Far above the limit known so far. */
+  /** The rate was far above the known limit. */
   isFar: boolean;
-  /** So soon after the last one that it is as good as the same. */
+  /** So soon after the last meeting that it is practically the same one. */
   isAgain: boolean;
-  /** A single 429 after many successes, as a limit's, or of noise. */
+  /** A single 429 after many successes; it may come from a limit or be noise. */
   isLone: boolean;
-  /** Waited for the end of a window. */
+  /** The pause lasted until the end of a window. */
   isLong: boolean;
-  /** Of a quota that lasts for minutes or hours. */
+  /** The pause came from a quota that lasts minutes or hours. */
   isLasting: boolean;
-  /** Successes a second since the last recovery, and since the anchor, the pause included. */
+  /** Successes per second since the last recovery and since the anchor, pauses included. */
   allowed: number;
   anchored: number;
-  /** The limit, where it was raised and is of a window that remembers for long; and what it lets through at first. */
+  /** The new limit if it was raised and has a window with a long memory, and the rate that it allows at first. */
   raised: { limit: number; rate: number } | undefined;
-  /** Of a whole cycle that was long enough to tell. */
+  /** Successes per second over whole cycles, if these were long enough to tell. */
   inAll: number | undefined;
 }
 
@@ -67,12 +67,18 @@ const LASTING_MS = 60_000;
 const LONG_MEMORY_MS = 10_000;
 const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
-/** After a ban: cuts, what of a climb far beyond the limit was fine, and what of a rate that a slow climb came to. */
+/**
+ * After a ban: range of the cuts, the part of a far climb that still counts as fine, and the part of the rate that a
+ * slow climb reached.
+ */
 const banCut = { first: 0.04, most: 0.3, beyond: 0.25, found: 0.75 };
-/** A long window refuses at once after a climb far above its limit, so that this is never so twice in a row. */
+/**
+ * With a long window, a meeting far above the limit is followed by prompt refusals, never by another far meeting. Two
+ * far meetings in a row therefore mean a higher limit.
+ */
 const FAR_IN_ROW = 2;
 
-/** Met again at once: a sliding window that is full stays full for longer than Retry-After says. */
+/** A limit that is met again at once is a full sliding window, which stays full for longer than Retry-After says. */
 export function leastWait({ learned, underWay: { climb, row } }: LimiterState): number {
   const isFull = learned.limitSeen && climb.clean < AGAIN && row.full < SETTLE;
   return isFull ? Math.min(250 * 2 ** row.full, 4_000) : 0;
@@ -103,7 +109,9 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
   };
 }
 
-/** What went through for as long as the window remembers is the limit; at first only what left then has room. */
+/**
+ * The limit is what went through during a whole window memory. At first, only what was sent at its start frees room.
+ */
 function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, now: number): Met['raised'] {
   const { limit, limitSeen, noise } = learned;
   const { memoryMs = 0 } = underWay.row;
@@ -115,13 +123,13 @@ function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, no
   return { limit: average, rate: Math.min(Math.max(last.begun / (1 - noise), limit), average) * (1 - CUT) };
 }
 
-/** A pause so long is not explained by rounding, by round trips, or by the next permit of a bucket. */
+/** Neither rounding, round trips nor the next permit of a bucket explain a longer pause than this. */
 function longPause({ rate, toldMs }: Meeting): number {
   if (toldMs === undefined) return 2_500;
   return 300 + (isWhole(toldMs) ? 1_200 : 0) + 2_000 / rate;
 }
 
-/** At what rate it goes on; notes in the row what the meeting was. */
+/** Chooses the rate to go on with, and notes in the row what the meeting was. */
 export function newRate(state: LimiterState, met: Met): number {
   const { row } = state.underWay;
   if (met.isLasting) return afterLasting(state, met);
@@ -139,13 +147,13 @@ export function newRate(state: LimiterState, met: Met): number {
   return met.isEarly ? afterEarly(row, met) : atTheTop(state, met);
 }
 
-/** So long a pause ends a window; the last recovery may have been from noise in the middle of it. */
+/** So long a pause ends a window, but the last recovery may have come from noise in the middle of that window. */
 function afterLasting({ learned, underWay: { capacity, row } }: LimiterState, { meeting, now }: Met): number {
   const average = bestSinceRecovery(capacity, now) / (1 - learned.noise);
   return settle(row, Math.min(meeting.rate, average) * (1 - CUT / 2));
 }
 
-/** Over a long cycle no more went through than before: the limit is the same, and its window is long. */
+/** If no more than before went through over a long cycle, the limit is unchanged and its window is long. */
 function isRaised({ learned: { limit }, underWay: { row } }: LimiterState, { inAll }: Met): boolean {
   return inAll === undefined || inAll > RAISED * Math.max(limit, row.known ?? 0);
 }
@@ -155,9 +163,9 @@ function settle(row: SavedRow, rate: number): number {
   return rate;
 }
 
-/** Every one costs a minute: better a little too low. */
+/** Each ban costs a minute, so the rate is set rather too low. */
 function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { meeting, isEarly, isFar }: Met): number {
-  // What was fine for long is fine, and so was the beginning of the climb beyond it.
+  // A rate that worked for long is fine, and so was the beginning of the climb beyond it.
   if (isFar && !isEarly) return settle(row, (limit + banCut.beyond * (meeting.rate - limit)) * (1 - CUT));
   row.early += 1;
   const rate = meeting.rate * (1 - Math.min(banCut.first * 2 ** row.early, banCut.most));
@@ -165,7 +173,7 @@ function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { mee
   return rate;
 }
 
-/** The rate grew slowly, so that the limit was overrun by little. */
+/** The rate grew slowly, so it exceeded the limit only a little. */
 function afterSlowClimb({ underWay: { row } }: LimiterState, { meeting }: Met): number {
   return settle(row, banCut.found * meeting.rate);
 }
@@ -180,7 +188,7 @@ function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs,
   return within(capacity, meeting, Math.max(perSecond, anchored), isLong);
 }
 
-/** Whatever was overrun is still full: what went through since then comes ever closer to the limit. */
+/** The exceeded window or bucket is still full: what went through since then approaches the limit. */
 function whileSettling({ learned, underWay: { capacity, row } }: LimiterState, met: Met): number {
   const rate = within(
     capacity,
@@ -199,19 +207,19 @@ function afterWindow({ learned, underWay: { capacity, row } }: LimiterState, met
     ? Math.max(highestSince(capacity, met.now, Math.max(least.first, 3 * met.pauseMs)).perSecond, learned.limit)
     : average;
   Object.assign(row, { early: met.isEarly ? row.early + 1 : 0, sound: Math.min(row.sound, whole) });
-  // The first of such cycles may have begun in the middle of a window.
+  // The first of these cycles may have begun in the middle of a window.
   return within(capacity, met.meeting, row.long > 1 ? whole : Math.sqrt(whole * met.meeting.rate));
 }
 
-/** No more than was refused, and not far below it where few successes were counted. */
+/** Never above the refused rate, and not far below it if few successes were counted. */
 function within(capacity: SavedCapacity, { rate }: Meeting, average: number, isLong = false): number {
   const isLittle = capacity.ok - capacity.anchor.ok < least.ok;
-  // A window that was used up in one climb allows far less than its rate.
+  // A window that one climb used up allows far less than the rate of that climb.
   const floor = isLittle ? Math.max(0.6 * rate, least.rate) : isLong ? 0 : 0.1 * rate;
   return Math.min(rate, Math.max(average, floor)) * (1 - CUT / 2);
 }
 
-/** Half of the height was fine one doubling ago. */
+/** The rate halfway up the climb was fine one doubling earlier. */
 function afterFar({ learned: { limit }, underWay: { row } }: LimiterState, { meeting, allowed }: Met): number {
   Object.assign(row, { early: 0, sound: Math.max(limit * (1 - CUT), allowed) });
   return Math.max(allowed, (limit + meeting.rate) / 2) * (1 - CUT);
@@ -227,12 +235,12 @@ function afterEarly(
   row: SavedRow,
   { meeting: { rate }, isAgain, isLone, anchored, allowed, hasFallen, isPlainFall, lately }: Met,
 ): number {
-  // Refused at once far above what went through for long: a window of long memory took the excess in.
+  // Refused at once, far above what went through for long: a window with a long memory had absorbed the excess.
   if (rate > row.sound * 1.03)
     return isAgain ? Math.max(row.sound, rate * (1 - MOST_CUT)) : betweenSoundAnd(rate, row.sound);
   if (isAgain && row.full < PATIENCE) return rate;
   if (hasFallen) {
-    // Our own waits are in it: it may be too low.
+    // The average includes our own waits, so it may be too low.
     if (isPlainFall) row.far = FAR_IN_ROW - 1;
     return settle(row, lately * (1 - CUT / 2));
   }
@@ -250,19 +258,21 @@ function betweenSoundAnd(refused: number, sound: number): number {
 
 /** Whether the limit fell: several short cycles in a row let far less through than the rate. */
 interface Fall {
-  /** No overrun explains it. */
+  /** Exceeding an unchanged limit does not explain the cycles. */
   hasFallen: boolean;
-  /** From where the limit was known to be; noise makes it fall from anywhere, again and again. */
+  /**
+   * The rate was near the known limit before the fall. Without this check, noise would look like a fall at any rate.
+   */
   isPlainFall: boolean;
-  /** Successes a second of the best of the latest cycles. */
+  /** Successes per second in the best of the latest cycles. */
   lately: number;
 }
 
-/** Waits without a decision before the rate is cut although the window may only be full. */
+/** Number of waits for which the rate is kept, because the window may only be full; then it is cut. */
 const PATIENCE = 2;
-/** To such a part of the rate a limit falls at once; what is left of less was not sent. */
+/** A limit that falls at once ends up within these parts of the rate; below that, too little was sent to tell. */
 const FALLEN = { least: 0.25, most: 0.8 };
-/** The rate is so near to what was known. */
+/** Largest distance from the known limit at which the rate still counts as near. */
 const NEAR = 0.15;
 const LEAST_CYCLE_MS = 500;
 
@@ -275,34 +285,34 @@ function readFall(
   const best = bestCycle(underWay.capacity, now, PATIENCE + 1) / (1 - learned.noise);
   const hasFallen = meeting.tries === 0 && isFallen(underWay, now, best / meeting.rate);
   const isKnown = learned.noise === 0 && known !== undefined && Math.abs(meeting.rate / known - 1) < NEAR;
-  // A pause that was rounded up lets a bucket fill, and what it saved up is not known.
+  // A pause that was rounded up lets a bucket fill, and how much it saved up is unknown.
   const isPlainFall = hasFallen && isKnown && !isWhole(meeting.toldMs);
   return { hasFallen, isPlainFall, lately: isPlainFall ? Math.max(best, sinceRefusal(refused, meeting)) : best };
 }
 
-/** A window that remembers for longer than these cycles lasted may only echo what was sent one window ago. */
+/** If the window remembers longer than these cycles lasted, they may only echo what was sent one window ago. */
 function isFallen({ row, suspicion, capacity }: UnderWay, now: number, part: number): boolean {
   const lastedMs = now - (capacity.marks.filter((one) => one.recovery).at(-PATIENCE - 1)?.at ?? now);
   const mayEcho = now < suspicion.calmUntil || lastedMs < (row.memoryMs ?? 0);
   return row.full >= PATIENCE && !mayEcho && part > FALLEN.least && part < FALLEN.most;
 }
 
-/** From one refusal to the next: what a bucket saved up in our own waits is used up at both. */
+/** Average from one refusal to the next: both times, a bucket has used up what it saved during our waits. */
 function sinceRefusal(last: SavedRow['refused'], { at, ok = 0 }: Meeting): number {
   return last === undefined || at - last.at < LEAST_CYCLE_MS ? 0 : ((ok - last.ok) * 1000) / (at - last.at);
 }
 
-/** A shorter Retry-After may be the length of a round trip. */
+/** A shorter Retry-After may just be the length of a round trip. */
 const LEAST_MS = 900;
-/** A random 429 before a window's end looks like a ban, too: one alone says nothing of the next. */
+/** A random 429 before a window's end looks like a ban too, so a single one does not count. */
 const TELLING = 2;
 const MOST = 3;
-/** After so long a silence a ban begins short again. */
+/** After this long without a refusal, a ban starts short again. */
 const FORGIVEN_MS = 60_000;
-/** Windows end within a minute or last far longer; between are the bans that our own tries made longer. */
+/** Windows end within a minute or last far longer. In between lie bans that our own tries prolonged. */
 const silence = { leastMs: 61_000, mostMs: 300_000 };
 
-/** Counts a refusal while the limit is met. Who comes again and is kept away for longer meets a ban. */
+/** Counts a refusal while the limit is met. If a retry is told to wait longer than before, the meeting is a ban. */
 export function noteRefusal(meeting: Meeting, toldMs: number): void {
   meeting.refused += 1;
   const longest = meeting.longestMs ?? meeting.toldMs ?? 0;
@@ -313,7 +323,10 @@ export function noteRefusal(meeting: Meeting, toldMs: number): void {
   meeting.isBan = true;
 }
 
-/** Answers to what was under way together pass one another: three waits that differ are a ban's, two also noise's. */
+/**
+ * Answers to requests in flight together may overtake each other: noise can explain two different waits, only a ban
+ * three.
+ */
 function isOneMore(meeting: Meeting, toldMs: number): boolean {
   meeting.waits ??= [meeting.toldMs ?? 0].filter((ms) => ms >= LEAST_MS);
   if (meeting.tries > 0 || toldMs < LEAST_MS || !meeting.waits.every((ms) => differ(ms, toldMs))) return false;
@@ -325,8 +338,9 @@ function differ(oneMs: number, otherMs: number): boolean {
 }
 
 /**
- * A meeting is over: a limit that keeps nobody away for longer has no bans, unless it did so for as long as before.
- * `quietMs`: since the meeting before. One 429 soon after a ban and of a far shorter wait is none of its.
+ * Ends a meeting: a limit that does not prolong its waits has no bans, unless it waited as long as in the last ban.
+ * `quietMs`: time since the meeting before. A single 429 counts against bans only if it comes soon after a ban, with a
+ * far shorter wait.
  */
 export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): void {
   const { refused, longer = 0, longestMs = 0 } = meeting;
@@ -338,8 +352,8 @@ export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): v
 }
 
 /**
- * A meeting is over that told no wait: whether those who tried were refused for so long as only a ban refuses. If the
- * next time the first who tries is let in, or one is refused who was quiet for that long, it was a window.
+ * Ends a meeting without a stated wait, and decides whether its refusals lasted as long as only a ban does. It was a
+ * window after all if next time the first retry passes, or a client that was quiet for that long is refused.
  */
 export function noteSilence(climb: SavedClimb, meeting: Meeting): void {
   if (meeting.toldMs !== undefined || climb.silence === 'window') return;
@@ -351,30 +365,30 @@ export function noteSilence(climb: SavedClimb, meeting: Meeting): void {
   meeting.isBan = isBan;
 }
 
-/** So far below the highest limit a limit would no longer be met. */
+/** At a rate this far below the highest limit, the limit could no longer be met. */
 const FAR_FALLEN = 0.82;
 const fade = { peak: 0.99, met: 0.9 };
-/** Answers until it may be tested again, twice as many after each test that found a limit. */
+/** Answers before the next test; doubled after each test that found a limit. */
 const AGAIN_AFTER = 1_000;
 const MOST_DOUBLINGS = 4;
 const AGAIN_BELOW = 0.85;
 const DEEP = 0.5;
 const STILL_NOISY = 0.7;
-/** Of the meetings lately so many were of one 429, after such a part of a tooth. */
+/** Recent meetings look like noise if this share had a single 429, after this part of a sawtooth climb. */
 const LONE_RUN = { met: 4, share: 0.75, tooth: 0.35 };
-/** So many refused after the first ones say whose 429s they are. */
+/** Refusals after the first ones needed to tell a limit from noise. */
 const PLAIN = 3;
-/** A window that was overrun refuses for long. */
+/** A window that was exceeded refuses for this long. */
 const CALM_MS = 20_000;
 
-/** Notes a meeting that is decided, and begins a test where noise is likely. */
+/** Notes a meeting that is decided, and begins a test if noise is likely. */
 export function suspect(state: LimiterState, met: Met, limitBefore: number): void {
   const { learned, underWay } = state;
   const { row, suspicion: saved, climb } = underWay;
   const isSettling = row.settling > 0 && !met.isAgain;
   const isOther = met.isFirst || met.isFar || isSettling || met.isLasting || (met.isLong && !met.isEarly);
   if (met.isFirst) Object.assign(saved, { met: 0, answers: 0, lone: 0 });
-  // Far above what was known the limit is a guess.
+  // A limit far above anything known is only a guess.
   const isGuess = met.isFar || (met.now < saved.calmUntil && !met.isFirst);
   const peak = isGuess ? Math.min(learned.limit, row.sound) : learned.limit;
   saved.peak = isOther ? peak : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), peak);
@@ -392,7 +406,7 @@ function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, pass
   saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
 }
 
-/** Once a limit is met, most of what is under way is refused as well; noise refuses its share of it. */
+/** Once a limit is met, most requests in flight are refused as well; noise refuses only its share of them. */
 function isPlain({ underWay = freshUnderWay }: SavedSuspicion): boolean {
   return underWay.refused >= PLAIN && underWay.refused > underWay.passed;
 }
@@ -407,7 +421,7 @@ function isLikely(state: LimiterState, now: number): boolean {
   const { learned, underWay } = state;
   const { row, suspicion: saved, tested, answers } = underWay;
   if (learned.noise > 0 || (learned.rate > FAR_FALLEN * saved.peak && !areLone(state))) return false;
-  // A window that was overrun is no reason to fall so far.
+  // An exceeded window does not make the rate fall this far.
   const isDeep = learned.rate < DEEP * saved.peak;
   const isFull = row.full > 0 && row.full < SETTLE;
   if (!isDeep && (isFull || now < saved.calmUntil)) return false;
@@ -415,7 +429,9 @@ function isLikely(state: LimiterState, now: number): boolean {
   return answers - tested.answers >= after || learned.rate <= AGAIN_BELOW * tested.rate;
 }
 
-/** A limit is met at the top of a tooth, or by several at once; not by one, again and again, long before. */
+/**
+ * A limit is met at the top of a sawtooth climb or by several requests at once, not by single ones long before the top.
+ */
 function areLone({ learned, underWay: { climb, suspicion } }: LimiterState): boolean {
   const { met, answers, lone = 0 } = suspicion;
   return (
@@ -425,7 +441,7 @@ function areLone({ learned, underWay: { climb, suspicion } }: LimiterState): boo
   );
 }
 
-/** What cut the rate was noise: it climbs from where it was, fast until something else refuses. */
+/** The 429s were noise: the rate climbs again from where it was cut, fast until something else refuses. */
 export function believeNoise({ learned, underWay }: LimiterState, test: NoiseTest, now: number): void {
   const share = shareOf(test);
   Object.assign(underWay, { watch: { ...freshWatch }, mostNoise: mostNoiseOf(share), row: { ...freshRow } });
@@ -435,7 +451,7 @@ export function believeNoise({ learned, underWay }: LimiterState, test: NoiseTes
   Object.assign(learned, { noise: share, rate, limit: rate, limitSeen: false });
 }
 
-/** More was refused than noise explains, though not everything: the rate falls to what went through. */
+/** More was refused than noise explains, but not everything: the rate falls to what went through. */
 export function cutByExcess({ learned, underWay }: LimiterState): void {
   const { climb, watch, suspicion } = underWay;
   const share = watch.limited / watch.answers;
@@ -447,7 +463,7 @@ export function cutByExcess({ learned, underWay }: LimiterState): void {
   suspicion.peak = Math.max(suspicion.peak, limit);
 }
 
-/** So far below what was fine it is not the limit: there is more noise than the test saw. */
+/** This far below a rate that was fine, there is no limit: there is more noise than the test saw. */
 function raiseNoise({ learned, underWay }: LimiterState, share: number): void {
   learned.noise = Math.min(share, MOST_NOISE);
   learned.limitSeen = false;

@@ -1,18 +1,18 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 
-/** Live requests (a hire's) go before bulk ones, inside one budget. */
+/** Live requests (those of a hire) go before bulk requests, within one budget. */
 export type Priority = 'live' | 'bulk';
 
 export interface RateLimitAnswer {
-  /** When the request left, in ms of the keeper's clock (Date.now for requests of this process). */
+  /** When the request was sent, in ms of the keeper's clock (Date.now for requests of this process). */
   sentAt: number;
-  /** 0 where no answer came. */
+  /** 0 if no answer came. */
   status: number;
-  /** Where it went, as it was asked for. */
+  /** The endpoint, as passed to `acquire`. */
   endpoint?: string | undefined;
-  /** Requests under way at that moment, this one included, of everybody who shares the rate limit. */
+  /** Requests in flight at that moment, including this one, of all processes that share the rate limit. */
   inFlight?: number;
-  /** From the send to the answer, where that is known. */
+  /** Time from the send to the answer, if known. */
   roundTripMs?: number;
   retryAfterMs?: number | undefined;
   headers?: Record<string, unknown> | undefined;
@@ -21,22 +21,22 @@ export interface RateLimitAnswer {
 /** One rate limit per (tenant, upstream). A sender asks here first and reports each answer. */
 export interface RateLimitKeeper {
   /**
-   * Resolves when one request may leave; rejects with the signal's reason, or when the keeper is closed. `endpoint`:
-   * where it goes, of few names; it may have a limit of its own.
+   * Resolves when one request may be sent; rejects with the signal's reason, or when the keeper is closed. `endpoint`
+   * names the target, from a small set of names; it may have a limit of its own.
    */
   acquire(priority: Priority, signal?: AbortSignal, endpoint?: string): Promise<void>;
-  /** Once for each permit that was given, whatever became of the request. */
+  /** Called once for each permit that was given, no matter what happened to the request. */
   answered(answer: RateLimitAnswer): void;
   /**
-   * How long a call that asked now would wait, ms, as far as is known: the rest of a pause, and its place behind those
-   * that wait. A caller that cannot wait so long does something else and asks again later.
+   * How long, in ms, a call would wait if it asked now, as far as known: the rest of a pause, and its place in the
+   * queue. A caller that cannot wait this long does something else and asks again later.
    */
   waitMs(priority: Priority, endpoint?: string): number;
-  /** The learned rate of everybody together; infinite where none is known. */
+  /** The learned rate of all processes together; infinite if unknown. */
   perSecond(endpoint?: string): number;
 }
 
-/** No rate limit at all: for tests, and for upstreams without limits. */
+/** No rate limit: for tests and for upstreams without limits. */
 export const unlimited: RateLimitKeeper = {
   acquire: () => Promise.resolve(),
   answered: () => undefined,
@@ -48,14 +48,14 @@ export const unlimited: RateLimitKeeper = {
 interface WaitingCall {
   priority: Priority;
   signal?: AbortSignal | undefined;
-  /** Begins the sentence that says what was given up. */
+  /** Start of the sentence that says what was given up. */
   what: string;
   requestId?: string;
-  /** As `RateLimitKeeper.acquire` takes it. */
+  /** The endpoint, as `RateLimitKeeper.acquire` takes it. */
   endpoint?: string;
 }
 
-/** Waits for a permit. @throws ConnectorError ABORTED where the call's own signal gives it up meanwhile */
+/** Waits for a permit. @throws ConnectorError ABORTED if the call's own signal aborts meanwhile */
 export async function acquirePermit(
   rateLimit: RateLimitKeeper,
   { priority, signal, what, requestId, endpoint }: WaitingCall,
@@ -75,7 +75,7 @@ export async function acquirePermit(
   }
 }
 
-/** Every permit is answered for, also where no answer comes. */
+/** Sends on a permit and reports the answer; every permit must be answered for, even if no answer comes. */
 export async function sendOnPermit<Answer extends Pick<RateLimitAnswer, 'sentAt' | 'status' | 'headers'>>(
   rateLimit: RateLimitKeeper,
   send: () => Promise<Answer>,
@@ -83,7 +83,7 @@ export async function sendOnPermit<Answer extends Pick<RateLimitAnswer, 'sentAt'
   endpoint?: string,
 ): Promise<Answer> {
   const answer = await send().catch((error: unknown) => {
-    // An answer whose body cannot be read has a status all the same, and a 429 is a 429.
+    // An answer with an unreadable body still has a status, and a 429 must be counted.
     rateLimit.answered({ sentAt: Date.now(), status: isConnectorError(error) ? (error.status ?? 0) : 0, endpoint });
     throw error;
   });

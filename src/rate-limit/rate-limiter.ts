@@ -4,15 +4,15 @@ import type { SavedEndpoint, SavedEndpoints, SavedRateLimit } from './saved-rate
 
 export interface RateLimiter {
   /**
-   * 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. `endpoint`: where it goes, by
-   * any name; requests to others need not wait for it.
+   * Returns 0 if one request may be sent now, and counts it; otherwise the ms after which to ask again. `endpoint`
+   * names the target in any way; requests to other endpoints need not wait for it.
    */
   ask(priority: Priority, endpoint?: string): number;
-  /** Learns from an answer. `sentAt` is of the same clock as `now`. */
+  /** Learns from an answer. `sentAt` is by the same clock as `now`. */
   answered(answer: RateLimitAnswer): void;
-  /** Requests that may be under way at once; undefined: as many as the rate allows. */
+  /** Most requests that may be in flight; undefined means as many as the rate allows. */
   mostInFlight(): number | undefined;
-  /** So many requests were given a permit and will not leave. */
+  /** Returns permits whose requests will not be sent. */
   giveBack(permits: number): void;
   save(): SavedRateLimit;
 }
@@ -21,7 +21,7 @@ const FIRST_RATE = 10;
 
 /** Learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. README.md says how to drive it. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  // What cannot be read is learned again.
+  // Saved data that cannot be read is learned again.
   const isRead = saved !== undefined && saved.rate > 0 && Number.isFinite(saved.rate);
   const { endpoints, ...learned } = isRead ? saved : { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
   const company = new LearnedRateLimit(clock, learned);
@@ -49,20 +49,20 @@ export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): 
   };
 }
 
-/** Endpoints that refuse while others go through have a limit of their own, learned like the company's. */
+/** Finds endpoints that refuse while others work: they have a limit of their own, learned like the company's. */
 interface EndpointLimits {
-  /** 0: the endpoint's own limit, if it has one, lets one request leave, and counts it. Otherwise ms to wait. */
+  /** 0: the endpoint's own limit, if any, lets one request go and counts it. Otherwise: ms to wait. */
   ask(priority: Priority, endpoint: string | undefined): number;
   giveBack(endpoint: string | undefined): void;
   /**
-   * `own`: a 429 of the endpoint's own limit, which says nothing of the company's. `found`: the same, and those before
-   * it were taken for the company's. `perSecond` is the rate of them all.
+   * `own`: a 429 of the endpoint's own limit, which says nothing about the company's. `found`: the same, but its
+   * earlier 429s were taken for the company's. `perSecond` is the rate of all endpoints.
    */
   judge(answer: RateLimitAnswer, perSecond: () => number): 'own' | 'found' | 'company';
   save(): SavedEndpoints | undefined;
 }
 
-/** What an endpoint's own limit is learned with. */
+/** Learns an endpoint's own limit. */
 interface EndpointLimiter {
   ask(priority: Priority): number;
   answered(answer: RateLimitAnswer): void;
@@ -73,9 +73,9 @@ interface EndpointLimiter {
 const MEMORY = 1_000;
 const MOST_ENDPOINTS = 64;
 const evidence = { least: -3, own: 9 };
-/** Where so many answers in a row are of one endpoint, its 429s may as well be everybody's. */
+/** After this many answers in a row from one endpoint, its 429s may just as well be the company's. */
 const MOST_IN_ROW = 8;
-/** Share of the 429s that are the endpoint's if the limit is its own. */
+/** Share of the 429s that come from the endpoint if the limit is its own. */
 const ITS_OWN = 0.95;
 
 /** `restore` makes the limiter of an endpoint. */
@@ -113,7 +113,7 @@ function createEndpointLimits(
   };
 }
 
-/** Counts an answer. True once it is clear that the endpoint refuses and the others do not. */
+/** Counts an answer. Returns true once it is clear that this endpoint refuses and the others do not. */
 function isShownOwn(saved: SavedEndpoints, name: string, limited: boolean): boolean {
   const own = counted(saved, name);
   own.answers += 1;
@@ -128,7 +128,7 @@ function isShownOwn(saved: SavedEndpoints, name: string, limited: boolean): bool
   return own.evidence > evidence.own;
 }
 
-/** Answers of this endpoint since another had a success, this one included. */
+/** Answers of this endpoint since another one had a success, including this answer. */
 function noteRow(saved: SavedEndpoints, name: string, limited: boolean): number {
   const { row } = saved;
   if (row?.endpoint === name) return (row.answers += 1);

@@ -11,46 +11,46 @@ import {
 } from './measures.ts';
 import type { Priority } from './rate-limit.ts';
 
-/** Meetings with a limit that followed one another. */
+/** Counts about meetings with a limit that followed each other. */
 export interface SavedRow {
-  /** That came much too early. */
+  /** Meetings that came much too early. */
   early: number;
-  /** That came at once: the window is still full. */
+  /** Meetings that came at once, because the window is still full. */
   full: number;
-  /** That were waited for until a window ended. */
+  /** Meetings whose pause lasted until a window ended. */
   long: number;
-  /** Meetings until the first estimate counts as settled. */
+  /** Meetings left until the first estimate counts as settled. */
   settling: number;
-  /** The highest rate that was fine for long. */
+  /** The highest rate that worked for long. */
   sound: number;
-  /** In a row that came only far above the limit. */
+  /** Meetings in a row that came only far above the limit. */
   far?: number;
-  /** When the last of them began, and the successes until then. */
+  /** When the last meeting began, and the successes until then. */
   refused?: { at: number; ok: number };
-  /** The average of the best long cycle, lately. */
+  /** The recent average of the best long cycle. */
   known?: number;
-  /** When one 429 before any limit was known was not believed, in answers. */
+  /** Answer count when a single 429, before any limit was known, was not believed. */
   doubtedAt?: number;
-  /** The limit remembers for so long at least: the longest pause, lately. */
+  /** The limit remembers at least this long: the longest recent pause. */
   memoryMs?: number;
 }
 
 export const freshRow: Readonly<SavedRow> = { early: 0, full: 0, long: 0, settling: 0, sound: 0 };
 
-/** What makes noise likely: the limit is met early again and again, although the rate has fallen. */
+/** Signs of noise: the limit is met early again and again although the rate has fallen. */
 export interface SavedSuspicion {
-  /** The highest limit, lately. */
+  /** The highest recent limit. */
   peak: number;
-  /** Meetings with a limit, and answers meanwhile, fading. */
+  /** Meetings with a limit and answers in between; older ones fade. */
   met: number;
   answers: number;
-  /** Of these meetings, those with one 429 alone. */
+  /** Meetings that had a single 429. */
   lone?: number;
   calmUntil: number;
   underWay?: UnderWayWhenMet;
 }
 
-/** Of the requests under way when the limit was met, the last times in a row that it was early. */
+/** Requests in flight when the limit was met early, over the latest early meetings in a row. */
 interface UnderWayWhenMet {
   refused: number;
   passed: number;
@@ -61,7 +61,7 @@ export const freshUnderWay: Readonly<UnderWayWhenMet> = { refused: 0, passed: 0 
 export const freshSuspicion: Readonly<SavedSuspicion> = { peak: 0, met: 0, answers: 0, calmUntil: 0 };
 
 export interface LearnedRate {
-  /** Requests a second. */
+  /** Requests per second. */
   rate: number;
   /** The rate at which the limit is believed to be met. */
   limit: number;
@@ -71,60 +71,62 @@ export interface LearnedRate {
   limitSeen: boolean;
 }
 
-/** What was learned, for the store: a restart must not learn it again. */
+/** What was learned, for the store, so that a restart need not learn it again. */
 export interface SavedRateLimit extends LearnedRate {
-  /** The state of the moment. Absent, or saved by a clock that went back since: begun anew with what was learned. */
+  /**
+   * The momentary state. If absent, or saved by a clock that was since set back, it starts anew from what was learned.
+   */
   underWay?: UnderWay;
   endpoints?: SavedEndpoints;
 }
 
 export interface SavedEndpoints {
-  /** Answers lately, of all endpoints. */
+  /** Recent answers of all endpoints. */
   answers: number;
   each: Record<string, SavedEndpoint>;
-  /** Answers of one endpoint since another had a success. */
+  /** Answers of one endpoint in a row, until another endpoint has a success. */
   row?: { endpoint: string; answers: number };
 }
 
 export interface SavedEndpoint {
-  /** Answers lately. */
+  /** Recent answers. */
   answers: number;
-  /** Logarithm of the likelihood of a limit of its own over that of one for all. */
+  /** Logarithm of the likelihood that the endpoint has its own limit over that of one limit for all. */
   evidence: number;
   own?: SavedRateLimit;
 }
 
-/** From the first refusal of a limit until a request succeeds again. */
+/** Lasts from the first refusal by a limit until a request succeeds again. */
 export interface Meeting {
   at: number;
   /** The rate that was refused. */
   rate: number;
   refused: number;
-  /** Of those under way at the first refusal. */
+  /** How many of the requests in flight at the first refusal passed. */
   passed?: number;
   /** Successes until the first refusal. */
   ok?: number;
-  /** Refused of those that tried after a pause. */
+  /** Refusals of retries after a pause. */
   tries: number;
-  /** When the last of them was refused. */
+  /** When the last retry was refused. */
   refusedAt?: number;
-  /** When the first refusal said that the limit would be free. */
+  /** When the limit would be free according to the first refusal. */
   freeAt: number;
   isBan: boolean;
-  /** How often Retry-After became longer, and the longest. */
+  /** How often Retry-After grew, and its longest value. */
   longer?: number;
   longestMs?: number;
-  /** What those who were under way together were told, where it differs. */
+  /** Differing waits stated to requests that were in flight together. */
   waits?: number[];
   /** Retry-After of the first refusal. */
   toldMs: number | undefined;
-  /** Not the rate is responsible: a limit of concurrency, or an advertised window. */
+  /** A concurrency limit or an advertised window is responsible, not the rate. */
   isSpared: boolean;
-  /** Met after a rest, by somebody who had sent little: nothing is learned from it. */
+  /** Met after a rest by a sender that had sent little, so nothing is learned from it. */
   isChance?: boolean;
 }
 
-/** `retryAfterMs` as the first refusal told it. */
+/** `retryAfterMs` as the first refusal stated it. */
 export function beginMeeting(
   first: Pick<Meeting, 'at' | 'ok' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
   retryAfterMs: number | undefined,
@@ -133,12 +135,12 @@ export function beginMeeting(
   return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
 }
 
-/** Retry-After as HTTP has it, rounded up. */
+/** Whether Retry-After is in whole seconds, as HTTP has it, and so rounded up. */
 export function isWhole(toldMs: number | undefined): boolean {
   return toldMs !== undefined && toldMs % 1_000 === 0;
 }
 
-/** Plain data; times are of the limiter's clock. */
+/** Plain data; times are by the limiter's clock. */
 export interface UnderWay {
   savedAt: number;
   permits: SavedPermits;
@@ -150,26 +152,26 @@ export interface UnderWay {
   window: SavedWindow | null;
   meeting: Meeting | null;
   test: NoiseTest | null;
-  /** The last test's end, in answers, the rate then, and how many in a row found a limit. */
+  /** When the last test ended, in answers, the rate then, and how many tests in a row found a limit. */
   tested: { answers: number; rate: number; silent?: number };
   watch: NoiseWatch;
-  /** As the last test found it. */
+  /** Highest share of noise, as the last test found it. */
   mostNoise: number;
   answers: number;
   decidedAt: number;
-  /** The first wait where the server does not say how long. */
+  /** The first wait if the server does not state one. */
   ownWaitMs: number;
   backoff: number;
-  /** Meetings in a row that lasted for several tries. */
+  /** Meetings in a row that took several tries. */
   longInRow: number;
-  /** Successes when it last began to send again after a rest, until the next meeting. */
+  /** Successes when sending last began again after a rest, until the next meeting. */
   restedOk?: number;
 }
 
-/** Clocks differ by so much. */
+/** Clocks may differ by this much. */
 const CLOCK_MS = 1_000;
 
-/** The state of the moment when only what was learned is known. */
+/** A fresh momentary state, for when only the learned values are known. */
 export function beginUnderWay(now: number): UnderWay {
   return {
     savedAt: now,
@@ -194,8 +196,8 @@ export function beginUnderWay(now: number): UnderWay {
 }
 
 /**
- * What another version of this saved, as far as it can be read: what it did not know begins anew, and so does what a
- * clock saved that went back since.
+ * Restores what another version saved, as far as it can be read. What that version did not know starts anew, and so
+ * does anything saved by a clock that was since set back.
  */
 export function restoreUnderWay(saved: UnderWay | undefined, now: number): UnderWay {
   const fresh = beginUnderWay(now);
@@ -211,17 +213,17 @@ function isRecord(part: unknown): part is object {
   return typeof part === 'object' && part !== null;
 }
 
-/** Who may send when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
+/** Decides who may send when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
 export interface Permits {
-  /** 0: send now. Otherwise: ms to wait. `rate` is in requests a second. */
+  /** 0: send now. Otherwise: ms to wait. `rate` is in requests per second. */
   ask(priority: Priority, rate: number): number;
-  /** So many permits were taken and will not be used. */
+  /** Returns permits that were taken and will not be used. */
   giveBack(permits: number, rate: number): void;
-  /** Nobody sends before. */
+  /** Lets nobody send before this time. */
   waitUntil(at: number): void;
-  /** After the pause one request goes alone, until it is answered. */
+  /** After the pause, one request goes alone until it is answered. */
   sendCanary(): void;
-  /** Notes an answer; true when it was the canary's. A refused canary needs a new pause. */
+  /** Notes an answer; returns true if it was the canary's. A refused canary needs a new pause. */
   canaryAnswered(succeeded: boolean): boolean;
   /** Whether permits are taken about as fast as they come. */
   isBusy(): boolean;
@@ -234,29 +236,29 @@ interface SavedPermits {
   pausedUntil: number;
   canary: 'none' | 'due' | { outAt: number };
   bulkAskedAt: number;
-  /** A live request was told to come again; until then the next permit is its own. */
+  /** A live request was told to come again; until then the next permit is reserved for it. */
   liveUntil: number;
   liveInRow: number;
-  /** Share of permits that somebody wanted by the time they were due, lately. */
+  /** Recent share of permits that a request wanted by the time they were due. */
   busy: number;
-  /** When somebody was last told to wait for the next permit. */
+  /** When a request was last told to wait for the next permit. */
   wantedAt?: number;
-  /** Bulk may have so much of the rate; the rest is for live requests. */
+  /** Bulk's share of the rate; the rest is for live requests. */
   bulkShare: number;
-  /** When bulk's next permit is due, of its share. */
+  /** When the next permit of bulk's share is due. */
   bulkTat: number;
-  /** When the first permit was taken after nobody had wanted one for a while. */
+  /** When the first permit was taken after a time in which no request wanted one. */
   restedAt?: number;
 }
 
-/** Requests that may leave together after a rest, in ms of the rate: bursts are what trips fixed windows. */
+/** Requests that may go out together after a rest, in ms of the rate: bursts trip fixed windows. */
 const BURST_MS = 20;
-/** A canary whose answer is lost must not stop everybody for ever. */
+/** A canary whose answer is lost must not block everybody forever. */
 const CANARY_PATIENCE_MS = 15_000;
 const POLL_MS = 25;
 /** Live goes first, but while bulk waits it gets one permit in twenty, so that it never starves. */
 export const MOST_LIVE_IN_ROW = 19;
-/** Nobody wants a permit for so long: there is less to send than allowed. */
+/** If no request wants a permit for this long, there is less to send than allowed. */
 export const REST_MS = 2_000;
 const BUSY = { memory: 0.1, least: 0.7 };
 
@@ -291,7 +293,8 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     const wait = Math.max(saved.tat, priority === 'bulk' ? saved.bulkTat : 0) - BURST_MS - at;
     if (wait > 0) saved.wantedAt = at;
     const isBulkDue = saved.liveInRow >= MOST_LIVE_IN_ROW && at - saved.bulkAskedAt < 1000;
-    // The next permit is for the other one; it is never taken ahead of time, which would trip a limit without a burst.
+    // The next permit is for the other priority. It is never taken ahead of time, which would trip a limit that allows
+    // no burst.
     const yields = priority === 'live' ? isBulkDue : !isBulkDue && at < saved.liveUntil;
     return Math.max(yields ? POLL_MS : 0, wait);
   }
@@ -320,7 +323,7 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
 }
 
 function take(saved: SavedPermits, priority: Priority, at: number, interval: number): void {
-  // Who waited for it may have given up, and come back a little late.
+  // A request that waited for this permit may have given up and come back a little late.
   const isBusy = at <= saved.tat + 1 || (saved.wantedAt ?? -1e6) > saved.tat - interval;
   if (saved.tat > 0 && at > Math.max(saved.tat, saved.pausedUntil) + REST_MS) saved.restedAt = at;
   saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);

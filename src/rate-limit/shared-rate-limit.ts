@@ -15,17 +15,19 @@ import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts
 import { createLiveRuns, isLate, nothingTold, type Told } from './shares.ts';
 import { createWaiters } from './waiters.ts';
 
-/** Writes of the store: one in so many ms in the long run, and so many more at once; two a second in any minute. */
+/**
+ * Limits writes to the store: one per `everyMs` on average and at most `atOnce` together; two per second in any minute.
+ */
 const WRITES = { everyMs: 525, atOnce: 3 };
 
 interface WriteBudget {
-  /** When the next write is allowed; one that can wait leaves one for those that cannot. */
+  /** When the next write is allowed. A write that can wait leaves one slot for urgent writes. */
   nextAt(isUrgent: boolean): number;
   written(): void;
 }
 
 function createWriteBudget(): WriteBudget {
-  /** When the writes so far would have ended at an even rate. */
+  /** When the writes so far would end at an even rate. */
   let endAt = 0;
   return {
     nextAt: (isUrgent) => endAt - (WRITES.atOnce - (isUrgent ? 0 : 1)) * WRITES.everyMs,
@@ -35,18 +37,19 @@ function createWriteBudget(): WriteBudget {
   };
 }
 
-/** The latest requests that left, and how many were under way then. */
+/** Remembers the latest requests and how many were in flight when each was sent. */
 interface SentRequests {
   note(inFlight: number): void;
   /**
-   * The answer to one, on this process's clock, with those under way when it left; `inFlight` are so now, and are taken
-   * where that is forgotten. At its answer their number says how fast answers come, not what was refused.
+   * Converts an answer to this process's clock and adds how many requests were in flight when its request was sent.
+   * Falls back to `inFlight`, the number now, if that is forgotten: the number now says how fast answers come, not what
+   * was refused.
    */
   received(answer: RateLimitAnswer, inFlight: number): RateLimitAnswer;
 }
 
 const MOST_KEPT = 256;
-/** No call is under way for longer. */
+/** No call is in flight for longer. */
 const LONGEST_CALL_MS = 300_000;
 
 function createSentRequests(): SentRequests {
@@ -69,34 +72,34 @@ function createSentRequests(): SentRequests {
   };
 }
 
-/** Wall clocks are set back and forth: only how long ago it was is taken from them. */
+/** Wall clocks jump, so only the age of the request is taken from them. */
 function onOwnClock(sentAt: number): number {
   return performance.now() - Math.min(Math.max(Date.now() - sentAt, 0), LONGEST_CALL_MS);
 }
 
-/** Learns before the next exchange that another process met the limit, or that live requests of its went first. */
+/** Learns before the next exchange that another process met the limit, or that another's live requests went first. */
 interface LeadWatch {
-  /** Whether bulk may go on; a look begins in the background before what was seen grows stale. */
+  /** Whether bulk may go on. Starts a look in the background before the last one grows stale. */
   mayGo(): boolean;
-  /** Nothing may go before the look that is under way returns. */
+  /** Whether everything must wait for the look under way. */
   isAwaited(): boolean;
-  /** What an exchange with the shared rate limit said; see `SavedLeads`. */
+  /** Takes over what an exchange with the shared rate limit said; see `SavedLeads`. */
   saw(said: { movedMs: number; sharers: number }): void;
   /** Resolves when no look is under way. */
   end(): Promise<void>;
 }
 
 const LOOK_MS = 25;
-/** What was seen holds for so many looks: bulk goes on meanwhile, however slow the store. */
+/** A look stays valid for this many look times, so that bulk goes on however slow the store is. */
 const LOOKS = 4;
-/** A process that met no other for so long does not look: most run alone, and hires may be far apart. */
+/** A process that met no other for this long stops looking: most run alone, and hires may be far apart. */
 const ALONE_MS = 3_600_000;
 
 interface LeadWatchOptions {
   storeClock: StoreClock;
-  /** By so much since it was last seen, ms. */
+  /** Called with the ms by which permits moved since the last look. */
   onMoved: (ms: number) => void;
-  /** After each look. Permits for before this moment of the own clock are void. */
+  /** Called after each look. Permits before this moment of the process's clock are void. */
   onLooked: (validFrom: number) => void;
 }
 
@@ -111,7 +114,7 @@ function createLeadWatch(
   let looking: Promise<void> | undefined;
   function note(movedMs: number): void {
     onMoved(movedMs - known);
-    // A look and an exchange overlap: what was read first may come last.
+    // A look and an exchange may overlap, so the older reading may arrive last.
     known = Math.max(known, movedMs);
     seenAt = performance.now();
   }
@@ -119,7 +122,7 @@ function createLeadWatch(
   const isStale = (): boolean => ageMs() > Math.max(LOOK_MS, LOOKS * lookMs);
   async function look(): Promise<void> {
     const began = performance.now();
-    // An outage is noticed, and told of, where permits are asked for.
+    // An outage is noticed and reported where permits are asked for.
     const seen = await changeRateLimit(({ leads, underWay }, now) => {
       const validFrom = validFromOf(underWay, now, now - storeClock.ownTimeOf(now));
       return { result: { movedMs: leads?.movedMs ?? known, validFrom } };
@@ -145,28 +148,28 @@ function createLeadWatch(
 }
 
 export interface SharedRateLimit extends RateLimitKeeper {
-  /** Those who hold it in one process go in turn, however many calls of each wait; wherever they go. */
+  /** In one process, holders take turns, however many calls each holder has and wherever these go. */
   acquire(priority: Priority, signal?: AbortSignal, endpoint?: string, holder?: object): Promise<void>;
   waitMs(priority: Priority, endpoint?: string, holder?: object): number;
-  /** Endpoints that were found to have a limit of their own; their 429s say nothing of this one. */
+  /** Endpoints found to have their own limit; their 429s say nothing about this one. */
   ownEndpoints(): readonly string[];
-  /** Gives back what was leased, and reports the last answers. */
+  /** Gives back leased permits and reports the last answers. */
   close(): Promise<void>;
 }
 
 interface SharedRateLimitOptions {
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number;
-  /** Called at the first failure of a row. */
+  /** Called at the first failure in a row. */
   onOutage: (error: unknown) => void;
-  /** At most so much of the company's rate; all of it where absent. */
+  /** Highest share of the company's rate; all of it if absent. */
   share?: number | undefined;
 }
 
 /**
- * A rate limit that processes share: permits are leased ahead (sharers.ts), answers are reported with the next lease, a
- * 429 at once, by two writes of the store a second at most. A process with nothing to send and nothing to report does
- * not ask. While the store is unreachable everybody waits.
+ * A rate limit that processes share. Permits are leased ahead (sharers.ts); answers are reported with the next lease, a
+ * 429 at once, with at most two writes to the store per second. A process with nothing to send or report does not ask.
+ * While the store is unreachable, everybody waits.
  */
 export function createSharedRateLimit(
   changeRateLimit: ChangeRateLimit,
@@ -175,7 +178,10 @@ export function createSharedRateLimit(
   return new LeasedRateLimit(changeRateLimit, { random: Math.random, onOutage: () => undefined, ...options });
 }
 
-/** Invariant: a request leaves only on a permit leased under the shared rate limit, and each is used at most once. */
+/**
+ * Invariant: a request is sent only with a permit leased under the shared rate limit, and each permit is used at most
+ * once.
+ */
 class LeasedRateLimit implements SharedRateLimit {
   readonly #changeRateLimit: ChangeRateLimit;
   readonly #options: SharedRateLimitOptions;
@@ -184,7 +190,7 @@ class LeasedRateLimit implements SharedRateLimit {
   readonly #waiters = createWaiters();
   readonly #permits = createHeldPermits();
   #answers: RateLimitAnswer[] = [];
-  /** Permits that were dropped and are to be given back; those that an exchange does not know of by the next. */
+  /** Dropped permits to give back. Permits dropped during an exchange go back with the next one. */
   #unused = 0;
   readonly #usage = createUsage();
   #inFlight = 0;
@@ -200,11 +206,11 @@ class LeasedRateLimit implements SharedRateLimit {
   /** A live request came since permits were last asked for. */
   #isLiveNew = false;
   #spacedAt = Number.NEGATIVE_INFINITY;
-  /** Nothing is available before. */
+  /** No permits are available before this time. */
   #askAt = 0;
-  /** A 429, or the answer to the request that tries alone, is not reported yet. */
+  /** A 429, or the answer to a single trial request, is still to be reported. */
   #isAwaited = false;
-  /** Answers must be reported by then. */
+  /** Answers must be reported by this time. */
   #tellAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -233,7 +239,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#answers.push(this.#sent.received(answer, this.#inFlight));
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const isRefused = answer.status === 429 || answer.status === 503;
-    // What was leased as if no limit came.
+    // Drops the permits that were leased as if no limit came.
     if (isRefused && this.#told.isGrowing) this.#unused += this.#permits.drop(Number.POSITIVE_INFINITY);
     this.#isAwaited ||= this.#told.isHeld || isRefused;
     this.#tellAt = Math.min(this.#tellAt, performance.now() + (this.#isAwaited ? 0 : this.#told.leaseMs));
@@ -255,7 +261,7 @@ class LeasedRateLimit implements SharedRateLimit {
     if (this.#answers.length + this.#unused + this.#permits.all().length > 0) await this.#sync().catch(() => undefined);
   }
 
-  /** Uses the permits that are due, and plans what comes next. */
+  /** Uses the permits that are due and plans the next step. */
   #next(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
@@ -288,7 +294,7 @@ class LeasedRateLimit implements SharedRateLimit {
     return Math.max(this.#permits.first(), this.#spacedAt);
   }
 
-  /** When a late live request may take the last permit without asking, one at a time of all sharers. */
+  /** When a late live request may take the last permit without asking; all sharers together borrow one at a time. */
   #borrowAt(): number {
     const [first] = this.#permits.all();
     if (first === undefined || this.#waiters.count('live') === 0) return Number.POSITIVE_INFINITY;
@@ -314,7 +320,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#next();
   }
 
-  /** When to ask: for permits, to report answers, or whether leased permits are still valid. */
+  /** When to ask: for permits, to report answers, or to check that leased permits are still valid. */
   #syncAt(): number {
     const held = this.#permits.all().length;
     const isLate = this.#isLate();
@@ -339,7 +345,7 @@ class LeasedRateLimit implements SharedRateLimit {
     const isStarved = this.#told.sharers === 1 && this.#waiters.count('bulk') > 0 && this.#permits.all().length === 0;
     const again = this.#usage.expected({ at: this.#syncedAt, leaseMs: this.#told.leaseMs, isStarved });
     const expected = live > 0 ? Math.max(again, this.#liveRuns.expected()) : again;
-    // What passed unused while too many calls were under way, too: others may have it.
+    // Also drop permits that expired because too many calls were in flight: other processes may use them.
     this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#told.leaseMs);
     const asked: Omit<Asked, 'localNow'> = {
       live,
@@ -382,24 +388,24 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 }
 
-/** Permits that a process has leased and not used yet: when each may be used, its own clock. */
+/** Permits that a process has leased and not used: when each may be used, by its own clock. */
 export interface HeldPermits {
-  /** In order. */
+  /** All permits, earliest first. */
   all(): readonly number[];
-  /** When the next may be used; infinite where there is none. */
+  /** When the next permit may be used; infinite if there is none. */
   first(): number;
-  /** Whether so many live requests have no permits, or would wait although others may send. */
+  /** Whether this many live requests lack permits, or would wait although other processes may send. */
   areLate(live: number, everyMs: number): boolean;
-  /** Gives how many are left. */
+  /** Uses the first permit and returns how many are left. */
   use(): number;
-  /** The last one goes instead of the first. */
+  /** Uses the last permit instead of the first. */
   useLast(): void;
   add(permits: readonly number[]): void;
-  /** Exchanges the last ones for as many of these places. */
+  /** Swaps the last permits for these places. */
   lead(places: readonly number[]): void;
-  /** Somebody else goes first. */
+  /** Moves permits back because another process goes first. */
   moveBack(ms: number): void;
-  /** Those before a moment go; gives how many. */
+  /** Drops permits before a moment and returns how many. */
   drop(before: number): number;
 }
 
@@ -426,7 +432,7 @@ export function createHeldPermits(): HeldPermits {
     },
     moveBack(ms) {
       const now = performance.now();
-      // Those that are overdue keep their distances.
+      // Overdue permits keep their distances.
       const lateMs = Math.max(0, now - (permits[0] ?? now));
       const moved = permits.map((permit) => permit + (permit < now ? lateMs : 0) + ms);
       if (ms > 0) permits = moved.sort((a, b) => a - b);
@@ -440,25 +446,25 @@ export function createHeldPermits(): HeldPermits {
   };
 }
 
-/** A clock set back by more, or an answer that was away for longer: what was known of the two clocks is forgotten. */
+/** If a clock was set back by more, or an answer took longer, everything known about the two clocks is forgotten. */
 const MOST_LATE_MS = 1_000;
-/** Two clocks drift apart by so much of the time at most: what NTP corrects without a jump. */
+/** Two clocks drift apart by at most this share of the time: what NTP corrects without a jump. */
 const DRIFT = 0.0005;
-/** A clock that was set back by less is followed once what it showed before is so old. */
+/** A clock that was set back by less is followed once older readings reach this age. */
 const REMEMBERED_MS = 60_000;
 
 /**
- * The store's clock beside the own one. What the store showed is some ms old when it arrives, and of an exchange that
- * was held up much older; so of the last minute the one that came fastest counts. Otherwise each exchange would shift
- * the permits of those before, and a request that left at the very end of a pause would seem to have left within it.
+ * The store's clock next to our own. A reading of the store's clock is some ms old when it arrives, and much older if
+ * the exchange was delayed, so the fastest reading of the last minute counts. Otherwise each exchange would shift
+ * earlier permits, and a request sent at the very end of a pause would seem sent during it.
  */
 interface StoreClock {
-  /** When the store's clock, which showed `now` in an answer that has just come, showed it: the own clock, ms. */
+  /** Time by our clock, in ms, when the store's clock showed `now`, for an answer that has just arrived. */
   ownTimeOf(now: number): number;
 }
 
 export function createStoreClock(): StoreClock {
-  /** The own clock less the store's, as each answer showed it. */
+  /** Our clock minus the store's, as each answer showed it. */
   let seen: { at: number; aheadMs: number }[] = [];
   return {
     ownTimeOf(now) {

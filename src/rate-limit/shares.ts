@@ -1,35 +1,38 @@
 import type { RateLimiter } from './rate-limiter.ts';
 import type { LearnedRate } from './saved-rate-limit.ts';
 
-/** A process that shares a rate limit, as it was when it last asked. */
+/** A process that shares a rate limit, as of its last request for permits. */
 export interface Sharer {
   at: number;
-  /** Its calls under way. */
+  /** Its calls in flight. */
   inFlight: number;
-  /** Those, and the ones that wait. */
+  /** Its calls in flight plus its waiting calls. */
   needs?: number;
-  /** So many it may have under way, where their number is limited. */
+  /** Most calls it may have in flight, if their number is limited. */
   most?: number | undefined;
-  /** Its bulk calls that wait. */
+  /** Its waiting bulk calls. */
   bulk?: number;
-  /** Permits that it had in the last seconds, the older ones in part. */
+  /** Permits it got in the last seconds; older ones count in part. */
   had?: number;
 }
 
 export type Sharers = Record<string, Sharer>;
 
-/** A process leases the permits of so many ms, or one: a saturated tenant costs less than two writes a second. */
+/**
+ * A process leases the permits of this many ms, at least one, so that a saturated tenant costs under two writes a
+ * second.
+ */
 export const SHARE_MS = 600;
-/** A process that is alone leases so many permits, or those of so many ms. */
+/** A process on its own leases this many permits, within these limits in ms. */
 const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
-/** What a process had counts for so long; a process that had more than the others leases less far ahead by as much. */
+/** Permits count for this long. A process that had more than the others leases less far ahead by the factor `reach`. */
 const EVEN = { memoryMs: 10_000, most: 1.05, reach: 0.7 };
-/** A process that did not ask for so long no longer shares; longer than any lease. */
+/** A process that has not asked for this long no longer shares. Longer than any lease. */
 const SHARER_MS = 4_000;
-/** Further ahead it asked before the clock was set back. */
+/** A time further ahead than this was saved before the clock was set back. */
 const AHEAD_MS = 1_000;
 
-/** Those who share the rate limit now: all, the one that asks, and the others. */
+/** The processes that share the rate limit now: all of them, the asking process, and the others. */
 export function sharersNow(
   known: Sharers,
   { sharer, inFlight, needs, live }: { sharer: string; inFlight: number; needs: number; live: number },
@@ -41,15 +44,15 @@ export function sharersNow(
   return { sharers: { ...Object.fromEntries(others), [sharer]: own }, own, others: others.map(([, one]) => one) };
 }
 
-/** Permits that a process had in the last seconds. */
+/** Permits that a process got in the last seconds. */
 function hadLately(known: Sharer | undefined, now: number): number {
   const { at = now, had = 0 } = known ?? {};
   return had * Math.exp(Math.min(0, at - now) / EVEN.memoryMs);
 }
 
 /**
- * How far ahead a process leases for bulk, ms: less far where it had more than those whose bulk waits. What it leaves
- * is theirs; otherwise the process that asks at the better moment wins again and again.
+ * How far ahead, in ms, a process leases for bulk. A process that had more permits than others with waiting bulk calls
+ * leases less far and leaves them the rest; otherwise whichever process asks at the better moment wins every time.
  */
 export function reachOf(own: { at: number; had: number }, others: readonly Sharer[], leaseMs: number): number {
   const wanting = others.filter(({ at, bulk = 0 }) => bulk > 0 && at > own.at - 2 * leaseMs);
@@ -57,34 +60,35 @@ export function reachOf(own: { at: number; had: number }, others: readonly Share
   return own.had > EVEN.most * theirs ? EVEN.reach * leaseMs : leaseMs;
 }
 
-/** Whether a process must be seen again, to keep its share of the calls under way or to be given another. */
+/** Whether the process must report again, to keep its share of calls in flight or to get another share. */
 export function mustBeSeen(known: Sharer | undefined, now: Sharer): boolean {
   if (known === undefined || now.at - known.at > SHARER_MS / 4) return true;
   const wants = (one: Sharer): number => Math.min(one.needs ?? 0, (now.most ?? 0) + 1);
   return known.most !== now.most || wants(known) !== wants(now);
 }
 
-/** How far ahead permits are leased, ms. Until a limit is met the rate doubles too fast to lease far. */
+/** How far ahead, in ms, permits are leased. Until a limit is met the rate doubles too fast for long leases. */
 export function leaseOf({ rate, limitSeen }: LearnedRate, isAlone: boolean): number {
   if (!isAlone || !limitSeen) return SHARE_MS;
   return Math.min(Math.max((ALONE.permits * 1000) / rate, ALONE.least), ALONE.most);
 }
 
-/** What one process is told of the calls under way. */
+/** What one process learns about calls in flight. */
 interface InFlightShare {
-  /** So many it may have; undefined: as many as it has permits. */
+  /** Most calls the process may have in flight; undefined means as many as it has permits. */
   mostInFlight: number | undefined;
-  /** The others have so many, as far as is known. */
+  /** Calls the other processes have in flight, as far as known. */
   othersInFlight: number;
 }
 
-/** How long each process has what cannot be divided: calls fewer than processes, or the rest of a division. */
+/**
+ * How long each process keeps what cannot be divided: a call if there are fewer calls than processes, or a remainder.
+ */
 const TURN_MS = { fewer: 2_000, rest: 10_000 };
 
 /**
- * Divides `most` calls under way: a process may have as many as it needs, or an even share of what is left where all
- * need more. Nobody is given what another may still use: of what processes told of late, there are never more than
- * `most` in all.
+ * Divides `most` calls in flight. Each process may have what it needs, or an even share of what is left if all need
+ * more. No process gets a call that another may still use, so the shares last told to all never exceed `most` in total.
  */
 export function shareInFlight(most: number | undefined, sharers: Sharers, own: string, now: number): InFlightShare {
   const others = Object.entries(sharers).flatMap(([id, sharer]) => (id === own ? [] : [sharer]));
@@ -92,24 +96,24 @@ export function shareInFlight(most: number | undefined, sharers: Sharers, own: s
   if (most === undefined) return { mostInFlight: undefined, othersInFlight: seen };
   const held = others.reduce((sum, other) => sum + heldBy(other, most / (others.length + 1)), 0);
   const mostInFlight = Math.max(0, Math.min(fairShare(most, sharers, own, now), most - held));
-  // Where all that there is has its taker, what was seen some hundred ms ago says less than what was given.
+  // If demand takes up everything, numbers seen some 100 ms ago say less than the shares that were given out.
   const isContested = Object.values(sharers).reduce((sum, { needs = most }) => sum + needs, 0) >= most;
   return { mostInFlight, othersInFlight: isContested ? Math.max(seen, most - mostInFlight) : seen };
 }
 
-/** A process that needs its whole share always has it under way. */
+/** A process that needs its whole share counts as using all of it. */
 function underWay({ inFlight, needs = 0, most = 0 }: Sharer): number {
   return Math.max(inFlight, Math.min(needs, most));
 }
 
-/** An earlier version does not say what it was given: an even share. */
+/** An earlier version does not report its share, so assume an even one. */
 function heldBy({ most, inFlight }: Sharer, even: number): number {
   return Math.max(inFlight, most ?? Math.ceil(even));
 }
 
 function fairShare(most: number, sharers: Sharers, own: string, now: number): number {
   const ids = Object.keys(sharers).toSorted();
-  // Where there are enough, a process that is idle keeps one for the live request that may come.
+  // If there are enough calls, an idle process keeps one for a live request that may come.
   const least = most >= 2 * ids.length ? 1 : 0;
   const needs = new Map(ids.map((id) => [id, Math.max(sharers[id]?.needs ?? most, least)]));
   const ownNeeds = needs.get(own) ?? 0;
@@ -132,51 +136,53 @@ function evenShare(calls: number, ids: readonly string[], own: string, now: numb
 }
 
 /**
- * Live requests go before bulk, in whichever process these wait: who asks for live requests takes the next places of
- * what all have leased (a lead), and everybody else's permits move back by as much, once they look. No permit is made
- * or lost by it. Plain data; times are of the clock that all sharers have.
+ * Live requests go before bulk, no matter in which process they wait. A process with live requests takes the next
+ * places among all leased permits (a lead); everybody else's permits then move back by as much at their next look. This
+ * neither makes nor loses permits. Plain data; times are by the clock that all sharers use.
  */
 export interface SavedLeads {
-  /** By how much permits were moved back so far, in all, ms: earlier leases move by what was added since. */
+  /** Total ms by which permits were moved back so far. A lease moves by what was added since it was made. */
   movedMs: number;
-  /** When all leads so far would end, one after the other. */
+  /** When all leads so far would end if they ran one after the other. */
   until: number;
 }
 
-/** A live request is seldom alone: a hire makes about so many, one after the other, and each would ask the store. */
+/** Live requests seldom come alone: a hire makes about this many in a row, and each would otherwise ask the store. */
 const LIVE_RUN = 10;
-/** Between the places of a lead, one in twenty is left to bulk. */
+/** A lead leaves one place in twenty to bulk. */
 const STRETCH = 20 / 19;
-/** A lead is of the permits of so many ms at most, unless more requests wait. */
+/** A lead takes the permits of at most this many ms, unless more requests wait. */
 const LEAD_MS = 2 * SHARE_MS;
-/** However slow it was when others took the lead, nobody waits longer for a place. */
+/** Longest wait for a place, no matter how slow other leads were. */
 export const LEAD_REACH_MS = 5_000;
 
-/** A moment of before; one so far ahead was saved before the clock was set back, and is past. */
+/** Returns `at`, or `now` if `at` is so far ahead that it must have been saved before the clock was set back. */
 function unlessSetBack(at: number, now: number, everyMs = 0): number {
   return at > now + 2 * LEAD_REACH_MS + everyMs ? now : at;
 }
 
-/** Whether live requests wait although others may send: their permits, or the next one to be leased, are far ahead. */
+/**
+ * Whether live requests must wait although other processes may send: their permits, or the next ones, are far ahead.
+ */
 export function isLate(live: number, permits: readonly number[], { now, tat, everyMs }: Schedule): boolean {
   return live > 0 && (permits[live - 1] ?? tat) > now + live * everyMs;
 }
 
 export interface Schedule {
   now: number;
-  /** When the next permit to be leased is due. */
+  /** When the next permit to lease is due. */
   tat: number;
-  /** Between two permits. */
+  /** Ms between two permits. */
   everyMs: number;
 }
 
-/** How many permits go first: none where no live request is late; else those of the next second or so. */
+/** How many permits go first: none if no live request is late, else those of about the next second. */
 export function leadLength(live: number, permits: readonly number[], schedule: Schedule): number {
   if (!isLate(live, permits, schedule)) return 0;
   return Math.max(live, Math.min(LIVE_RUN, Math.floor(LEAD_MS / schedule.everyMs)));
 }
 
-/** Moves so many of these permits to the front: the places that they have then. None where they come no sooner. */
+/** Moves this many permits to the front and returns their new places; returns none if they would not come sooner. */
 export function takeLead(
   known: SavedLeads | undefined,
   { length, permits }: { length: number; permits: readonly number[] },
@@ -185,9 +191,9 @@ export function takeLead(
   const movedMs = known?.movedMs ?? 0;
   const until = unlessSetBack(known?.until ?? 0, now);
   const spaceMs = everyMs * STRETCH;
-  // Two leads may run at once, of two processes; more would be a burst.
+  // At most two leads of two processes run at once; more would be a burst.
   const earliest = Math.max(now, until - LEAD_MS);
-  // A place of the schedule, so that nothing leaves between two others.
+  // Start at a place of the schedule, so that no request falls between two others.
   const first = earliest + (Math.max(0, tat - earliest) % everyMs);
   const count = Math.min(length, permits.length);
   if (count === 0 || first + everyMs > Math.min(...permits)) return { leads: { movedMs, until }, places: [] };
@@ -200,15 +206,15 @@ export function takeLead(
   };
 }
 
-/** How many live requests of one process come one after the other: a hire makes several, a single read is alone. */
+/** Estimates how many live requests come in a row: a hire makes several, a single read comes alone. */
 interface LiveRuns {
-  /** One came. */
+  /** Counts a live request that came. */
   note(): void;
-  /** Of a run, so many are expected by now, the one that waits included. */
+  /** How many requests of the current run are still to come, including the one that waits. */
   expected(): number;
 }
 
-/** A run has ended when nothing came for so long. */
+/** A run has ended after this long without a request. */
 const ENDS_MS = 1_500;
 const MEMORY = 0.3;
 
@@ -226,20 +232,23 @@ export function createLiveRuns(): LiveRuns {
       current += 1;
       lastAt = now;
     },
-    // One that is longer than usual may be of any length.
+    // A run longer than usual may be of any length.
     expected: () => (current > Math.ceil(usual) ? LIVE_RUN : Math.max(1, Math.ceil(usual) - current + 1)),
   };
 }
 
 /**
- * A tenant's ceiling: at most a share of the company's rate, because others call the same company. The company's rate
- * is what the limiter learned with the ceiling lifted: from then on, fewer of our calls mean that others make theirs,
- * and half of what they leave would be too little.
+ * A tenant's ceiling: at most a share of the company's rate, because other clients call for the same company. The
+ * company's rate is what the limiter learned while the ceiling was lifted. After that, a drop in our rate means that
+ * others call, and taking only a share of what they leave would be too little.
  */
 export interface SavedCeiling {
-  /** Calls a second; null until it was measured. */
+  /** Calls per second; null until measured. */
   companyRate: number | null;
-  /** The ceiling is lifted, and the company's rate measured, until the limit was met some times. */
+  /**
+   * Since when the ceiling is lifted to measure the company's rate, until the limit was met a few times; null if not
+   * lifted.
+   */
   measuringSince: number | null;
   measuredAt: number;
   meetings: number;
@@ -257,18 +266,18 @@ export const freshCeiling: Readonly<SavedCeiling> = {
   tat: 0,
 };
 
-/** The company's rate may have changed by then. */
+/** Measure again after this time, because the company's rate may have changed. */
 const MEASURE_EVERY_MS = 3_600_000;
-/** What one meeting says may be some percent below the limit. */
+/** A single meeting may put the rate some percent below the limit, so wait for several. */
 const MEETINGS = 3;
-/** A known limit that is not met in so long is as it was. */
+/** If a known limit is not met for this long, it has not fallen. */
 const MEASURE_MS = 120_000;
 const BURST_MS = 20;
 
-/** Takes note of what the limiter has learned by now; changes `saved` in place. */
+/** Takes over what the limiter has learned so far; changes `saved` in place. */
 export function measureCompany(saved: SavedCeiling, limiter: RateLimiter, now: number): void {
   const { limit, limitSeen, underWay } = limiter.save();
-  // By a clock that was set back since it would never be due.
+  // If the clock was set back, a later time would never come due.
   saved.measuredAt = Math.min(saved.measuredAt, now);
   if (saved.measuringSince !== null) saved.measuringSince = Math.min(saved.measuringSince, now);
   if (saved.measuringSince === null) {
@@ -283,12 +292,12 @@ export function measureCompany(saved: SavedCeiling, limiter: RateLimiter, now: n
   Object.assign(saved, { companyRate: limit, measuringSince: null, measuredAt: now });
 }
 
-/** Between two permits, ms; 0 while the ceiling is lifted. */
+/** Ms between two permits; 0 while the ceiling is lifted. */
 export function ceilingInterval({ measuringSince, companyRate }: SavedCeiling, share: number): number {
   return measuringSince === null && companyRate !== null ? 1000 / (companyRate * share) : 0;
 }
 
-/** The limiter, which gives permits no faster than the share allows. */
+/** Wraps the limiter so that it gives permits no faster than the share allows. */
 export function underCeiling(
   limiter: RateLimiter,
   { share, saved, now }: { share: number; saved: SavedCeiling; now: () => number },
@@ -315,25 +324,25 @@ export function underCeiling(
   };
 }
 
-/** What a process is told of the rate limit at each exchange, and goes by until the next. */
+/** What a process learns of the rate limit at each exchange and uses until the next one. */
 export interface Told extends InFlightShare {
-  /** A pause began: permits leased for before this moment of the process's clock are void. */
+  /** Permits leased for a time before this, by the process's clock, are void because a pause began. */
   validFrom: number;
-  /** The rate of all processes together: the learned one, or less under a ceiling. */
+  /** The rate of all processes together: the learned rate, or less under a ceiling. */
   perSecond: number;
-  /** One request tries alone: its answer is awaited. */
+  /** A single trial request is in flight; all others wait for its answer. */
   isHeld: boolean;
   /** Permits were leased as if no limit came (growth-ahead.ts). */
   isGrowing: boolean;
-  /** How far ahead permits were leased, ms. */
+  /** How far ahead, in ms, permits were leased. */
   leaseMs: number;
-  /** Processes that share the rate limit. */
+  /** Number of processes that share the rate limit. */
   sharers: number;
-  /** Endpoints that have a limit of their own. */
+  /** Endpoints that have their own limit. */
   ownEndpoints: readonly string[];
 }
 
-/** Before the first exchange. */
+/** State before the first exchange. */
 export const nothingTold: Told = {
   validFrom: 0,
   perSecond: Number.POSITIVE_INFINITY,

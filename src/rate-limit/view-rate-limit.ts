@@ -1,25 +1,25 @@
 import { type SharedRateLimitState, type TrafficView, viewTraffic } from './lease-permits.ts';
 
-/** What was learned of one tenant's limit at one upstream. Rates are calls a second, shares from 0 to 1. */
+/** What was learned about one tenant's limit at one upstream. Rates are calls per second; shares are from 0 to 1. */
 export interface RateLimitView extends TrafficView {
   tenantId: string;
-  /** `partner`, or `hris` and the endpoint where it has a limit of its own. */
+  /** `partner` or `hris`, followed by the endpoint if it has a limit of its own. */
   upstream: string;
   state: 'not met yet' | 'looking for noise' | 'paused' | 'learned';
   rate: number;
-  /** At which the limit is believed to be met; absent until it is. */
+  /** The rate at which the limit is believed to be met; absent until then. */
   limit?: number;
-  /** `window`: it was met at the end of a window twice in a row. */
+  /** `window`: the limit was met at the end of a window twice in a row. */
   kind: 'unknown' | 'window' | 'advertised window' | 'concurrency' | 'bans';
-  /** 429s that come at any rate. */
+  /** Share of 429s that come at any rate. */
   noise: number;
   mostInFlight?: number;
   answers: number;
-  /** Calls made of those that the learned rate allows. */
+  /** Calls made, as a share of what the learned rate allows. */
   use: number;
 }
 
-/** As the store has it, `now` by the store's clock. */
+/** The rate limit as stored; `now` is by the store's clock. */
 export interface SeenRateLimit {
   tenantId: string;
   upstream: string;

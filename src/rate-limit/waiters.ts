@@ -2,19 +2,19 @@ import { ConnectorError } from '../errors.ts';
 import type { Priority } from './rate-limit.ts';
 import { MOST_LIVE_IN_ROW } from './saved-rate-limit.ts';
 
-/** Calls of one process that wait for a permit: live before bulk, and in each priority the holders in turn. */
+/** Calls of one process that wait for a permit: live before bulk, and within a priority the holders take turns. */
 export interface Waiters {
-  /** Waits for `goNext`; rejects with the signal's reason, and then calls `onGone`, or when it is closed. */
+  /** Waits for `goNext`. Rejects with the signal's reason, and then calls `onGone`; also rejects when closed. */
   wait(priority: Priority, holder: object, onGone: () => void, signal?: AbortSignal): Promise<void>;
   count(priority: Priority): number;
   all(): number;
-  /** So many go before a call that this holder would make now. */
+  /** Number of calls that go before a call which this holder would make now. */
   ahead(priority: Priority, holder: object): number;
-  /** Lets the next one go; false where nobody waits. */
+  /** Lets the next call go; returns false if none waits. */
   goNext(): boolean;
-  /** How long those that went have waited since this was last asked, ms. */
+  /** How long, in ms, the calls that went since the last `takeWaits` had waited. */
   takeWaits(): Record<Priority, number[]>;
-  /** No permit will come: a key was renewed, or the process ends. */
+  /** No permit will come any more: a key was renewed, or the process ends. */
   close(): void;
 }
 
@@ -83,7 +83,7 @@ function enqueue(
   });
 }
 
-/** What a call hears that waits while its connection is closed. */
+/** The error for a call that waits while its connection is closed. */
 export function rateLimitClosed(): ConnectorError {
   return new ConnectorError({
     code: 'CONNECTION_CLOSED',
@@ -92,19 +92,19 @@ export function rateLimitClosed(): ConnectorError {
   });
 }
 
-/** What waits, of several holders: each holder has its turn, and of what is its own the first to come is next. */
+/** A queue for several holders: holders take turns, and each holder's own calls go in order of arrival. */
 interface Turns<Waiting> {
   add(holder: object, waiting: Waiting): void;
   remove(holder: object, waiting: Waiting): void;
   next(): Waiting | undefined;
   count(): number;
-  /** Of all that wait, how many go before what this holder would add now. */
+  /** How many waiting calls go before one that this holder would add now. */
   ahead(holder: object): number;
   takeAll(): Waiting[];
 }
 
 function createTurns<Waiting>(): Turns<Waiting> {
-  /** In the order of their turns. */
+  /** In the order of the turns. */
   const queues = new Map<object, Waiting[]>();
   const count = (): number => [...queues.values()].reduce((sum, { length }) => sum + length, 0);
   return {
