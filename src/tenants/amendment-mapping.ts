@@ -5,10 +5,10 @@ import { didYouMean } from '../nearest.ts';
 import { type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 
-/** What is asked about where the tenant file names nothing. */
+/** Fields to ask about if the tenant file names none. */
 const USUAL = ['startDate', 'title', 'department'];
 
-/** What of an employee's mapping is amended, and how; undefined where nothing is. */
+/** The fields of an employee's mapping that are amended, and how; undefined if there are none. */
 export function amendmentMapping(
   { amendments }: Pick<Tenant, 'amendments'>,
   employee: Mapping,
@@ -24,7 +24,7 @@ export function amendmentMapping(
   return fields.length === 0 ? undefined : { ...employee, fields, back: [] };
 }
 
-/** Names every field of the section `amendments` that cannot be amended, and why. */
+/** Reports every field of the section `amendments` that cannot be amended, and why. */
 export function checkAmendments(
   source: YamlFile,
   { amendments, streams }: Tenant,

@@ -6,24 +6,24 @@ import { differencesOf, hrisSystem, unreadParts } from './hris-system.ts';
 import { destinationTenant } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 
-/** A tenant file as far as it could be read. */
+/** A tenant file and what could be read of it: `tenant` is undefined if the file has errors. */
 export interface Loaded {
   source: YamlFile;
   tenant?: Tenant;
   problems: Problem[];
 }
 
-/** One that could be read. */
+/** A tenant whose file could be read. */
 interface Read {
   source: YamlFile;
   tenant: Tenant;
-  /** Of a destination, where it stands. */
+  /** Path of the destination inside the file; undefined for the tenant's main HR system. */
   place?: Path;
 }
 
 /**
- * What no two tenants may have in common. Two of one name would share a key; one connection name with two meanings, or
- * one job taken by two tenants, would let a person be created twice.
+ * Reports what two tenants must not share. Two tenants of one name would share a key. One connection name for two HR
+ * systems, or one job taken by two tenants, would create a person twice.
  */
 export function clashes(loaded: readonly Loaded[]): Problem[] {
   const read = readOnes(loaded);
@@ -38,14 +38,14 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
   ];
 }
 
-/** Where one connection name has two meanings; and nothing else that these tenants may have in common. */
+/** Reports connection names that stand for two different HR systems, and skips every other check of `clashes`. */
 export function otherSystems(loaded: readonly Loaded[]): Problem[] {
   return beside(systemsIn(readOnes(loaded)), connectionOf, compareSystems());
 }
 
 /**
- * Tenants of one company with HR systems of their own that may take the same job: which of them hires somebody is then
- * chance, and the other asks (PERSON_HIRED_ELSEWHERE).
+ * Reports tenants of one company that have separate HR systems but may take the same jobs. Chance then decides which
+ * tenant hires a person, and the other tenant asks (PERSON_HIRED_ELSEWHERE).
  */
 export function overlaps(loaded: readonly Loaded[]): Problem[] {
   return beside(readOnes(loaded), companyOf, (one, other) => {
@@ -63,7 +63,7 @@ function readOnes(loaded: readonly Loaded[]): Read[] {
   return loaded.flatMap(({ source, tenant }) => (tenant === undefined ? [] : [{ source, tenant }]));
 }
 
-/** Compares each with those before it that have the same key; those without a key with nobody. */
+/** Compares each tenant with the earlier tenants of the same key. A tenant without a key is compared with none. */
 function beside(
   read: readonly Read[],
   keyOf: (one: Read) => string | undefined,
@@ -83,7 +83,7 @@ function connectionOf({ tenant }: Read): string {
   return tenant.hris.connection;
 }
 
-/** HR systems and destinations: under one name there is one system, whatever it is to whom. */
+/** Lists main HR systems and destinations alike, because a connection name must mean one system in either role. */
 function systemsIn(read: readonly Read[]): Read[] {
   return read.flatMap((one) => [
     one,
@@ -105,7 +105,9 @@ function sameName(one: Read, { source }: Read): Problem[] {
   return [at(one, ['tenant'], text)];
 }
 
-/** Links, claims and leases are of a connection's name: two HR systems under one would have each other's people. */
+/**
+ * The store keeps links, claims and leases by connection name, so two HR systems under one name would mix up people.
+ */
 function compareSystems(): (one: Read, other: Read) => Problem[] {
   const systems = new Map<Read, HrisSystem>();
   const systemOf = (read: Read): HrisSystem => {
@@ -136,7 +138,9 @@ function atConnection({ source, place = ['hris'] }: Read, text: string): Problem
   return problemAt(source, [...place, 'connection'], text);
 }
 
-/** A destination has one account a person, whichever tenant of their company hires them. */
+/**
+ * Tenants of one company may share a destination: it holds one account per person, no matter which tenant hires them.
+ */
 function sameSystem(one: Read, other: Read): Problem[] {
   if (one.tenant.tenant === other.tenant.tenant) return [];
   const isOfAccounts = one.place !== undefined || other.place !== undefined;
@@ -144,11 +148,11 @@ function sameSystem(one: Read, other: Read): Problem[] {
   return [...unnamedCompany(one, other), ...sameJobs(one, other)];
 }
 
-/** Each with those before it whose documents go into its folder, one above it or one in it. */
+/** Reports document folders that equal, contain or lie inside the folder of an earlier tenant. */
 function sharedFolders(read: readonly Read[]): Problem[] {
   const filed = read.flatMap((one) => {
     const { folder } = (one.tenant.hris.options['files'] ?? {}) as { folder?: string };
-    // With a separator at its end a folder is how everything in it begins.
+    // The trailing separator makes `startsWith` match whole folder names only.
     return folder === undefined ? [] : [{ one, path: join(resolve(folder), sep) }];
   });
   return filed.flatMap(({ one, path }, at) =>
@@ -159,7 +163,9 @@ function sharedFolders(read: readonly Read[]): Problem[] {
   );
 }
 
-/** Its folders are named by employee ids, which begin at 1 in each HR system: one within another is of a person. */
+/**
+ * Folders are named by employee id, and every HR system counts from 1, so nested folders would mix two people's files.
+ */
 function sharedFolder(one: Read, other: Read): Problem[] {
   if (one.tenant.hris.connection === other.tenant.hris.connection) return [];
   const text =
@@ -168,7 +174,7 @@ function sharedFolder(one: Read, other: Read): Problem[] {
   return [at(one, ['hris', 'files', 'folder'], text)];
 }
 
-/** Without it nobody can tell whether two candidates of one id are one person. */
+/** Without a company, two candidates with the same id cannot be told apart. */
 function unnamedCompany(one: Read, other: Read): Problem[] {
   const nameless = [one, other].find(({ tenant }) => tenant.partner.company === undefined);
   if (nameless === undefined) return [];
@@ -195,7 +201,7 @@ function sameNumbered(one: Read, other: Read): Problem[] {
   return company !== undefined && company === other.tenant.partner.company ? sameNumber(one, other) : [];
 }
 
-/** Companies of two partners: the HR system knows people by the company's number, and could not tell them apart. */
+/** Two partners may number their companies alike, and the HR system tells people apart by that number only. */
 function sameNumber(one: Read, other: Read): Problem[] {
   const text =
     `"${other.tenant.tenant}" (${other.source.file}) has the same company number at another address or environment ` +

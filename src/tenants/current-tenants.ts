@@ -6,7 +6,7 @@ export interface CurrentTenant {
   webhooks: 'on' | 'off';
 }
 
-/** The tenants as they are applied; before the first start those of the folder. */
+/** The applied tenants; before the first start, those of the folder. */
 export async function currentTenants(store: Store, dir: string): Promise<CurrentTenant[]> {
   const applied = await listReceiving(store);
   if (applied.length > 0)
@@ -14,7 +14,7 @@ export async function currentTenants(store: Store, dir: string): Promise<Current
       tenantId,
       webhooks: state === 'removed' ? 'off' : webhooks,
     }));
-  // Reading files loads schemas, mappings and HR systems, which cost a command as much as everything else it does.
+  // Reading files loads schemas, mappings and HR systems, which costs a command as much as everything else it does.
   const { loadTenants } = await import('./load-tenants.ts');
   const tenants = await loadTenants(dir, { secrets: 'skip' });
   return tenants.map(({ tenant, partner }) => ({ tenantId: tenant, webhooks: partner.webhooks }));

@@ -6,8 +6,8 @@ import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
 /**
- * What makes a tenant's HR system that one, as its adapter says, with what stands behind references. One whose secret
- * is not on this machine is compared as it is written.
+ * What identifies a tenant's HR system according to its adapter, with references to secrets resolved. If a secret is
+ * not on this machine, its reference is compared instead.
  */
 export function hrisSystem({ kind, options }: Tenant['hris']): HrisSystem {
   const adapter = findHrisAdapter(kind, options);
@@ -18,13 +18,13 @@ export function hrisSystem({ kind, options }: Tenant['hris']): HrisSystem {
   return { kind, ...adapter.systemOf(parsed.success ? parsed.data : schema.parse(options)) };
 }
 
-/** Names of the parts in which two HR systems differ, never their values; none where both are the same one. */
+/** Names of the parts in which two HR systems differ, never their values; empty if both are the same system. */
 export function differencesOf(one: HrisSystem, other: HrisSystem): string[] {
   if (one['kind'] !== other['kind']) return ['kind'];
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((part) => one[part] !== other[part]);
 }
 
-/** References among these parts: their secrets are not on this machine. */
+/** References among these parts whose secrets are not on this machine. */
 export function unreadParts(systems: readonly HrisSystem[], parts: readonly string[]): string[] {
   const values = systems.flatMap((system) => parts.map((part) => system[part]));
   return [...new Set(values.filter((value) => typeof value === 'string' && isSecretRef(value)))] as string[];

@@ -8,7 +8,7 @@ import { mistold } from './notify-section.ts';
 import { landingFields, requisitionFields, requisitionKind } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 
-/** Where it depends on the kind alone, and on no setting of the tenant's. */
+/** For messages: kinds whose ability depends on no setting of the tenant. */
 const AMENDABLE = 'sql, bamboohr, tryton, scim, odoo, http';
 const TELL_LISTS = 'sql, bamboohr, http';
 const TAKE_FILES = 'bamboohr, tryton, odoo, sftp, http, sql';
@@ -23,15 +23,15 @@ const FILES_AS: Readonly<Record<string, string>> = {
   sql: 'Name a folder for them: hris.files.folder',
 };
 
-/** A setting that can never work, where it stands, and what would work. */
+/** A setting that can never work, its place, and what would work. */
 export interface Impossible {
   path: Path;
   text: string;
 }
 
 /**
- * What the named kinds can never do, whatever the systems behind them are like. Only a file that is about to be applied
- * is refused for it: one that was applied before keeps running as far as it goes.
+ * Settings that the named kinds can never support, whatever the systems behind them are like. Only a file about to be
+ * applied is refused for them; a file that was applied earlier keeps running as far as it can.
  */
 export function impossibleOf(loaded: readonly Loaded[]): Problem[] {
   return loaded.flatMap(({ source, tenant }) =>
@@ -133,7 +133,7 @@ function cannotFile(tenant: Tenant): Impossible[] {
   return [{ path: ['streams', 'documents'], text: 'the file does not say which. Add "documents: [resume]".' }];
 }
 
-/** What a stream does by rule, and the section that it needs. */
+/** For each stream that works by rules: what is missing without them, and the section to add. */
 const BY_RULE = {
   invitations: [
     'no rule says who is invited to what.',

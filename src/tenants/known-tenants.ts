@@ -5,26 +5,27 @@ import { differencesOf, hrisSystem } from './hris-system.ts';
 import { parseTenant } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 
-/** What a worker knows of the applied tenants; a broken one is only its own trouble. */
+/** What a worker knows of the applied tenants; a broken tenant affects no other. */
 export interface KnownTenants {
   /** @throws ConnectorError TENANT_UNKNOWN, TENANT_REMOVED, TENANT_FILE_INVALID */
   get(tenantId: string): Tenant;
-  /** Those that can be worked for. */
+  /** Tenants that can be worked for. */
   all(): Tenant[];
-  /** Those whose definition cannot be read. */
+  /** Tenants whose definition cannot be read. */
   unreadable(): string[];
-  /** Whether a person paused it. */
+  /** Whether a person paused the tenant. */
   isPaused(tenantId: string): boolean;
-  /** Those whose schedules and workflows are still to be ended. */
+  /** Tenants whose schedules and workflows are still to be ended. */
   leaving(): string[];
-  /** Whether there is work of several: also of one whose definition cannot be read, and of one that is leaving. */
+  /** Whether several tenants have work here, including those with an unreadable definition and those being removed. */
   areSeveral(): boolean;
   /**
-   * Compares with every tenant of the same connection name, as their secrets are now: applied before that was compared,
-   * or moved by a secret since. @throws ConnectorError HRIS_NAME_TAKEN
+   * Compares the tenant's HR system with those of other tenants that use the same connection name, by their current
+   * secrets: the tenant may have been applied before that check existed, or a secret may have changed since.
+   * @throws ConnectorError HRIS_NAME_TAKEN
    */
   assertOwnHris(tenant: Tenant): void;
-  /** Takes up definitions and states; what cannot be read is told by `get`. */
+  /** Takes over changed definitions and states; `get` reports what cannot be read. */
   take(changed: readonly AppliedTenant[]): Promise<void>;
 }
 
@@ -78,7 +79,7 @@ async function read(applied: AppliedTenant): Promise<Tenant | ConnectorError> {
   }
 }
 
-/** Its hold is told to the tenant, so it does not say whose the other HR system is. */
+/** The tenant sees this hold, so it must not say whose the other HR system is. */
 function nameTaken({ tenant, file, hris }: Tenant, parts: readonly string[]): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_NAME_TAKEN',
@@ -100,7 +101,7 @@ function tenantUnknown(tenantId: string): ConnectorError {
   });
 }
 
-/** Its workflows are being ended; whatever they still ask for waits. */
+/** The tenant's workflows are being ended; anything they still ask for waits. */
 export function tenantRemoved(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'TENANT_REMOVED',

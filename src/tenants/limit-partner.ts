@@ -3,7 +3,7 @@ import type { SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
 import type { Limited } from '../store/open-rate-limit.ts';
 import type { Tenant } from './schema.ts';
 
-/** The rate limit of a tenant at its partner, and of each endpoint there that has one of its own. */
+/** The rate limit of a tenant at its partner, and those of endpoints with a limit of their own. */
 export function limitPartner(
   { tenant: tenantId, partner }: Pick<Tenant, 'tenant' | 'partner'>,
   open: (limited: Limited) => SharedRateLimit,

@@ -39,15 +39,15 @@ import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 import type { StreamSettings } from './stream-settings.ts';
 
 /**
- * Reads every *.yaml and *.yml of a directory as one tenant each, with its mapping and (unless `secrets: 'skip'`) the
- * presence of its secrets checked. Refuses all or nothing: one ConnectorError lists every problem of every file as
+ * Reads each *.yaml and *.yml file of a directory as one tenant. Checks its mapping and, unless `secrets: 'skip'`, that
+ * its secrets exist. Refuses everything or nothing: one ConnectorError lists every problem of every file as
  * file:line:column.
  */
 export async function loadTenants(dir: string, options: { secrets?: 'check' | 'skip' } = {}): Promise<Tenant[]> {
   return (await loadFolder(dir, options.secrets ?? 'check')).flatMap(({ tenant }) => tenant ?? []);
 }
 
-/** As above, with the source of each file, mapping files included. */
+/** Like loadTenants, but returns the source of each file too, mapping files included. */
 export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promise<Loaded[]> {
   const files = await tenantFiles(dir);
   const loaded = await Promise.all(files.map((file) => loadFile(file, secrets)));
@@ -91,14 +91,14 @@ async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded
   return secrets === 'check' ? { ...loaded, problems: [...missingSecrets(source, tenant), ...problems] } : loaded;
 }
 
-/** A definition as it was applied, as far as it can be read: nothing is taken from the disk. */
+/** Reads a definition as it was applied, as far as possible; takes nothing from the disk. */
 export function readDefinition({ file, files }: Pick<Tenant, 'file' | 'files'>): Promise<Loaded> {
   return readTenant(parseYaml(file, files[file] ?? ''), files);
 }
 
 /**
- * The tenant of an applied definition, its mapping checked; its secrets are not looked at.
- * @throws ConnectorError TENANT_FILE_INVALID, which pauses that tenant
+ * Returns the tenant of an applied definition. Checks its mapping but not its secrets.
+ * @throws ConnectorError TENANT_FILE_INVALID, which pauses the tenant
  */
 export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): Promise<Tenant> {
   const { tenant, problems } = await readDefinition(definition);
@@ -108,8 +108,8 @@ export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): P
 }
 
 /**
- * How long values are kept of a tenant that was removed, or whose definition cannot be read: as it said last where that
- * much can be read of it, and as a file that says nothing otherwise. Milliseconds.
+ * How long, in ms, to keep values of a tenant that was removed or has an unreadable definition: as the definition last
+ * said if that part is readable, else the default.
  */
 export function lastRetention({ file, files }: Pick<Tenant, 'file' | 'files'>): TenantFile['policies']['retention'] {
   const { policies } = (parseYaml(file, files[file] ?? '').value ?? {}) as { policies?: { retention?: unknown } };
@@ -117,12 +117,12 @@ export function lastRetention({ file, files }: Pick<Tenant, 'file' | 'files'>): 
   return said.success ? said.data : retention.parse({});
 }
 
-/** What is applied was valid for whoever applied it. */
+/** The process that applied the definition found it valid, so it may be newer than this process. */
 const OLDER_PROCESS =
   'If a newer hirebridge applied this definition, run that version here: this tenant waits until then. ' +
   'Otherwise correct its file and run: hirebridge tenant apply';
 
-/** A tenant as its file says; without texts its mapping is read from the disk. */
+/** Reads a tenant from its file; without `files` the mapping is read from the disk. */
 export async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {
   if (source.problems.length > 0) return { source, problems: source.problems };
   if (isMappingFile(source.value) || isDefinitionFile(source.value)) return { source, problems: [] };
@@ -148,12 +148,12 @@ export async function readTenant(source: YamlFile, files: Tenant['files']): Prom
   return { source, tenant, problems };
 }
 
-/** Mapping files may stand beside the tenant files that name them. */
+/** Mapping files may lie next to the tenant files that name them. */
 function isMappingFile(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'fields' in value && !('tenant' in value);
 }
 
-/** Paths in the file become absolute here, so that a tenant means the same to every process. */
+/** Makes paths absolute, so that a tenant means the same in every process. */
 function build(
   file: string,
   parsed: TenantFile,
@@ -183,7 +183,7 @@ function build(
   };
 }
 
-/** Its secrets stand where the tenant file says, wherever the process was started. */
+/** Secret files are found relative to the tenant file, no matter where the process was started. */
 export function withSecrets(partner: TenantFile['partner'], file: string): TenantFile['partner'] {
   return {
     ...partner,
@@ -201,7 +201,7 @@ function withPath(stream: StreamSettings, anchored: (path: string) => string): S
   return stream.mapping === undefined ? stream : { ...stream, mapping: anchored(stream.mapping) };
 }
 
-/** The adapter's own part of the file, checked by the adapter's own schema; texts of files as in Tenant.files. */
+/** Checks the adapter's part of the file with the adapter's own schema. `texts` as in Tenant.files. */
 async function checkHris(
   source: YamlFile,
   texts: Texts,
@@ -234,7 +234,7 @@ async function checkHris(
   return { options, files, problems: [] };
 }
 
-/** A kind of somebody else's is a module, which is named as seen from the tenant file. */
+/** A kind made by somebody else is a module, whose path is relative to the tenant file. */
 function placeModule(
   source: YamlFile,
   kind: string,
@@ -252,7 +252,7 @@ function placeModule(
   }
 }
 
-/** The file that describes an HR system of kind `http`, read and checked. */
+/** Reads and checks the file that describes an HR system of kind `http`. */
 async function readHrisDefinition(
   source: YamlFile,
   kind: string,
@@ -278,7 +278,7 @@ async function readHrisDefinition(
   }
 }
 
-/** Secrets that stand in the file themselves: as an option of their own, or inside an address. */
+/** Reports secrets written into the file itself, as an option or inside an address. */
 function literalSecrets(
   source: YamlFile,
   options: Record<string, unknown>,
@@ -296,13 +296,13 @@ function literalSecrets(
   });
 }
 
-/** The address of the landing tables, which may hold a password as well. */
+/** Checks the address of the landing tables, which may hold a password as well. */
 function literalLanding(source: YamlFile): Problem[] {
   const { url } = (source.value as { landing?: { url?: unknown } | null } | null)?.landing ?? {};
   return typeof url === 'string' ? literalSecrets(source, { url }, [], ['landing']) : [];
 }
 
-/** A relative SQLite path or secret file is meant from where the tenant file stands. */
+/** A relative SQLite path or secret file is relative to the tenant file. */
 function anchoredOptions(options: Record<string, unknown>, file: string): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options).map(([key, value]) => [
@@ -321,7 +321,7 @@ function anchorText(text: string, file: string): string {
   return anchorSecret(text, file);
 }
 
-/** Names every reference that leads nowhere, at its place. */
+/** Reports every secret reference that leads nowhere, at its place in the file. */
 function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
   return namedSecrets(tenant).flatMap(({ path, ref }) => {
     try {
@@ -333,7 +333,9 @@ function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
   });
 }
 
-/** Loads the tenant's mapping over the default one, so that its faults are told together with the tenant's. */
+/**
+ * Loads the tenant's mapping on top of the default one, so that its problems are reported together with the tenant's.
+ */
 async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   try {
     const mapping = await loadTenantMapping(tenant);
@@ -349,14 +351,14 @@ async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> 
   }
 }
 
-/** A mapping's meaning, the files it was made of, and what is wrong with it. */
+/** The hash of a mapping's meaning, the files it was made of, and its problems. */
 interface Checked {
   hash: string;
   files: Texts;
   problems: Problem[];
 }
 
-/** Tables that the mapping looks values up in and that no stream of the tenant reads. */
+/** Reports lookup tables of the mapping that no stream of the tenant reads. */
 function unreadTables({ streams }: Tenant, { fields }: Mapping): Problem[] {
   return fields.flatMap(({ target, table, at }) => {
     if (table === undefined || streams[table.name].every !== undefined) return [];
@@ -380,7 +382,10 @@ function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Pro
   });
 }
 
-/** One custom field would be written over by the other; a label is known only when the partner is asked. */
+/**
+ * Reports custom fields with two sources, which would overwrite each other. A field named by label is not checked: only
+ * the partner knows which field it is.
+ */
 function writtenTwice(source: YamlFile, { writeBack, results = [] }: Tenant, { back }: Mapping): Problem[] {
   const wanted: [Path, string | undefined][] = [
     [['writeBack', 'customField'], writeBack.customField],
@@ -407,7 +412,7 @@ function writtenTwice(source: YamlFile, { writeBack, results = [] }: Tenant, { b
   });
 }
 
-/** The same for the mappings of its streams. */
+/** Checks the mappings of the tenant's streams in the same way. */
 async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const check = async (stream: StreamName, mapping: Promise<Mapping | undefined>): Promise<Checked> => {
     try {
@@ -447,7 +452,7 @@ function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {
   return listed ?? [problemAt(source, path, error.message)];
 }
 
-/** Names what keeps the stream `positions` from running, and custom fields that `requisitions` writes as well. */
+/** Reports what stops the stream `positions` from running, and custom fields that `requisitions` writes as well. */
 function checkPositions(source: YamlFile, tenant: Tenant, mapping: Mapping | undefined): Problem[] {
   const { requisitions, streams } = tenant;
   const { every, mapping: file } = streams.positions;

@@ -8,16 +8,16 @@ const FORMS = ['webhook', 'slack', 'teams', 'teams-card', 'mail'] as const;
 export type NoticeForm = (typeof FORMS)[number];
 
 export interface Notify {
-  /** An address, or a reference to one; of mail, always a reference. */
+  /** An address, or a reference to one; for mail always a reference. */
   url: string;
-  /** As the receiver takes it. */
+  /** The format that the receiver takes. */
   form: NoticeForm;
-  /** Signs what is sent. */
+  /** Secret that signs what is sent. */
   secret?: string | undefined;
-  /** When the tenant's day is sent, HH:MM in its time zone. */
+  /** When the daily digest is sent, HH:MM in the tenant's time zone. */
   digest?: string | undefined;
   timezone: string;
-  /** Of mail. */
+  /** Only for mail. */
   from?: string | undefined;
   to?: string[] | undefined;
 }
@@ -32,8 +32,8 @@ const address = z.string(ADDRESS).refine((url) => isSecretRef(url) || isWebAddre
 const mailbox = z.email('expected an e-mail address');
 
 /**
- * Where new holds and alarms are told: an address, or with it the form that its receiver takes, a secret to sign them
- * and the time of a daily digest.
+ * Where new holds and alarms are sent: an address, or with it the receiver's format, a signing secret and the time of a
+ * daily digest.
  */
 export const notify = z.union(
   [
@@ -48,7 +48,7 @@ export const notify = z.union(
           .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
           .optional(),
         timezone: timezone.default('UTC'),
-        /** Of mail. */
+        /** Only for mail. */
         from: mailbox.optional(),
         to: z.array(mailbox, 'expected a list of e-mail addresses').min(1, 'expected at least one').optional(),
       })
@@ -64,18 +64,18 @@ export const notify = z.union(
   'expected an https address, or { url, form, secret, digest, timezone, from, to }',
 );
 
-/** Where it is told what becomes of hires, signed, each event until it is taken. */
+/** Where events about hires are sent, signed; each event is repeated until the receiver accepts it. */
 export const events = z.strictObject({ url: address, secret: secretRef }, 'expected { url, secret }').optional();
 
-/** A setting of these two sections that can never do what it says, and what would. */
+/** A setting of these two sections that can never work, and what would work. */
 interface Mistold {
   path: string[];
   text: string;
 }
 
 /**
- * What a file that is about to be applied is refused for: a secret that stands in it, what would go out in clear, and
- * what its form never reads. Told without repeating an address.
+ * Reasons to refuse a file that is about to be applied: a secret written into it, data that would be sent unencrypted,
+ * and settings that its format never reads. Never repeats an address.
  */
 export function mistold(told: { notify?: Notify | undefined; events?: { url: string } | undefined }): Mistold[] {
   return [...mistoldNotices(told.notify), ...mistoldAddress(['events', 'url'], told.events?.url)];
@@ -98,7 +98,7 @@ function mistoldNotices(notify: Notify | undefined): Mistold[] {
   ];
 }
 
-/** Chats whose address is all that anybody needs to write there. */
+/** Chat services whose address alone lets anybody write there. */
 const CHATS = /(^|\.)(hooks\.slack\.com|webhook\.office\.com|logic\.azure\.com|discord\.com|chat\.googleapis\.com)$/;
 const ELSEWHERE =
   'Put the whole address into the environment or a file of its own and write env:NAME or file:/path here.';
@@ -114,7 +114,7 @@ function mistoldAddress(path: string[], url: string | undefined, ofChat = false)
   return [{ path, text }];
 }
 
-/** By its name alone, as far as that tells: plain http is for a receiver in the same network. */
+/** Judged by the host name only: plain http is allowed for a receiver in the same network. */
 function isInside(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return !isPublicAddress(host);

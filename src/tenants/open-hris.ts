@@ -21,7 +21,7 @@ import type { Texts } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 import { resolveText } from './secrets.ts';
 
-/** Opens the tenant's HRIS with its secrets resolved, and where records land beside it. Close it yourself. */
+/** Opens the tenant's HRIS with its secrets resolved, and its separate landing tables if any. The caller closes it. */
 export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
   const { hris, landing } = tenant;
   const ofTables = findHrisAdapter(hris.kind)?.setup === undefined ? {} : { inUse: await hrisFieldsInUse(tenant) };
@@ -34,7 +34,7 @@ export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promi
   );
 }
 
-/** Employees as the HR system has them; what lands goes to the tables beside it, and to no others. */
+/** Takes employees from the HR system, but lands records only in the separate landing tables. */
 function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConnection {
   return {
     ...hris,
@@ -49,13 +49,13 @@ function withLanding(hris: HrisConnection, beside: LandingConnection): HrisConne
   };
 }
 
-/** Those of them that are asked of the HR system itself. */
+/** The fields in use that the HR system itself must have. */
 async function hrisFieldsInUse(tenant: Tenant): Promise<FieldsInUse> {
   const all = await fieldsInUse(tenant);
   return tenant.landing === undefined ? all : { ...all, landing: {} };
 }
 
-/** What HR system and landing tables are asked for: the fields that the mappings write or read. */
+/** The fields that the mappings write or read, for the HR system and the landing tables. */
 async function fieldsInUse(tenant: Tenant): Promise<FieldsInUse> {
   const exchanged = exchangeNames.filter((name) => entityOf(name) !== 'job');
   const [own, landed, ...exchanges] = await Promise.all([
@@ -71,7 +71,9 @@ function targetsOf(mapping: Mapping | undefined): Set<string> {
   return new Set([...(mapping?.fields ?? []), ...(mapping?.back ?? [])].map(({ target }) => target));
 }
 
-/** What is missing in the HR system for the tenant's mappings, as statements; undefined for kinds that have none. */
+/**
+ * Statements that add what the HR system lacks for the tenant's mappings; undefined for kinds without such statements.
+ */
 export async function setupStatements(
   tenant: Tenant,
   more: readonly PullName[],
@@ -94,41 +96,44 @@ export async function setupStatements(
   return [...(own ?? []), ...beside];
 }
 
-/** The tenant's compiled mapping, checked at both ends. */
+/** The tenant's compiled mapping, checked against both sides. */
 export async function loadTenantMapping({ hris, madeIn, mapping: file, files }: Tenant): Promise<Mapping> {
   const of = madeIn === undefined ? {} : { of: accountOf(madeIn) };
   return loadMapping({ kind: hris.kind, ...of, fields: employeeFields(hris), ...ownFile(file, files) });
 }
 
-/** What a destination gets is what the tenant's own file says, and no default adds to it. */
+/** A destination gets only what the tenant's own file says; no default mapping adds to it. */
 function accountOf(hris: Tenant['hris']): MappingSubject {
   const made = ['id', 'number', ...employeeFields(hris).map(({ key }) => key)];
   return { name: 'account', reads: { ...sourceRecords, employee: { fields: made } }, isNew: true };
 }
 
-/** A tenant with one of its destinations in the place of its HR system: opened, mapped and guarded as that is. */
+/**
+ * The tenant with one of its destinations in place of its HR system, so that it is opened, mapped and guarded the same
+ * way.
+ */
 export function destinationTenant({ landing: _landing, ...tenant }: Tenant, at: number): Tenant {
   const { mapping, ...hris } = tenant.destinations?.[at] ?? { ...tenant.hris, mapping: '' };
-  // Who the person is was settled before, so that a mere name is no question here.
+  // The person's identity was settled earlier, so an equal name needs no question here.
   const policies = { ...tenant.policies, identity: { sameName: 'create' as const } };
   const streams = everyStream(() => ({ wholeWithin: 0 }));
   return { ...tenant, hris, mapping, policies, streams, madeIn: tenant.hris, destinations: undefined };
 }
 
-/** The tenant's compiled mapping of a stream; undefined where there is no table for it, or nothing maps it. */
+/** The tenant's compiled mapping of a stream; undefined if the stream has no table or no mapping. */
 export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promise<Mapping | undefined> {
   const { kind } = tenant.landing ?? tenant.hris;
   const fields = landingFields(tenant, stream);
   const { mapping: file } = tenant.streams[stream];
   if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
   const { name, ...record } = pullStreams[stream].record;
-  // What only the list tells is none of the record, which is also read by its id.
+  // Fields that only the list shows are not part of the record, which may also be read by id.
   const whole = { without: pullStreams[stream].listOnly ?? [] };
   const of = { name: stream, reads: { [name]: { ...record, whole } } };
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
-/** What a new job gets of a requisition; undefined where nobody tells any, or nothing maps them. */
+/** How a requisition becomes a job; undefined if no requisitions are listed or none are mapped. */
 export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | undefined> {
   const kind = requisitionKind(tenant);
   const told = requisitionFields(tenant);
@@ -139,7 +144,7 @@ export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | 
   return loadMapping({ kind, of, fields: jobFields, ...ownFile(file, tenant.files) });
 }
 
-/** The tenant's compiled mapping of a stream that goes both ways; undefined where it has none. */
+/** The tenant's compiled mapping of a stream that goes both ways; undefined if it has none. */
 export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): Promise<Mapping | undefined> {
   const { kind } = tenant.hris;
   const { mapping: file } = tenant.streams[stream];
@@ -155,7 +160,9 @@ export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): P
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
-/** A mapping that was used once, from its kept texts; undefined where this release makes something else of them. */
+/**
+ * A mapping that was used before, compiled from its stored texts; undefined if this release compiles them differently.
+ */
 export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
   const { subject, file, files, hash } = version;
   const { mapping: _own, ...rest } = tenant;
@@ -168,7 +175,7 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
   return loaded?.hash === hash ? loaded : undefined;
 }
 
-/** Every mapping that the tenant has, of employees and of streams. */
+/** Every mapping of the tenant, for employees and for streams. */
 export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
   const landed = await Promise.all(landedNames.map((name) => loadStreamMapping(tenant, name)));
   const exchanged = await Promise.all(exchangeNames.map((name) => loadExchangeMapping(tenant, name)));
@@ -176,7 +183,7 @@ export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
   return all.filter((one) => one !== undefined);
 }
 
-/** With the texts that were applied, nothing is taken from the disk. */
+/** If applied texts are given, nothing is read from the disk. */
 function ownFile(file: string | undefined, texts: Tenant['files']): { file?: string; texts?: Texts } {
   if (file === undefined) return {};
   return Object.keys(texts).length === 0 ? { file } : { file, texts };
@@ -187,7 +194,7 @@ function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] 
   return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
-/** What an open position holds; none where neither the landing tables nor the HR system tell any. */
+/** Fields of an open position; none if neither the landing tables nor the HR system have positions. */
 export function requisitionFields({ hris, landing }: Pick<Tenant, 'hris' | 'landing'>): readonly FieldDef[] {
   if (landing?.requisitions !== undefined) return positionFieldsOf(landing);
   const { kind, options } = hris;
@@ -200,7 +207,7 @@ export function requisitionKind({ hris, landing }: Pick<Tenant, 'hris' | 'landin
   return landing?.requisitions === undefined ? hris.kind : landing.kind;
 }
 
-/** What a stream's mapping may write; undefined where nothing can land. */
+/** Fields that a stream's mapping may write; undefined if nothing can land. */
 export function landingFields(
   { hris, landing }: Pick<Tenant, 'hris' | 'landing'>,
   stream: PullName,
@@ -212,8 +219,8 @@ export function landingFields(
 }
 
 /**
- * What an HRIS is opened with: every reference to a secret replaced by the secret. Never log the result. Keys of its
- * webhooks are left out: the receiver alone needs them, and has them from the references.
+ * The options to open an HRIS with: every reference to a secret is replaced by the secret. Never log the result. Leaves
+ * out the keys of its webhooks, because only the receiver needs them, and it reads the references itself.
  */
 export function resolveOptions(options: Record<string, unknown>): Record<string, unknown> {
   const { webhookKey: _one, webhookKeys: _all, ...needed } = options;
@@ -231,7 +238,7 @@ const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
   ...more,
 });
 
-/** What a requisition's mapping may say of the partner's job (section 2.2); nothing of it can be edited later. */
+/** Fields of a partner job that a requisition's mapping may set (section 2.2); none can be edited later. */
 const jobFields: readonly FieldDef[] = [
   text('title', { required: true, maxLength: 120 }),
   text('city', { required: true, maxLength: 200 }),

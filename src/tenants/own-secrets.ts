@@ -6,7 +6,7 @@ import type { Loaded } from './clashes.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, type SecretRef } from './secrets.ts';
 
-/** One reference of a tenant's file and where it stands there. */
+/** A secret reference in a tenant's file, and its place there. */
 interface Named {
   path: Path;
   ref: SecretRef;
@@ -30,7 +30,7 @@ export function namedSecrets({ partner, notify, events, hris, destinations = [],
   return all.flatMap(([path, ref]) => (typeof ref === 'string' && isSecretRef(ref) ? [{ path, ref }] : []));
 }
 
-/** Options that are texts, and the texts of those that are lists, by their paths. */
+/** Options that are texts, and the texts in list options, by path. */
 export function optionTexts(options: Record<string, unknown>): [[string, ...number[]], string][] {
   const all = Object.entries(options).flatMap(([key, value]): [[string, ...number[]], unknown][] =>
     Array.isArray(value) ? value.map((one, index) => [[key, index], one]) : [[[key], value]],
@@ -38,14 +38,13 @@ export function optionTexts(options: Record<string, unknown>): [[string, ...numb
   return all.filter((one): one is [[string, ...number[]], string] => typeof one[1] === 'string');
 }
 
-/** Variables of hirebridge itself, of Temporal's client and of Postgres' own. */
+/** Variables of hirebridge itself, of Temporal's client and of Postgres. */
 const OF_FLEET = /^env:(?:HIREBRIDGE_|TEMPORAL_|PG[A-Z]+$)/;
 
 /**
- * A tenant whose file names another tenant's secret would have it sent to an address of its own choice. So no file
- * names a secret that bears another tenant's name, or one of the fleet itself. Where `HIREBRIDGE_SECRETS` names a
- * folder, a file names what stands under the tenant's own name there, or in variables that begin with it, and nothing
- * else.
+ * A tenant file that names another tenant's secret could have it sent to an address of its choice. So no file may name
+ * a secret that carries another tenant's name, or a secret of the fleet. If `HIREBRIDGE_SECRETS` names a folder, a file
+ * may name only secrets under the tenant's own name there, or variables that begin with that name.
  */
 export function foreignSecrets(loaded: readonly Loaded[]): Problem[] {
   const { HIREBRIDGE_SECRETS: root } = readConfig();
@@ -70,7 +69,10 @@ function whyForeign(tenant: Tenant, { path, ref }: Named, tenants: readonly Tena
   );
 }
 
-/** It goes to where its owner sends it: to the same HR system, as `clashes` sees to, or to the same partner. */
+/**
+ * Whether the secret goes only where its owner sends it: to the same HR system, which `clashes` checks, or to the same
+ * partner.
+ */
 function isShared(tenant: Tenant, owner: Tenant, path: Path): boolean {
   const [section] = path;
   const connection = connectionAt(tenant, path);
@@ -80,7 +82,7 @@ function isShared(tenant: Tenant, owner: Tenant, path: Path): boolean {
   return section === 'partner' && owner.partner.company !== undefined && isDeepStrictEqual(of(owner), of(tenant));
 }
 
-/** The tenant whose name a variable or file begins with, or a folder bears; of several names the longest counts. */
+/** The tenant whose name begins the variable or file name, or names a folder of the path; the longest name wins. */
 function ownerOf(ref: SecretRef, { file }: Tenant, tenants: readonly Tenant[]): Tenant | undefined {
   const byLength = tenants.toSorted((one, other) => other.tenant.length - one.tenant.length);
   if (ref.startsWith('env:'))
@@ -93,7 +95,7 @@ function ownerOf(ref: SecretRef, { file }: Tenant, tenants: readonly Tenant[]): 
   return byLength.find(isFolder) ?? byLength.find(isName);
 }
 
-/** The system whose option stands at this place; undefined where it is none's. */
+/** The connection whose option is at this place; undefined for any other place. */
 function connectionAt({ hris, destinations }: Tenant, [section, at]: Path): string | undefined {
   if (section === 'hris') return hris.connection;
   return section === 'destinations' ? destinations?.[Number(at)]?.connection : undefined;

@@ -14,34 +14,35 @@ import { foreignSecrets } from './own-secrets.ts';
 import type { Tenant } from './schema.ts';
 
 export interface PlannedApplication {
-  /** What is new, changed or comes back. */
+  /** Tenants that are new, changed or back. */
   applications: PlannedTenant[];
-  /** Tenants whose files say what is applied. */
+  /** Tenants whose files equal what is applied. */
   same: string[];
-  /** Applied tenants without a file in the folder: they stay. */
+  /** Applied tenants without a file in the folder; they stay applied. */
   absent: string[];
-  /** What is allowed, and may hire somebody twice. */
+  /** Allowed settings that may cause a person to be hired twice. */
   warnings: string[];
 }
 
 export interface PlannedTenant extends Application {
   kind: 'new' | 'changed' | 'back';
-  /** It only observed until now. */
+  /** The tenant only observed until now. */
   goesLive: boolean;
-  /** The HR connection is another one, so that somebody has to say what that means (HrisWay). */
+  /** Set if the HR connection changes, so that somebody has to say what that means (HrisWay). */
   hris?: {
     from: string;
     to: string;
-    /** Known in the HR system before: employees linked, and people recorded. */
+    /** People known in the HR system before: linked employees and recorded people. */
     people: number;
-    /** Tenants that go on with the connection of before. */
+    /** Other tenants that keep the old connection. */
     sharedWith: string[];
   };
 }
 
 /**
- * Compares a folder with what is applied; writes nothing. Refuses all or nothing, as loadTenants does, and also a
- * tenant id that would pass to another company. @throws ConnectorError TENANT_FILE_INVALID
+ * Compares a folder with the applied tenants and writes nothing. Refuses everything or nothing, as loadTenants does,
+ * and also refuses to pass a tenant id to another company.
+ * @throws ConnectorError TENANT_FILE_INVALID
  */
 export async function planApplication(
   store: Store,
@@ -70,8 +71,8 @@ export async function planApplication(
 }
 
 /**
- * The same for one definition by its texts, whatever stands in a folder: another text of an applied tenant's file, or a
- * new tenant. @throws ConnectorError TENANT_FILE_INVALID
+ * Plans a single definition given as text, without a folder: a new text of an applied tenant's file, or a new tenant.
+ * @throws ConnectorError TENANT_FILE_INVALID
  */
 export async function planDefinition(store: Store, definition: Files): Promise<PlannedTenant> {
   const known = new Map((await listAppliedTenants(store)).map((one) => [one.tenantId, one]));
@@ -85,7 +86,7 @@ export async function planDefinition(store: Store, definition: Files): Promise<P
   return { ...applicationOf(tenant, applied), ...(await otherHris(store, tenant, applied, fleet)) };
 }
 
-/** Where the HR system may be another one, and people are known in the one before. */
+/** Describes the change if the tenant moves to another HR system while people are known in the old one. */
 async function otherHris(
   store: Store,
   { tenant: tenantId, hris: now }: Tenant,
@@ -107,7 +108,7 @@ async function otherHris(
 
 type Applied = ReadonlyMap<string, AppliedTenant>;
 
-/** Every tenant as it would be. */
+/** Every tenant as it would be after the application. */
 async function fleetWith(loaded: readonly Loaded[], known: Applied): Promise<Loaded[]> {
   const named = new Set(loaded.flatMap(({ tenant }) => tenant?.tenant ?? []));
   const others = [...known.values()].filter(({ tenantId, state }) => state !== 'removed' && !named.has(tenantId));
@@ -119,7 +120,7 @@ function ownOf(loaded: readonly Loaded[], problems: readonly Problem[]): Problem
   return problems.filter(({ file }) => own.has(file));
 }
 
-/** The whole fleet as it would be must fit together, not only the folder. */
+/** Checks that the whole fleet would fit together, not only the tenants of the folder. */
 async function assertFitting(
   store: Store,
   { loaded, known, fleet }: { loaded: readonly Loaded[]; known: Applied; fleet: readonly Loaded[] },
@@ -137,7 +138,7 @@ async function assertFitting(
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }
 
-/** Removed tenants whose people are still known under the name of their connection. */
+/** Removed tenants with people still stored under their connection's name. */
 async function leftBehind(store: Store, known: Applied): Promise<Loaded[]> {
   const removed = [...known.values()].filter(({ state }) => state === 'removed');
   const read = await Promise.all(
@@ -150,7 +151,7 @@ async function leftBehind(store: Store, known: Applied): Promise<Loaded[]> {
   return read.flat();
 }
 
-/** Links, hires and baseline of an id are one company's, even of a tenant that was removed. */
+/** A tenant id keeps its links, hires and baseline, even after removal, so it must never pass to another company. */
 async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | undefined): Promise<Problem[]> {
   if (tenant === undefined || applied === undefined) return [];
   const before = (await readDefinition(applied)).tenant?.partner;
@@ -166,7 +167,7 @@ async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | und
   });
 }
 
-/** Accounts are remembered by the name of their destination. */
+/** Accounts are stored by destination name, so a name must not move to another system. */
 async function movedDestinations({ source, tenant }: Loaded, applied: AppliedTenant | undefined): Promise<Problem[]> {
   if (tenant?.destinations === undefined || applied === undefined) return [];
   const before = (await readDefinition(applied)).tenant?.destinations ?? [];
@@ -215,7 +216,7 @@ function receivesOf({ mode, partner, hris, events }: Tenant): Receives {
   };
 }
 
-/** The HRIS's own webhooks, where the tenant file has a key that signs them. */
+/** The HR system's own webhooks, if the tenant file has a key that signs them. */
 function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
   const keys = [options['webhookKeys'], options['webhookKey']].flat();
   const webhookKeys = keys.filter((key) => typeof key === 'string');
@@ -228,8 +229,8 @@ function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
 type Files = Pick<Tenant, 'file' | 'files'>;
 
 /**
- * What a definition changes in its files, one setting a line: `policies.reconcile.every: 5m -> 30m`. Comments and the
- * order of keys change nothing.
+ * Lists what a definition changes in its files, one setting per line: `policies.reconcile.every: 5m -> 30m`. Comments
+ * and key order do not count.
  */
 function describeChanges(before: Files | undefined, after: Files): string[] {
   const [was, is] = [before === undefined ? new Map<string, string>() : settingsOf(before), settingsOf(after)];
@@ -242,7 +243,7 @@ function describeChanges(before: Files | undefined, after: Files): string[] {
   });
 }
 
-/** Every value of every file by its path; those of a mapping file behind the file's name. */
+/** Every value of every file by its path; a mapping file's paths start with the file's name. */
 function settingsOf({ file, files }: Files): Map<string, string> {
   return new Map(
     Object.entries(files).flatMap(([path, text]) => {
@@ -253,7 +254,7 @@ function settingsOf({ file, files }: Files): Map<string, string> {
   );
 }
 
-/** Of a table that a mapping looks things up in: that it changed is enough. */
+/** Fingerprint of a lookup table: people only need to see that it changed. */
 function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

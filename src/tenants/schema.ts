@@ -9,7 +9,7 @@ import { events, notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 import { interval, settingsOf } from './stream-settings.ts';
 
-/** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
+/** Enrolment states a hire may wait for. Rejected, failed and terminated never lead to an employee. */
 const READY_STATUSES = [
   'not_started',
   'in_progress',
@@ -29,8 +29,8 @@ const identifier = z
   .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
 /**
- * Stage types in capitals or stage ids; a number is an id. A mistyped stage would match nobody, and no hire would ever
- * start.
+ * Stage types in capitals, or stage ids as numbers. A mistyped stage is refused, because it would match nobody and no
+ * hire would ever start.
  */
 const stage = z
   .union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id')
@@ -61,9 +61,9 @@ export const partnerSection = z
       .default([]),
     webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
-    /** At most this share of what the company allows, because others call it too. */
+    /** Highest share of the company's rate limit that hirebridge uses, because other clients call the partner too. */
     rateLimit: z.strictObject({ share: z.number(SHARE).gt(0, SHARE).max(1, SHARE) }).optional(),
-    /** Overrides of what the specification leaves open; see src/partner/contract/overrides.ts. */
+    /** Settles points that the specification leaves open; see src/partner/contract/overrides.ts. */
     overrides: Overrides.partial().default({}),
   })
   .superRefine((value, context) => {
@@ -90,7 +90,7 @@ export const partnerSection = z
 
 type NameMap = 'queryNames' | 'fieldNames';
 
-/** A name that no operation has would be renamed nowhere, and nobody would notice. */
+/** Reports names that no operation has: the override would have no effect, and nobody would notice. */
 function unknownNames({ queryNames = {}, fieldNames = {} }: { [Name in NameMap]?: Overrides[Name] | undefined }) {
   return [
     ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
@@ -130,11 +130,11 @@ const values = z.array(text, 'expected a list').min(1, 'expected at least one');
 
 const scope = z
   .strictObject({
-    /** Ids of jobs. */
+    /** Job ids. */
     jobs: values.optional(),
-    /** As the partner shows them. */
+    /** Countries as the partner writes them. */
     countries: values.optional(),
-    /** Ids of teams. */
+    /** Team ids. */
     teams: values.optional(),
     /** A custom field of jobs, by its label or id. */
     customField: z.strictObject({ name: text, values }).optional(),
@@ -160,13 +160,16 @@ const onboarding = z.union(
 );
 
 export const retention = z.strictObject({
-  /** How long the store keeps what a hire was made of once the hire is over. */
+  /** How long the store keeps a hire's plans once the hire is over. */
   plans: duration.default(30 * 86_400_000),
-  /** How long it then knows, without values, what was written of people who are no employees, and when. */
+  /**
+   * How long after that the store still knows, without values, what was written of people who are no employees, and
+   * when.
+   */
   writes: duration.default(180 * 86_400_000),
 });
 
-/** mark: rows that landed are marked, and no more. ask: a person decides. erase: as `person erase` does. */
+/** mark: only marks the landed rows. ask: a person decides. erase: erases as `person erase` does. */
 const privacyPolicy = z.enum(['mark', 'ask', 'erase'], 'expected mark, ask or erase').default('mark');
 
 const policies = z.strictObject({
@@ -175,24 +178,24 @@ const policies = z.strictObject({
   onboarding,
   identity: z
     .strictObject({
-      /** Somebody of the same name is in the HR system, and one of the two has no birth date. */
+      /** What to do if the HR system has a person of the same name and one of the two lacks a birth date. */
       sameName: z.enum(['ask', 'create'], 'expected ask or create').default('ask'),
     })
     .prefault({}),
   /** How far in the past an employment may begin before a person is asked. */
   startDate: z.strictObject({ past: duration.default(30 * 86_400_000) }).prefault({}),
-  /** In which today is today; the one of `notify` where absent, else UTC. */
+  /** Time zone that decides which day is today. Defaults to the one of `notify`, else to UTC. */
   timezone: timezone.optional(),
-  /** How long after the first day somebody who leaves the stage may not have started; later nothing is asked. */
+  /** How long after the first day a person who leaves the stage counts as a possible no-show; later nobody is asked. */
   noShow: z.strictObject({ within: duration.default(3 * 86_400_000) }).prefault({}),
   reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
-  /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
+  /** How long the HR system may take to make an employee after it accepted the create; then a person is asked. */
   pendingDeadline: duration.default(14 * 86_400_000),
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
   changeLimits: z
     .strictObject({
       cancellationsPerHour: z.int().min(0).default(3),
-      /** Of people, by `privacy`; where it would be more, a person decides about all of them. */
+      /** Most people that `privacy` may erase per hour. Beyond that, a person decides about all of them. */
       erasuresPerHour: z.int().min(0).default(10),
     })
     .prefault({}),
@@ -202,7 +205,7 @@ const policies = z.strictObject({
     .strictObject({
       /** The partner deleted the candidate. */
       gone: privacyPolicy,
-      /** Their consent was withdrawn, or is past its day; the stream `consents` tells. */
+      /** The person withdrew their consent, or it expired; the stream `consents` reports both. */
       withdrawn: privacyPolicy,
       expired: privacyPolicy,
     })
@@ -215,23 +218,23 @@ const writeBack = z
       .enum(['number', 'id'], 'expected number (the employee number) or id (the internal key)')
       .default('number'),
     status: text.default('hired'),
-    /** The status of somebody who left. */
+    /** Status written for a person who left. */
     leftStatus: text.default('left'),
     customField: text.optional(),
     /** Id of a candidate custom field that takes the address of the employee in the HR system. */
     employeeUrl: text.optional(),
-    /** Id of one that says why the hire is held, and is emptied when it goes on. */
+    /** Id of a candidate custom field that shows why the hire is held. It is emptied when the hire goes on. */
     holdReason: text.optional(),
     values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
   })
   .prefault({});
 
-/** Fields whose later change at the partner counts for employees too; one that stands in both is applied. */
+/** Fields whose later changes at the partner also go to employees. A field named in both lists is applied. */
 const amendments = z
   .strictObject({
-    /** A person is asked about them. */
+    /** A person decides about changes of these fields. */
     ask: z.array(text, 'expected a list of fields').optional(),
-    /** Written by themselves, unless the HR system was edited, too. */
+    /** Changes of these fields are written without asking, unless the HR system was edited too. */
     apply: z.array(text, 'expected a list of fields').default([]),
   })
   .optional();
@@ -244,13 +247,13 @@ const requisitions = z.strictObject({
   values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
 });
 
-/** Select fields of the partner whose options are those of a list of the HR system. */
+/** Select fields of the partner that take their options from a list of the HR system. */
 const options = z
   .array(
     z.strictObject({
       /** Id of a custom field of type select or multi-select. */
       customField: text,
-      /** The list, as the HR system's kind calls it: `departments`. */
+      /** The list's name in the HR system's kind, such as `departments`. */
       list: text,
     }),
     'expected a list such as [{ customField: ID, list: departments }]',
@@ -263,23 +266,21 @@ const options = z
 
 const NO_NEXT_STAGE: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
 
-/** Who is invited to which assessment, or assigned to which assessment flow. */
+/** Which candidates are invited to which assessment, or assigned to which assessment flow. */
 const invitations = z.strictObject({
   rules: z
     .array(
       z
         .strictObject({
           on: z.strictObject({
-            /** Whoever stands in it, by type or id. */
+            /** Stage, by type or id, whose candidates are invited. */
             stage,
-            /** Of these jobs, by id; of all where absent. */
+            /** Job ids that the rule is limited to; all jobs if absent. */
             jobs: values.optional(),
           }),
-          /** Id of the assessment. */
           assessment: text.optional(),
-          /** Id of the assessment flow. */
           flow: z.int().positive().optional(),
-          /** Where whoever completes the flow is moved, by type or id. */
+          /** Stage, by type or id, to which a candidate moves after completing the flow. */
           moveTo: stage
             .refine(
               (value) => !NO_NEXT_STAGE.has(value),
@@ -298,21 +299,20 @@ const invitations = z.strictObject({
       'expected a list of rules',
     )
     .min(1, 'expected at least one rule'),
-  /** Where a run would invite more, a person is asked. */
+  /** A person is asked if one run would invite more than this. */
   atOnce: z.int().min(1).default(20),
 });
 
 const jobId = text.regex(/^\d+$/, 'expected the id of a job in quotes, such as "1001"');
 
-/** Which leads of campaigns become candidates of which job. */
+/** Which leads of which campaigns become candidates of which job. */
 const sourcing = z.strictObject({
   rules: z
     .array(
       z.strictObject({
         on: z.strictObject({
-          /** Id of the campaign. */
           campaign: text,
-          /** Of these statuses, as the partner names them; of all where absent. */
+          /** Lead statuses, in the partner's words, that the rule is limited to; all if absent. */
           statuses: values.optional(),
         }),
         job: jobId,
@@ -320,21 +320,24 @@ const sourcing = z.strictObject({
       'expected a list of rules',
     )
     .min(1, 'expected at least one rule'),
-  /** Where the day of the lead's consent goes; who shows none is left alone. */
+  /** Where the date of the lead's consent goes. A lead without consent is left alone. */
   consent: z.strictObject({
     /** Id of a candidate custom field, of type date or text. */
     customField: text,
   }),
-  /** Of phone numbers without a country code, such as DE. */
+  /** Country of phone numbers that lack a country code, such as DE. */
   country: z
     .string()
     .regex(/^[A-Z]{2}$/, 'expected a country such as DE')
     .optional(),
-  /** Where a run would take more, a person is asked. */
+  /** A person is asked if one run would take more than this. */
   atOnce: z.int().min(1).default(20),
 });
 
-/** What of an interview, or of somebody on a flow, may be taken: what the lists show beside who it is (section 2.6). */
+/**
+ * The values of an interview, or of a person on a flow, that a rule may take: the lists show these besides identity
+ * (section 2.6).
+ */
 const TAKEN = {
   assessment: ['score', 'bucket', 'bucketStatus', 'cefrLevel', 'interviewStatus'],
   flow: ['status', 'currentStep'],
@@ -345,9 +348,7 @@ const results = z
   .array(
     z
       .strictObject({
-        /** Id of the assessment. */
         assessment: text.optional(),
-        /** Id of the assessment flow. */
         flow: z.int().positive().optional(),
         take: z.enum([...TAKEN.assessment, ...TAKEN.flow]),
         /** Id of a candidate custom field. */
@@ -372,44 +373,44 @@ const results = z
 /** How files that the customer lists become candidates. */
 const resumes = z
   .strictObject({
-    /** Where `serve` is reached from outside; needed for files, and not for addresses. */
+    /** Public address of `serve`. Files need it; addresses do not. */
     publicUrl: z.url({ protocol: /^https?$/, error: 'expected the address of `serve`, https://...' }).optional(),
-    /** Where a run would send more, a person is asked. */
+    /** A person is asked if one run would send more than this. */
     atOnce: z.int().min(1).default(200),
   })
   .prefault({});
 
-/** Systems that get an account of whoever was hired, once the employee exists. */
+/** Systems that give each hired person an account, once the employee exists. */
 const destinations = z
   .array(
-    // As `hris`: what depends on the kind is checked by the adapter's own schema.
+    // As in `hris`, the adapter's own schema checks the settings of its kind.
     z.looseObject({ kind: text, connection: identifier, mapping: text }),
     'expected a list such as [{ kind: scim, connection: NAME, url: ..., token: env:NAME, mapping: ./accounts.yaml }]',
   )
   .min(1, 'expected at least one, or no "destinations" at all');
 
-/** Documents of a hire that go into the employee's record. */
+/** Documents of a hire that are copied into the employee's record. */
 const documents = z
   .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
   .min(1, 'expected at least one, or no "documents" at all');
 
 /**
- * One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's
- * own schema.
+ * One tenant file. Settings of the HRIS kind stand beside `kind` and `connection`; the adapter's own schema checks
+ * them.
  */
 export const tenantFile = z
   .strictObject({
     tenant: identifier,
-    /** observe: reads and plans everything, writes nothing on either side. */
+    /** observe: reads and plans everything but writes nothing on either side. */
     mode: z.enum(['live', 'observe'], 'expected live or observe').default('live'),
     partner: partnerSection,
-    /** Which jobs it takes; all of them where absent. */
+    /** Which jobs the tenant takes; all jobs if absent. */
     scope: scope.optional(),
     hris: z.looseObject({
       kind: text,
       connection: identifier,
     }),
-    /** Where records land, where that is not the HR system itself. */
+    /** Where records land, if not in the HR system itself. */
     landing: landingSection(landings).optional(),
     mapping: text.optional(),
     policies,
@@ -441,38 +442,35 @@ export const tenantFile = z
 
 export type TenantFile = z.output<typeof tenantFile>;
 
-/** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
+/** One customer as loaded. Durations are in ms. Secrets are still references; see resolveSecret. */
 export interface Tenant extends Omit<TenantFile, 'hris' | 'destinations'> {
   hris: {
     kind: string;
-    /** Names the HRIS; tenants that share one share claims and links. */
+    /** Name of the HR system's connection. Tenants with the same connection share claims and links. */
     connection: string;
-    /** Checked by the adapter; text values may still be references to secrets, see openTenantHris. */
+    /** Checked by the adapter. Text values may still be references to secrets; see openTenantHris. */
     options: Record<string, unknown>;
   };
-  /** Where each hire gets an account as well, in this order. */
+  /** Further systems that give each hire an account, in this order. */
   destinations?: Destination[] | undefined;
-  /** This is a destination of that tenant: the HR system in which the employee was made before. */
+  /** Set only for a destination: the tenant's main HR system, where the employee was made first. */
   madeIn?: Tenant['hris'];
-  /** Paths of mapping files are absolute. */
+  /** Settings of each stream; paths of mapping files are absolute. */
   streams: TenantFile['streams'];
   /** Absolute path of the tenant's mapping file; undefined means the adapter's default alone. */
   mapping?: string;
   /** The tenant file's path. */
   file: string;
-  /** Texts of the tenant file and of all that its mappings are made of, by absolute path. */
+  /** Texts of the tenant file and of every file its mappings use, by absolute path. */
   files: Readonly<Record<string, string>>;
   /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
   configHash: string;
 }
 
-/** A further system of a tenant: its own kind and connection, and what of a person goes there. */
+/** A further system of a tenant, with its own kind, connection and mapping. */
 export type Destination = Tenant['hris'] & { mapping: string };
 
-/**
- * Names of an operation's query parameters, page names included; undefined where no operation is called so or it takes
- * none.
- */
+/** Names of an operation's query parameters, paging included; undefined if the operation is unknown or takes none. */
 function queryNamesOf(operation: string): string[] | undefined {
   const query = allEndpoints().find(({ id }) => id === operation)?.query;
   return query instanceof z.ZodObject ? Object.keys(query.shape) : undefined;

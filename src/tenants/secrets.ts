@@ -5,10 +5,10 @@ import { ConnectorError } from '../errors.ts';
 
 const REFERENCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/s;
 
-/** Where a secret stands, never the secret: `env:NAME` or `file:PATH`. */
+/** Reference to a secret, never the secret itself: `env:NAME` or `file:PATH`. */
 export type SecretRef = string;
 
-/** A literal secret in the file is refused, without repeating it. */
+/** Refuses a secret written into the file, without repeating it. */
 export const secretRef = z
   .string('expected a reference to a secret: env:NAME or file:/path')
   .regex(
@@ -21,19 +21,19 @@ export function isSecretRef(text: string): boolean {
   return REFERENCE.test(text);
 }
 
-/** Makes a `file:` reference absolute, so that it means the same wherever the process was started. */
+/** Makes a `file:` reference absolute, so that it means the same no matter where the process was started. */
 export function anchorSecret(ref: SecretRef, file: string): SecretRef {
   return ref.startsWith('file:') ? `file:${resolve(dirname(file), ref.slice('file:'.length))}` : ref;
 }
 
-/** What a refused secret's message adds: one behind `file:` is read again by itself, one behind `env:` is not. */
+/** Addition to a refused secret's message: a `file:` secret is read again by itself, an `env:` secret is not. */
 export function restartNote(ref: SecretRef): string {
   return ref.startsWith('env:') ? ` It is read from ${ref} when a process starts: a new one needs a restart.` : '';
 }
 
 /**
- * The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming
- * the reference, never the value; it pauses its tenant until the secret is there.
+ * The secret behind a reference, without the trailing line end of a file. If it is missing or empty, throws a
+ * ConnectorError that names the reference, never the value; this pauses the tenant until the secret is there.
  */
 export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = process.env): string {
   const value = ref.startsWith('env:')
@@ -46,7 +46,7 @@ export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = p
   return trimmed;
 }
 
-/** A text of a tenant's file that may be a reference: what stands behind it, else itself. Throws as `resolveSecret`. */
+/** A text from a tenant file: resolves it if it is a reference, else returns it. Throws like `resolveSecret`. */
 export function resolveText(text: string): string {
   return isSecretRef(text) ? resolveSecret(text) : text;
 }

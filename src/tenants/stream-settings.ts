@@ -2,22 +2,24 @@ import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
 import { isLookup, type StreamName } from '../streams/streams.ts';
 
-/** How often something is done; zero would be without pause. */
+/** How often something is done; zero would mean without pause. */
 export const interval = duration.refine((ms) => ms > 0, 'expected a duration above zero');
 
 const times = {
-  /** How often it runs by itself; never where absent. Between two runs it follows the webhooks. */
+  /** How often the stream runs by itself; never if absent. Between two runs it follows webhooks. */
   every: interval.optional(),
-  /** Its whole list is read again within this time, whatever webhooks said. */
+  /** The whole list is read again within this time, no matter what webhooks said. */
   wholeWithin: interval.default(86_400_000),
 };
 
 const streamSettings = z
   .strictObject({
     ...times,
-    /** What becomes of a landed record that the partner no longer has; marked where absent, if its table can. */
+    /**
+     * What happens to a landed record that the partner no longer has; if absent, it is marked if its table allows that.
+     */
     deletion: z.enum(['ignore', 'mark', 'delete'], 'expected ignore, mark or delete').optional(),
-    /** What differs from its default mapping. */
+    /** File with the differences from the default mapping. */
     mapping: z
       .string('expected text; write a number in quotes')
       .trim()
@@ -28,7 +30,7 @@ const streamSettings = z
 
 export type StreamSettings = z.output<typeof streamSettings>;
 
-/** A table to look up in is kept as the partner has it: nothing maps it, and what is gone there is gone here. */
+/** A lookup table is kept as the partner has it: without a mapping, and what is gone there is deleted here. */
 const tableSettings = z
   .strictObject(times)
   .transform((own): StreamSettings => ({ ...own, deletion: 'delete' }))

@@ -4,21 +4,24 @@ import { type AppliedTenant, listAppliedTenants, readTenantsVersion } from '../s
 import type { Store } from '../store/open-store.ts';
 
 export interface TenantsWatch {
-  /** Looks now. */
+  /** Looks for changes now. */
   look(): Promise<void>;
-  /** Ends after the take-up under way. */
+  /** Resolves once the look under way has ended. */
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
   log: Logger;
-  /** Takes up what changed; at first everything. A rejection is logged, and the same is handed over again. */
+  /**
+   * Takes over changed tenants, at first all of them. If it rejects, the error is logged and the same tenants come
+   * again.
+   */
   take: (changed: readonly AppliedTenant[]) => Promise<void> | void;
   /** How often the store's counter is read, ms. */
   everyMs?: number;
 }
 
-/** Hands over every applied tenant, and from then on each that changed, within a second or two of the change. */
+/** Hands over every applied tenant, and later each changed one within a second or two of the change. */
 export async function watchTenants(store: Store, { log, take, everyMs = 1_000 }: WatchOptions): Promise<TenantsWatch> {
   const stop = new AbortController();
   let seen = -1;
@@ -28,7 +31,7 @@ export async function watchTenants(store: Store, { log, take, everyMs = 1_000 }:
     return looking;
   };
   const lookOnce = async (): Promise<void> => {
-    // Before the rows: what is applied in between is handed over twice rather than never.
+    // Read the version before the rows, so that a tenant applied in between is handed over twice rather than never.
     const version = await readTenantsVersion(store);
     if (version === seen) return;
     const changed = await listAppliedTenants(store, seen);
