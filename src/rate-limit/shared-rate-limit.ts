@@ -167,9 +167,9 @@ interface SharedRateLimitOptions {
 }
 
 /**
- * A rate limit that processes share. Permits are leased ahead (sharers.ts); answers are reported with the next lease, a
- * 429 at once, with at most two writes to the store per second. A process with nothing to send or report does not ask.
- * While the store is unreachable, everybody waits.
+ * A rate limit that processes share. Permits are leased ahead (lease-permits.ts); answers are reported with the next
+ * lease, a 429 at once, with at most two writes to the store per second. A process with nothing to send or report does
+ * not ask. While the store is unreachable, everybody waits.
  */
 export function createSharedRateLimit(
   changeRateLimit: ChangeRateLimit,

@@ -332,7 +332,7 @@ export interface Told extends InFlightShare {
   perSecond: number;
   /** A single trial request is in flight; all others wait for its answer. */
   isHeld: boolean;
-  /** Permits were leased as if no limit came (growth-ahead.ts). */
+  /** Permits were leased as if no limit came (`growthAhead` in lease-permits.ts). */
   isGrowing: boolean;
   /** How far ahead, in ms, permits were leased. */
   leaseMs: number;
