@@ -81,7 +81,7 @@ interface PullStart {
 }
 
 /**
- * One pass over one stream, a few pages per activity, and another pass for each hint that came meanwhile. Cursor,
+ * One pass over one stream, a few pages per activity, and another pass if hints came meanwhile. Cursor,
  * counts and records are in the store; workflow histories hold counts only.
  */
 export function pullStream(input: PullStart): Promise<StreamStep> {
@@ -196,7 +196,7 @@ const MOST_WAITS = 10;
 const BUSY_MS = 5_000;
 const MOST_BUSY_MS = 60_000;
 
-/** Runs one pass in parts, one activity each, and another pass for each hint that came meanwhile. */
+/** Runs one pass in parts, one activity each, and another pass if hints came meanwhile. */
 async function followHints<Step extends { state: string }>(
   { hinted = false, carried = { round: 0, begun: false } }: { hinted?: boolean; carried?: Carried },
   { take, continueWith }: Passes<Step>,
