@@ -210,7 +210,7 @@ export interface Decisions {
   notThese: ReadonlySet<string>;
   /** A person looked and found no employee, although the HR system cannot prove it or an employee was made before. */
   createUnproven?: boolean;
-  /** A person ended the employment of somebody who did not start, in the HR system. */
+  /** Somebody ended the employment in the HR system by hand, because the person did not start. */
   endedByHand?: boolean;
   /** Create attempts that never happened, according to a person. */
   neverHappened: ReadonlySet<number>;
