@@ -248,7 +248,7 @@ async function recorded(
   else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
 }
 
-/** The side rejected our credentials, so nothing arrived. */
+/** The side denied us access, so nothing arrived. */
 function isForbidden(sent: Sent): boolean {
   return 'unknown' in sent && isConnectorError(sent.unknown) && sent.unknown.action === 'reauthorize';
 }
