@@ -15,9 +15,14 @@ import { landings } from '../../src/streams/streams.ts';
 import type { SeededPerson } from '../store/seeded-person.ts';
 import { LANDED, type Model, type Reach, seedModel } from './crowd.ts';
 
+/** The HR system's, of employees whose employment has ended. */
+export const END_COLUMN = 'last_day';
+
 export interface Ground {
   store: Store;
   hr: Reach;
+  /** Where the signing key and the list of erasures stand. */
+  dataDir: string;
   model: Model;
   /** Erases somebody as a worker does, without Temporal: nobody is being hired. */
   erase(person: Pick<SeededPerson, 'tenant' | 'candidate'>): Promise<ErasureReceipt>;
@@ -27,7 +32,7 @@ export interface Ground {
 /** A store and an HR database with landing tables, in which one person stands everywhere: the model of a crowd. */
 export async function openGround(store: Store, hrisUrl: string): Promise<Ground> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hirebridge-erasure-'));
-  await ensureHrisSchema(hrisUrl, {}, landings);
+  await ensureHrisSchema(hrisUrl, { endColumn: END_COLUMN }, landings);
   const options = sqlOptions(landings).parse({ url: hrisUrl });
   const { landing, close } = openLandingTables(options);
   // Filling takes longer than any statement of the product may.
@@ -50,6 +55,7 @@ export async function openGround(store: Store, hrisUrl: string): Promise<Ground>
   return {
     store,
     hr,
+    dataDir,
     model,
     async erase({ tenant, candidate }) {
       const known = { candidates: [candidate], jobCandidates: [], enrolments: [], employees: [] };

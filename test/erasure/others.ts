@@ -53,7 +53,7 @@ interface Compared {
  * whoever was erased are gone, all others stand as they did, and none came.
  */
 export async function eraseAmong(
-  ground: Ground,
+  ground: Omit<Ground, 'erase'> & { erase(person: SeededPerson): Promise<unknown> },
   people: readonly SeededPerson[],
   erased: readonly SeededPerson[],
 ): Promise<Compared> {
@@ -68,7 +68,7 @@ export async function eraseAmong(
   }
   const together = Map.groupBy(people, ({ tenant }) => tenant);
   for (const [tenant, some] of together) await share(our.kysely, tenant, some);
-  const tables = Object.keys(STORE_PLACES).filter((table) => !WRITTEN.test(table));
+  const tables = tablesCompared();
   const look = async () => [
     ...(await rowsOf(our.kysely, tables)),
     ...(await rowsOf(hr.kysely, [...model.landing.keys()])),
@@ -147,7 +147,13 @@ function withoutThem(text: string, gone: ReadonlyMap<string, readonly SeededPers
 /** What an erasure writes itself, and counts that triggers keep; both are looked at by tests of their own. */
 const WRITTEN = /^(kysely|person_mark|erasures$|installation$|hire_counts$|leases$|audit)/;
 
-async function rowsOf(kysely: Kysely<never>, tables: readonly string[]): Promise<string[]> {
+/** Every other table of the store. */
+export function tablesCompared(): string[] {
+  return Object.keys(STORE_PLACES).filter((table) => !WRITTEN.test(table));
+}
+
+/** A line a row. */
+export async function rowsOf(kysely: Kysely<never>, tables: readonly string[]): Promise<string[]> {
   const all: string[] = [];
   for (const table of tables) {
     const { rows } = await sql<Row>`select * from ${sql.table(table)}`.execute(kysely);
@@ -160,7 +166,8 @@ function textOf(table: string, row: Row): string {
   return `${table} ${JSON.stringify({ ...row, [NUMBER]: undefined })}`;
 }
 
-function compare(expected: readonly string[], found: readonly string[]): string[] {
+/** What is wrong with the rows that were found. */
+export function compare(expected: readonly string[], found: readonly string[]): string[] {
   const [wanted, there] = [new Set(expected), new Set(found)];
   const faults = (what: string, rows: readonly string[]) =>
     [...Map.groupBy(rows, (row) => row.split(' ')[0])].map(

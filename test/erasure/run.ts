@@ -1,4 +1,5 @@
 // Erasing a person among many: npm run test:erasure -- [--rows N] [--people N] [--erased N] [--seed N] [--only sqlite]
+// Erasures killed at each of their failpoints instead: npm run test:erasure -- --kills [--only sqlite]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { plansOf } from '../store/recording-store.ts';
 import { copyModel, countCrowd } from './crowd.ts';
 import { openGround } from './ground.ts';
+import { type Urls, type Walk, walkPersonKills, walkTenantKills } from './kills.ts';
 import { eraseAmong, randomOf, randomPeople } from './others.ts';
 
 const { values } = parseArgs({
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     erased: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    kills: { type: 'boolean', default: false },
   },
 });
 const ROWS = Number(values.rows);
@@ -28,11 +31,6 @@ const BOUND_S = 60;
 const SHOWN = 8;
 /** Streams that land here. */
 const LANDED_TABLES = 3;
-
-interface Urls {
-  store: string;
-  hris: string;
-}
 
 /** How long each kind of statement took, while `isOn`. */
 function stopwatch() {
@@ -130,6 +128,23 @@ async function eraseAmongMany(urls: Urls, kind: string): Promise<boolean> {
   }
 }
 
+/** One erasure for each of its failpoints, killed there, by a walk of these. */
+function killing(what: string, walk: (urls: Urls) => Promise<Walk>) {
+  return async (urls: Urls, kind: string): Promise<boolean> => {
+    const began = performance.now();
+    const { points, killed, rows, faults } = await walk(urls);
+    process.stdout.write(
+      `${kind}: ${killed} erasures of ${what}, each killed by SIGKILL at another of ${points} points and carried on: ` +
+        `${faults.length === 0 ? 'complete, once, with the receipt of one that was not killed' : 'wrong'}; ` +
+        `${rows} rows of others compared byte by byte, in ${((performance.now() - began) / 1_000).toFixed(0)} s\n` +
+        faults.map((fault) => `  ${fault.slice(0, 600)}\n`).join(''),
+    );
+    return faults.length === 0 && killed === points;
+  };
+}
+
+const KILLS = [killing('a person', walkPersonKills), killing('a tenant', walkTenantKills)];
+
 async function main(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-erasures-'));
   const server = values.only === 'sqlite' ? undefined : await startPostgres({ settings: { max_wal_size: '4GB' } });
@@ -137,7 +152,7 @@ async function main(): Promise<void> {
   try {
     for (const kind of ['sqlite', 'postgres'] as const) {
       if (!kind.startsWith(values.only)) continue;
-      for (const [nth, play] of [eraseAtSize, eraseAmongMany].entries()) {
+      for (const [nth, play] of (values.kills ? KILLS : [eraseAtSize, eraseAmongMany]).entries()) {
         const fresh = async (name: string): Promise<string> =>
           kind === 'sqlite' ? `sqlite:${join(dir, `${name}-${nth}.db`)}` : newDatabase(server?.url ?? '');
         const urls = { store: await fresh('store'), hris: await fresh('hr') };
