@@ -96,7 +96,7 @@ function destination(): pino.DestinationStream {
   });
 }
 
-/** A separate logger on any stream, for tests that read it. Logs go to standard error, results to standard output. */
+/** A logger on any stream; tests read what it wrote. Logs go to standard error, results to standard output. */
 export function createRootLogger(to: pino.DestinationStream = destination(), level = logLevel()): Logger {
   return pino(
     {

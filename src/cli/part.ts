@@ -29,7 +29,6 @@ function watchParent(stop: () => void): void {
   });
 }
 
-/** Resolves when the signal fires. */
 export function whenStopped(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,4 +1,3 @@
-/** The records of a company. */
 export interface BambooCompany {
   employees: Map<string, Record<string, string>>;
   changed: Map<string, { action: 'Inserted' | 'Updated' | 'Deleted'; lastChanged: string }>;

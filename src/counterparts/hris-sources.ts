@@ -18,7 +18,6 @@ export interface OwnEmployee {
   email: string | null;
 }
 
-/** A customer's HR system. */
 export interface CustomerHris {
   /** `hris:` in the tenant file, without the connection. */
   settings: Record<string, unknown>;

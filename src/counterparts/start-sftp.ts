@@ -19,7 +19,6 @@ export interface SftpServer {
   root: string;
   /** In the form of `ssh-keygen -lf`. */
   hostKey: string;
-  /** The user's private key. */
   privateKey: string;
   passphrase: string;
   /** Removes the user's key and ends open sessions, until the returned function is called. */

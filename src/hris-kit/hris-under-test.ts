@@ -238,7 +238,6 @@ export function referenceOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: st
   return profile.reference?.(tag) ?? `27:${tag}`;
 }
 
-/** The e-mail of a tag's employee. */
 export function emailOf({ profile }: Pick<HrisUnderTest, 'profile'>, tag: string): string {
   return String(profile.employee(tag)['email']);
 }

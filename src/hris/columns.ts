@@ -4,7 +4,6 @@ import type { FieldDef } from './port.ts';
 /** A table or column, with its schema if it has one. */
 export const columnName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
 
-/** A field and its column. */
 export const field = z.strictObject({
   column: columnName,
   label: z.string().optional(),

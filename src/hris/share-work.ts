@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectorError } from '../errors.ts';
 
-/** Work that several callers wait for. */
 export interface SharedWork<T> {
   /** A caller that stops waiting does not affect the others. */
   join(signal: AbortSignal): Promise<T>;

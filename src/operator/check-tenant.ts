@@ -325,7 +325,7 @@ function outside(time: number, from: number, to: number): number {
   return time < from ? time - from : Math.max(0, time - to);
 }
 
-/** Checks that every id in the tenant file names something at the partner. */
+/** Checks that every place of the tenant file that takes an id has one, and that it exists at the partner. */
 async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient): Promise<Found> {
   const source = parseYaml(file, files[file] ?? '');
   const { places } = findIdPlaces(source);

@@ -104,8 +104,8 @@ export function openSqliteFile(file: string): DatabaseSync {
 }
 
 /**
- * Number of prepared statements kept. V8 does not see SQLite's memory for them: without this limit a page of 100 rows
- * costs a megabyte until some later collection.
+ * Prepared statements kept for reuse. V8 does not see the memory that SQLite holds for one: without reuse, a page of
+ * 100 rows costs a megabyte until some later collection.
  */
 const KEPT_STATEMENTS = 100;
 

@@ -422,7 +422,7 @@ function createJudge(chain: string, noted: ReadonlyMap<number, string>) {
       last = { seq, hash: row.hash };
       return true;
     },
-    /** The verdict. `ends` are noted heads that must be in the chain; `moved` is where the missing row was found. */
+    /** The verdict. `ends` are rows that must be in the chain; `moved` is where the missing row was found. */
     end(ends: readonly (readonly [seq: number, hash: string])[], moved: number | undefined) {
       // Only for a chain that fits to its end: behind a row that does not fit, `redacted` rows were not read.
       if (trouble === undefined) {

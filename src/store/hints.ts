@@ -68,7 +68,7 @@ export async function readHints(store: Store, tenantId: string, stream: string, 
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at), gone: row.gone === 1 }));
 }
 
-/** Age of each stream's oldest hint. A few index steps per stream, however many hints it has. */
+/** When each stream's oldest hint was made. A few index steps per stream, however many hints it has. */
 export async function oldestHints(store: Store): Promise<{ tenantId: string; stream: string; hintedAt: number }[]> {
   const { rows } = await sql<{ tenant_id: string; stream: string; hinted_at: number }>`
     ${withTenantsOf('hints', sql`true`)},

@@ -85,7 +85,6 @@ export async function countPairs({ kysely }: Store, scope: PairScope, runId: str
   return Number(count);
 }
 
-/** All linked pairs, in pages. */
 export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
   for (let after: string | null = null; ; ) {
     const pairs = await listPairs(store, scope, after, size);

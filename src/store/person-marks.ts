@@ -2,7 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { PersonMark } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 
-/** Kinds of ids. */
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead';
 
 /** One id of a person; an employee's id is `CONNECTION/ID`. */

@@ -31,7 +31,6 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
 
 export type KeptPlan = Omit<PlanRow, 'change'> & { change: Change | 'purged' };
 
-/** The hire's latest plan. */
 export async function latestPlan(store: Store, key: HireRef): Promise<KeptPlan | undefined> {
   const row = await store.kysely
     .selectFrom('plans')

@@ -13,7 +13,6 @@ export interface KeptPage {
   known: string | null;
 }
 
-/** Stores pages by number. */
 export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap<number, KeptPage>): Promise<void> {
   if (pages.size === 0) return;
   const own = { tenant_id: key.tenantId, stream: key.stream };

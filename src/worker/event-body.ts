@@ -33,7 +33,6 @@ export const eventBody = z
   ])
   .describe('An event of hirebridge, signed as Standard Webhooks says; webhook-id names it');
 
-/** JSON Schema of the body. */
 export function eventSchema(): object {
   return z.toJSONSchema(eventBody);
 }

@@ -8,7 +8,6 @@ export interface HireView {
   /** Epoch ms by the sandbox's clock. */
   hiredAt: number;
   enrolmentIds: string[];
-  /** Verified onboarding steps. */
   stepsVerified: number;
   onboardingDone: boolean;
   employees: EmployeeRow[];
@@ -179,7 +178,6 @@ function progressOf(view: HireView): number {
   return 1 + done.filter(Boolean).length + Math.min(view.stepsVerified, 2);
 }
 
-/** The hire's furthest stage. */
 function stageOf(view: HireView, held: ReadonlySet<string>): string {
   const [employee] = view.employees;
   if (view.verified) return `employee ${employee?.number ?? ''}, written back and verified`;

@@ -239,7 +239,7 @@ async function takeSteps(
       if (id === undefined && find !== undefined && (reference !== undefined || from === undefined))
         id = idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body));
       if (id === undefined) {
-        // A part that can be found again may be created twice after a lost answer: only the employee must be made once.
+        // A part that is found again can be repeated after a lost answer: only the employee must be created once.
         const idempotent = find !== undefined;
         const answer = await line.send({ plan: create, values, signal, beforeSend, idempotent, sent: fields });
         id = idOf(await create.id(answer));
