@@ -126,6 +126,11 @@ export function humanOf({ aliases }: Pick<World, 'aliases'>, companyId: number |
   return aliases.get(key) ?? key;
 }
 
+/** Whether the store was lost, or put back to a backup of before, after that moment: it knows nothing of it. */
+export function isForgotten({ storeLostAt, storeSavedAt, storeRestoredAt }: World, at: number): boolean {
+  return at <= storeLostAt || (storeSavedAt < at && at <= storeRestoredAt);
+}
+
 /** Starts a reconcile unless one runs. */
 export function reconcile(world: World, tenantId: string): void {
   const id = reconcileId(tenantId);

@@ -1,6 +1,6 @@
 import { type Employee, UNSEEN_MS } from '../hris-double.ts';
 import { has } from '../scenario.ts';
-import type { World } from '../world.ts';
+import { isForgotten, type World } from '../world.ts';
 import type { Facts, HireFact } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
@@ -28,7 +28,9 @@ function checkTransfers(world: World, { employees, hires }: Facts): string[] {
   if (!has(world, 'conditions')) return [];
   return hires.flatMap((hire) => {
     const [employee, ...others] = (employees.get(hire.human) ?? []).filter((one) => one.reference !== undefined);
-    const moved = world.given.findLast((one) => one.human === hire.human && one.answer === 'transfer');
+    const moved = world.given.findLast(
+      (one) => one.human === hire.human && one.answer === 'transfer' && !isForgotten(world, one.at),
+    );
     const isLast = moved?.jobCandidateId === hire.jobCandidateId && hire.answers.at(-1) === 'transfer';
     if (employee === undefined || others.length > 0 || !hire.hiredNow || !isLast) return [];
     if (hires.some((one) => one.human === hire.human && one.openHolds.length > 0)) return [];
@@ -54,10 +56,8 @@ const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 
  * shows nobody as ours, one whose reads lag does not show them yet, and nobody looks in one that was given up.
  */
 function isUntold(world: World, { jobCandidateId, customer }: HireFact, made: readonly Employee[]): boolean {
-  const { storeLostAt, storeSavedAt, storeRestoredAt, scenario } = world;
-  const isUnknown = ({ createdAt }: Employee): boolean =>
-    createdAt <= storeLostAt || (storeSavedAt < createdAt && createdAt <= storeRestoredAt);
-  if (!made.every(isUnknown)) return false;
+  const { scenario } = world;
+  if (!made.every(({ createdAt }) => isForgotten(world, createdAt))) return false;
   const ends = world.store.all<{ ended_at: number | null }>(
     'select ended_at from hires where tenant_id = ? and job_candidate_id = ?',
     customer.tenant.tenant,
@@ -192,8 +192,8 @@ function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): s
           name === 'onboarding-status' && own.has(String(subject)) && detail['to'] === 'terminated',
       );
       const byOthers = ends.some(({ origin }) => origin === 'dashboard');
-      const isForgotten = world.storeLost && ends.some(({ at }) => at <= world.storeLostAt);
-      return byOthers || isForgotten || has(world, 'restored-store')
+      const isLost = world.storeLost && ends.some(({ at }) => at <= world.storeLostAt);
+      return byOthers || isLost || has(world, 'restored-store')
         ? []
         : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
     });

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import { humanOf, type World } from '../world.ts';
 import { type Facts, type HireFact, idFieldOf } from './facts.ts';
 import { membershipOf } from './memberships.ts';
 
@@ -15,7 +15,8 @@ export function checkFinished(world: World, facts: Facts): string[] {
       const numbers = new Set(records.map((one) => one.number));
       const shown = (facts.enrolments.get(hire.customer.companyId) ?? []).some(
         (one) =>
-          one.candidateId === hire.candidateId &&
+          // One that was adopted may be of an earlier profile of theirs.
+          humanOf(world, hire.customer.companyId, one.candidateId) === hire.human &&
           one.external.status === 'hired' &&
           numbers.has(one.external.employeeId ?? ''),
       );
