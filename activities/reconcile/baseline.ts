@@ -7,7 +7,14 @@ import { insertHires, latestHire, type NewHire, updateHire } from '../../src/sto
 import { openHold } from '../../src/store/holds.ts';
 import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
-import { addTraces, hasTraces, readSeen, readTraces, type SeenPerson } from '../../src/store/seen-people.ts';
+import {
+  addTraces,
+  hasTraces,
+  readSeen,
+  readTraces,
+  type SeenPerson,
+  tracedCandidates,
+} from '../../src/store/seen-people.ts';
 import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -132,14 +139,21 @@ export async function recordHired(run: Run): Promise<boolean> {
 
 /** The first look runs alone, because an activity that has made a call may wait longer for its next permits. */
 async function ownAmong(
-  { deps: { store }, connection }: Pick<Run, 'deps' | 'connection'>,
-  [first, ...others]: readonly SeenPerson[],
+  { deps: { store }, connection, tenantId }: Pick<Run, 'deps' | 'connection' | 'tenantId'>,
+  seen: readonly SeenPerson[],
   traces: ReadonlyMap<string, OwnTrace>,
 ): Promise<ReadonlySet<SeenPerson>> {
+  const [first, ...others] = seen;
   const own = new Set<SeenPerson>();
+  // The employee of a person with several applications belongs to the one that we enrolled.
+  const enrolled = await tracedCandidates(store, tenantId, seen);
   const look = async (one: SeenPerson): Promise<void> => {
     // Another tenant of the company takes the job and follows the people it enrolled.
-    if ((await isInScope(store, connection, one.jobId)) && (await isOurs(connection, one, traces))) own.add(one);
+    if ((await isInScope(store, connection, one.jobId)) && (await isOurs(one))) own.add(one);
+  };
+  const isOurs = async ({ jobCandidateId, candidateId }: SeenPerson): Promise<boolean> => {
+    if (candidateId === null) return false;
+    return traces.has(jobCandidateId) || (!enrolled.has(candidateId) && (await hasEmployee(connection, candidateId)));
   };
   if (first !== undefined) await look(first);
   const limit = pLimit(LOOKS_AT_ONCE);
@@ -149,15 +163,6 @@ async function ownAmong(
     limit.clearQueue();
   }
   return own;
-}
-
-async function isOurs(
-  connection: Connection,
-  { jobCandidateId, candidateId }: SeenPerson,
-  traces: ReadonlyMap<string, OwnTrace>,
-): Promise<boolean> {
-  if (candidateId === null) return false;
-  return traces.has(jobCandidateId) || (await hasEmployee(connection, candidateId));
 }
 
 /** Whether the HR system shows an employee with our reference. */

@@ -72,6 +72,25 @@ export async function readTraces<Trace>(
   return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
 }
 
+/** Candidates of these people who have an application in the stage with an enrolment of ours. */
+export async function tracedCandidates(
+  store: Store,
+  tenantId: string,
+  people: readonly SeenPerson[],
+): Promise<Set<string>> {
+  const ids = [...new Set(people.flatMap(({ candidateId }) => candidateId ?? []))];
+  if (ids.length === 0) return new Set();
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('candidate_id', 'in', ids)
+    .where('trace', 'is not', null)
+    .where('seen', '=', 'hired')
+    .execute();
+  return new Set(rows.map((row) => row.candidate_id ?? ''));
+}
+
 /** The next job candidates with an enrolment of ours who are not hired now, ordered by id. */
 export async function nextTraced(
   store: Store,

@@ -15,17 +15,29 @@ interface TenantOptions extends Partial<Stages> {
   jobs?: number;
   /** Where the store is. */
   database?: (typeof kinds)[number];
+  /** References of the HRIS's employees. */
+  employed?: Set<string>;
 }
 
 /** A tenant about to go live: a real partner with three people hired long ago, a real store, and no employees. */
-export async function openTenant(hired = 3, { jobs = 1, database = 'sqlite', ...stages }: TenantOptions = {}) {
+export async function openTenant(
+  hired = 3,
+  { jobs = 1, database = 'sqlite', employed, ...stages }: TenantOptions = {},
+) {
   const sandbox = await openSandbox({ jobs, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const { store } = await freshStore(database);
   const started: string[] = [];
   const followed: string[] = [];
   let partner: PartnerClient = sandbox.partner;
-  const deps = reconcileDeps({ store, partner: () => partner, stages, started, followed });
+  const deps = reconcileDeps({
+    store,
+    partner: () => partner,
+    stages,
+    started,
+    followed,
+    ...(employed === undefined ? {} : { employed }),
+  });
   return {
     sandbox,
     store,

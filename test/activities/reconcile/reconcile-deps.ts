@@ -26,16 +26,23 @@ interface Parts {
   started: string[];
   /** Whose hires have a workflow. */
   followed?: string[];
+  /** The HRIS keeps references, and has an employee for each of these. */
+  employed?: Set<string>;
 }
 
-/** What a reconcile of the tenant acme needs, with an HRIS that knows nobody. */
-export function reconcileDeps({ store, partner, stages = {}, started, followed = [] }: Parts): ActivityDeps {
+/** What a reconcile of the tenant acme needs, with an HRIS that knows nobody but `employed`. */
+export function reconcileDeps({ store, partner, stages = {}, started, followed = [], employed }: Parts): ActivityDeps {
   const connection = () =>
     ({
       ...WITHOUT_FIELDS,
       tenant: { ...TENANT, policies: { ...POLICIES, ...stages } },
       partner: partner(),
-      hris: { capabilities: { storesReference: false, readLagMs: 0 } },
+      hris: {
+        capabilities: { storesReference: employed !== undefined, readLagMs: 0 },
+        employees: {
+          find: async ({ value }: { value: string }) => (employed?.has(value) ? { kind: 'one' } : { kind: 'none' }),
+        },
+      },
       overrides: defaultOverrides,
       keyFingerprint: 'one',
     }) as unknown as Connection;

@@ -16,8 +16,8 @@ async function restored(database?: (typeof kinds)[number]) {
 }
 
 /** A tenant whose store is new, and whose partner and HR system may know of hires of ours. */
-async function lost(database: (typeof kinds)[number] = 'sqlite') {
-  const tenant = await openTenant(1, { database });
+async function lost(database: (typeof kinds)[number] = 'sqlite', more: { jobs?: number; employed?: Set<string> } = {}) {
+  const tenant = await openTenant(1, { database, ...more });
   const { partner, control } = tenant.sandbox;
   const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
   const applicants = (await listApplicants(partner)).map(({ jobCandidateId }) => jobCandidateId);
@@ -145,6 +145,29 @@ test('the reconcile after that one looks for nobody who is unknown', async () =>
   expect(await callsOf(reconcile)).toHaveProperty('onboarding.listCandidates');
   expect(await callsOf(reconcile)).not.toHaveProperty('onboarding.listCandidates');
 });
+
+test.each(kinds)(
+  'a store that is rebuilt takes up the application that was enrolled, not another one of its person, in %s',
+  async (database) => {
+    const employed = new Set<string>();
+    const { reconcile, started, hiresIn, enrol, sandbox } = await lost(database, { jobs: 2, employed });
+    const [first] = await listApplicants(sandbox.partner);
+    const jobs = (await sandbox.partner.readAll(contract.jobs.list)).items;
+    const other = jobs.find(({ id }) => Number(id) !== first?.jobId);
+    const people = (await sandbox.partner.readAll(contract.candidates.list)).items;
+    const candidate = { email: people.find(({ id }) => Number(id) === first?.candidateId)?.email ?? '' };
+    const added = await sandbox.control.act('addCandidate', { candidate, jobId: Number(other?.id) });
+    const second = (added as { jobCandidateId: number }).jobCandidateId;
+    const ids = [first?.jobCandidateId ?? 0, second];
+    await sandbox.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
+    employed.add(`acme:${first?.candidateId}`);
+    await enrol(second);
+    await reconcile();
+    expect(new Set(started)).toEqual(new Set([String(second)]));
+    expect(await hiresIn('before-go-live')).toContain(String(ids[0]));
+    expect(await hiresIn('open')).toEqual([String(second)]);
+  },
+);
 
 test.each(kinds)(
   'a store that is rebuilt follows who was enrolled and has left, unless nothing is to be ended, in %s',
