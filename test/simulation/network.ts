@@ -14,6 +14,8 @@ export interface WireRequest {
   method: string;
   url: string;
   body: string;
+  /** When its process was last stopped and woken; 0 if never. */
+  wokeAt: number;
   /** Undefined while there is no answer, or when none was sent. */
   status?: number;
   fault?: string | undefined;
@@ -65,6 +67,7 @@ async function carry(
     method: options.method,
     url: String(options.path),
     body: String(options.body ?? ''),
+    wokeAt: process.stoppedUntil,
   };
   log.push(entry);
   const cancelTimeout = process.later(options.headersTimeout ?? 30_000, () =>

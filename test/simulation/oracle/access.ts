@@ -42,7 +42,7 @@ const RETRY_MS = 10_000;
 
 /**
  * I9, on the wire: a write is not sent again unchanged soon after it was refused; 402 is the canary's, 401 and 403 the
- * paused tenant's.
+ * paused tenant's. A worker that was stopped sends what it had in hand when it wakes: that is an earlier attempt.
  */
 function checkRepeats({ wire }: World): string[] {
   const writes = wire.filter(({ method, url }) => method !== 'GET' && !url.includes('bulk-fetch'));
@@ -50,10 +50,11 @@ function checkRepeats({ wire }: World): string[] {
     ...Map.groupBy(writes, ({ tenantId, method, url, body }) => `${tenantId} ${method} ${url} ${body}`).values(),
   ].flatMap((same) =>
     same
-      .filter(
-        ({ at, status, fault }, nth) =>
-          isRefused(status) && fault === undefined && (same[nth + 1]?.at ?? Infinity) - at < RETRY_MS,
-      )
+      .filter(({ at, status, fault }, nth) => {
+        const next = same[nth + 1];
+        if (next === undefined || !isRefused(status) || fault !== undefined) return false;
+        return next.at - at < RETRY_MS && next.at - next.wokeAt >= RETRY_MS;
+      })
       .map(({ method, url, status }) => `I9 ${method} ${url} is sent again after ${status}`),
   );
 }
