@@ -11,6 +11,7 @@ import { isSameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
+import { withoutValues } from '../../src/hris/without-values.ts';
 import type { EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
@@ -317,9 +318,20 @@ async function resolvePending(
     if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
       await refuseMade(hire.store, creation, { code: error.code });
       await settleCreating(hire.store, hire.ref, 0);
+      throw await withoutTheirValues(hire, error);
     }
     throw error;
   }
+}
+
+/** A kind that is asked later no longer knows what was sent, and what the HR system says may quote it. */
+async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
+  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
+  const message =
+    change === 'purged' || !('fields' in change)
+      ? 'The HR system rejected the new employee. Ask the people there why.'
+      : withoutValues(error.message, Object.values(change.fields));
+  return new ConnectorError({ code: error.code, action: error.action, message, cause: error });
 }
 
 /** Opens a hold after the deadline, which starts anew with each answer. */

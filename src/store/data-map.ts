@@ -177,13 +177,15 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   holds: {
     people: {
       job_candidate_id: IDS,
-      message: IDS,
+      message: ['pseudonym', 'content'],
       details: IDS,
       answer_arguments: IDS,
       history: ['pseudonym', 'identity'],
       answered_by: OPERATOR,
     },
-    why: 'A question to a person, with what it is about and what was answered.',
+    why:
+      'A question to a person, with what it is about and what was answered. The message may repeat what the HR ' +
+      'system said of a write, without the values that it was sent.',
     kept: 'for good',
     others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at',
   },

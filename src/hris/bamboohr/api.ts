@@ -3,6 +3,7 @@ import type { EmployeeFields } from '../../hire/employee.ts';
 import type { HttpAnswer } from '../../http/message.ts';
 import { callHris, type HrisRequest, type Refusal, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
+import { withoutValues } from '../without-values.ts';
 import type { BambooOptions } from './options.ts';
 
 export interface BambooApi {
@@ -62,8 +63,7 @@ function asThrottled(error: ConnectorError): ConnectorError {
 /** The reason is in a header, and the body is often empty. 409: a field's value was not accepted. */
 function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields): Refusal {
   const text = headers['x-bamboohr-error-message'] ?? headers['x-bamboohr-message'] ?? '';
-  const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
-  const said = values.reduce((words, value) => words.replaceAll(value, '…'), String(text)).slice(0, 300);
+  const said = withoutValues(String(text), Object.values(sent));
   return {
     ...(status === 409 || status === 400 ? { code: 'INVALID_VALUE' } : {}),
     ...(said === '' ? {} : { said }),

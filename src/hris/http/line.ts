@@ -4,6 +4,7 @@ import type { HttpAnswer } from '../../http/message.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
+import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
 import { type Carried, openSession } from './session.ts';
 import { asText, rendered, type Values } from './template.ts';
@@ -59,7 +60,6 @@ export interface Page {
 /** A longer answer cannot be a list of employees. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_PAGES = 200;
-const MOST_WORDS = 300;
 
 /** The line of one connection; logs in if the definition says how. */
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
@@ -196,8 +196,7 @@ async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Cal
   if (sent === undefined) return '';
   const said = await definition.words?.(answer);
   if (typeof said !== 'string') return '';
-  const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
-  return values.reduce((words, value) => words.replaceAll(value, '…'), said).slice(0, MOST_WORDS);
+  return withoutValues(said, Object.values(sent));
 }
 
 async function* readPages(

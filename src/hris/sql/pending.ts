@@ -3,6 +3,7 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
+import { withoutValues } from '../without-values.ts';
 import { asText, type SqlDatabase, type SqlHris } from './database.ts';
 import { atTable, findRefused, readEmployee } from './find.ts';
 import { explainSqlError } from './sql-errors.ts';
@@ -23,8 +24,7 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
   if (record?.ref.number !== undefined) return { kind: 'created', ref: record.ref };
   const said = record === undefined ? '' : await readRefusal(hris, ticket);
   if (said === '') return { kind: 'pending', ticket, nextCheckMs: NEXT_CHECK_MS };
-  const values = Object.values(record?.fields ?? {}).filter((value) => typeof value === 'string' && value !== '');
-  const shown = values.reduce<string>((text, value) => text.replaceAll(String(value), '…'), said).slice(0, 300);
+  const shown = withoutValues(said, Object.values(record?.fields ?? {}));
   throw new ConnectorError({
     code: 'HIRE_REJECTED',
     action: 'reject',

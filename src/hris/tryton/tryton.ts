@@ -16,6 +16,7 @@ import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
 import { refuseFields } from '../refuse-fields.ts';
 import { sameAddress } from '../same-address.ts';
+import { withoutValues } from '../without-values.ts';
 import {
   type EmployeeRow,
   ENOUGH,
@@ -484,8 +485,7 @@ async function explained<T>(sent: EmployeeFields, work: () => Promise<T>): Promi
     return await work();
   } catch (error) {
     if (!isConnectorError(error, 'INVALID_VALUE') || typeof error.cause !== 'string') throw error;
-    const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
-    const said = values.reduce((text, value) => text.replaceAll(value, '…'), error.cause).slice(0, 300);
+    const said = withoutValues(error.cause, Object.values(sent));
     throw new ConnectorError({ code: error.code, action: error.action, message: `${error.message} It said: ${said}` });
   }
 }

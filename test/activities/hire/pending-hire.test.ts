@@ -30,13 +30,31 @@ test('a create that is rejected later is a hold with the reason, and a corrected
   await employOnce();
   hr.reject('cost centre unknown');
   const rejected = await employOnce();
-  expect(rejected).toMatchObject({ verdict: 'hold', hold: { code: 'HIRE_REJECTED', answers: ['retry', 'cancel'] } });
+  expect(rejected).toMatchObject({
+    verdict: 'hold',
+    hold: { code: 'HIRE_REJECTED', message: 'cost centre unknown', answers: ['retry', 'cancel'] },
+  });
   await answer(rejected, 'retry');
   expect(await employOnce()).toMatchObject({ verdict: 'pending' });
   expect(hr.asked).toHaveLength(2);
   await hr.approve();
   expect(await employOnce()).toMatchObject({ verdict: 'employee' });
   expect((await employee())?.employee_id).not.toBeNull();
+});
+
+test('what is said of a rejected create repeats nothing that was sent, in whatever case', async () => {
+  const { hr, employOnce } = await hireInto();
+  await employOnce();
+  const [sent = {}] = hr.asked[0] ?? [];
+  const { givenName, familyName, email, phone } = sent as Record<string, string>;
+  hr.reject(`${givenName?.toUpperCase()} ${familyName} <${email?.toLowerCase()}> ${phone}: cost centre unknown`);
+  const rejected = await employOnce();
+  expect(rejected).toMatchObject({ hold: { message: expect.stringMatching(/… .*cost centre unknown/) as string } });
+  const said = JSON.stringify(rejected).toLowerCase();
+  for (const value of [givenName, familyName, email, phone]) {
+    expect(value).toMatch(/.{4}/);
+    expect(said).not.toContain(value?.toLowerCase());
+  }
 });
 
 test('a create that nobody finishes is a question after the deadline, and may wait as long again', async () => {
