@@ -132,9 +132,12 @@ const byCode: Record<string, Wish> = {
   EMPLOYMENT_NOT_ENDED: () => ['ended', []],
   // Nobody ends the employment at HR, without which a retry asks the same again.
   EMPLOYEE_EXISTS: () => ['keep', []],
-  // Where HR shows nobody once everything has arrived there, nothing is left to withdraw.
-  LEFT_WHILE_PENDING: (world, customer, hold) =>
-    world.calm && linkOrCreate(world, customer, hold)[0] !== 'link' ? ['cancel', []] : ['retry', []],
+  // Once everything has arrived there: whoever HR shows is the employee, and otherwise nothing is left to withdraw.
+  LEFT_WHILE_PENDING(world, customer, hold) {
+    if (!world.calm) return ['retry', []];
+    const choice = linkOrCreate(world, customer, hold);
+    return choice[0] === 'link' ? choice : ['cancel', []];
+  },
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
