@@ -96,7 +96,9 @@ function planPerson(observed: EmployeeObservation, decisions: Decisions): Change
 
 /** The change that needs no reading of the HR system, because the employee is known. */
 function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions): Change | undefined {
-  if (own !== undefined) return { kind: 'link', employee: own };
+  // Another hire may have taken over this hire's own employee: a transfer brings them back, with this hire's job.
+  const isBack = before?.id === own?.id && person !== 'same-employee' && person !== 'new-employment';
+  if (own !== undefined && !isBack) return { kind: 'link', employee: own };
   if (before === undefined || person === 'new-employment') return undefined;
   if (person === 'same-employee') return { kind: 'link', employee: before };
   return { kind: 'update', employee: before, fields: ofJob };

@@ -146,6 +146,18 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     'IDENTITY_AMBIGUOUS',
   ],
   ['this hire’s own employee goes first', { own: inHr('7') }, { person: 'transfer' }, link('7')],
+  [
+    'transfer brings back its own employee whom another hire took over',
+    { own: before },
+    { person: 'transfer' },
+    { kind: 'update', employee: before, fields: { title: 'Engineer', startDate: '2026-12-01' } },
+  ],
+  [
+    'same-employee leaves its own employee as the other hire wrote them',
+    { own: before },
+    { person: 'same-employee' },
+    { kind: 'link', employee: before },
+  ],
 ])('a person hired before: %s', (_what, observed, decisions, expected) => {
   const planned = planEmployee({ ...fresh, before, ...observed }, { ...undecided, ...decisions });
   if (typeof expected === 'string') expect(planned).toMatchObject({ verdict: 'hold', hold: { code: expected } });
