@@ -1,6 +1,6 @@
 import type { Page } from '../src/partner/client/types.ts';
 
-/** The first page of a reading and its number of records; undefined if there is no page. */
+/** The page that a reading is at and its number of records; undefined if there is no page. */
 export async function onePage<Item>(
   pages: AsyncGenerator<Page<Item>, void, undefined>,
 ): Promise<(Page<Item> & { records: number }) | undefined> {

@@ -8,12 +8,15 @@ import { createServer } from 'node:net';
  */
 const FIRST = 10_000;
 const BEYOND = 32_768;
+/** Node's `fetch` refuses it (https://fetch.spec.whatwg.org/#port-blocking). */
+const REFUSED = 10_080;
 const MOST_TRIES = 100;
 
 /** A port that was free a moment ago, for a process that needs its address before it starts. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(FIRST, BEYOND);
+    if (port === REFUSED) continue;
     try {
       await assertFree(host, port);
       return port;

@@ -2,7 +2,7 @@ import { ConnectorError } from '../../src/errors.ts';
 import type { Requisitions } from '../../src/hris/port.ts';
 import type { Connection } from '../connections.ts';
 
-/** The HR system's open positions. @throws ConnectorError REQUISITIONS_UNCONFIGURED if it has none */
+/** The HR system's open positions. @throws ConnectorError REQUISITIONS_UNCONFIGURED if no table is named */
 export function positionsIn({ hris, tenant }: Pick<Connection, 'hris' | 'tenant'>): Requisitions {
   if (hris.requisitions !== undefined) return hris.requisitions;
   throw new ConnectorError({

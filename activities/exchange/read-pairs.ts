@@ -236,7 +236,7 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
   return [path.source, 'customFields', definition?.id, definition?.type];
 }
 
-/** Returns the stored state without fields that are new ones now. */
+/** Returns the stored state without fields that were replaced by others. */
 function knownOf(
   { bases, sent, echoes, identities }: Pick<PairState, 'bases' | 'sent' | 'echoes' | 'identities'>,
   now: FieldIdentities,

@@ -10,11 +10,12 @@ import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 import { observes } from '../../src/store/assert-may-write.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
-import { insertHires, latestHire } from '../../src/store/hires.ts';
+import { type HireChange, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { erasedAmong } from '../../src/store/person-marks.ts';
+import { inTransaction } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -24,10 +25,10 @@ import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { askAboutUnshown } from '../reconcile/lost-hires.ts';
 import { foreseeClaim } from './ask-person.ts';
-import { enrol } from './enrol.ts';
+import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { isInScope, keepSeen, readSources, type Seen, seePerson } from './read-sources.ts';
-import { type HireContext, personOf } from './with-hire.ts';
+import { enrolmentReference, type HireContext, personOf } from './with-hire.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -87,8 +88,8 @@ async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownH
 
 /**
  * Opens nothing for a person who is not in a hiring stage now, so that a stale event costs no row and no credit.
- * Exception: a workflow followed the hire and the store was restored from an older backup. The hire is then opened, and
- * its end looks in the HR system.
+ * Exception: a workflow followed the hire and the store was restored from an older backup. The hire is then opened with
+ * its enrolment, and its end looks in the HR system; a person is asked if the partner shows no such application.
  */
 async function openPeriod(
   deps: ActivityDeps,
@@ -111,13 +112,31 @@ async function openPeriod(
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
-  const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
+  const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, ref) : undefined;
+  const fresh = await inTransaction(store, async (trx) => {
+    const count = await insertHires(trx, [{ ...ref, state: 'open', candidateId, jobId }]);
+    if (enrolment !== undefined) await updateHire(trx, ref, enrolment);
+    return count;
+  });
   if (fresh > 0) {
     log.info({ tenantId, jobCandidateId, period }, 'hire opened');
     traceOpened({ installationId: store.installationId, tenantId, jobCandidateId });
   }
   keepSeen(connection, ref, seen);
   return { opened: opened(connection, period, 'enrol'), seen };
+}
+
+/** The last enrolment that carries a reference of this period; the hire's end terminates it. */
+async function findForgotten(store: Store, connection: Connection, ref: HireRef): Promise<HireChange | undefined> {
+  if (connection.tenant.policies.onboarding === 'skip') return undefined;
+  let last: HireChange | undefined;
+  for (let enrolment = 1; ; enrolment += 1) {
+    const reference = enrolmentReference(ref, enrolment);
+    const [hit] = await findEnrolments(connection, reference);
+    if (hit === undefined || (await holderBeside({ store, ref }, hit.onboardingCandidateId)) !== undefined) return last;
+    const { onboardingCandidateId } = hit;
+    last = { enrolment, onboarding_candidate_id: onboardingCandidateId, onboarding_reference: reference };
+  }
 }
 
 function refOf(row: HireRow): HireRef {

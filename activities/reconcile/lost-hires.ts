@@ -1,10 +1,9 @@
 import { holdOf } from '../../src/hire/holds.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { closeHold, listHolds, openHold } from '../../src/store/holds.ts';
+import { closeHold, openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { inTransaction } from '../../src/store/persons.ts';
-import type { HireRow } from '../../src/store/schema.ts';
+import type { HireRow, HoldRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { isInScope } from '../hire/read-sources.ts';
@@ -77,18 +76,26 @@ async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly
   return hired;
 }
 
-/** A tenant has one such question: people found later are added to it while it is unanswered. */
+/**
+ * Asks one question a tenant: new ids join it while nobody has answered. Ids that an earlier question named are not
+ * asked about again, as a deleted application does not come back.
+ */
 export async function askAboutUnshown(store: Store, tenantId: string, ids: readonly string[]): Promise<void> {
   for (;;) {
-    const open = (await listHolds(store, { tenantId })).find(({ code }) => code === NOT_RESTORED);
-    const asked = open === undefined ? [] : (JSON.parse(open.details) as { jobCandidateIds: string[] }).jobCandidateIds;
-    const jobCandidateIds = [...new Set([...asked, ...ids])];
-    if (jobCandidateIds.length === asked.length) return;
-    await inTransaction(store, async (trx) => {
-      if (open !== undefined) await closeHold(trx, open.hold_id);
-      await openHold(trx, { tenantId, ...holdOf(NOT_RESTORED, { jobCandidateIds }) });
-    });
+    const holds = await tenantHoldsOf(store, tenantId, NOT_RESTORED);
+    const asked = new Set(holds.flatMap(idsIn));
+    const fresh = ids.filter((id) => !asked.has(id));
+    if (fresh.length === 0) return;
+    const open = holds.find((hold) => hold.closed_at === null);
+    if (open === undefined) await openHold(store, { tenantId, ...holdOf(NOT_RESTORED, { jobCandidateIds: fresh }) });
+    else if (open.answered_at === null)
+      await widenHold(store, open, holdOf(NOT_RESTORED, { jobCandidateIds: [...idsIn(open), ...fresh] }));
+    else await closeHold(store, open.hold_id);
   }
+}
+
+function idsIn({ details }: Pick<HoldRow, 'details'>): string[] {
+  return (JSON.parse(details) as { jobCandidateIds: string[] }).jobCandidateIds;
 }
 
 const NOT_RESTORED = 'HIRES_NOT_RESTORED';

@@ -336,7 +336,7 @@ interface WantedJob {
   values: TargetValue[];
 }
 
-/** What the partner should hold for a requisition, or the reason why it cannot: field names, never values. */
+/** What the partner should hold for a requisition, or why it cannot hold it: field names, never values. */
 function wantedJob(
   requisition: Requisition,
   mapping: Mapping,

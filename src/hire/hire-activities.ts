@@ -100,8 +100,8 @@ export interface HireActivities {
   /** For workflows that began before `judgeDeparture` existed. */
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   /**
-   * Decides what it means that the person of a finished hire is gone: before the first day it asks a question;
-   * afterwards it ends the hire as `left`. Returns `back` if the person is in the stage again.
+   * Decides what it means that the person of a finished hire is gone: it asks before the first day and `noShowDays`
+   * after it, and ends the hire as `left` later on. Returns `back` if the person is in the stage again.
    */
   judgeDeparture(input: HireRef): Promise<{ verdict: 'over' } | { verdict: 'back' } | Held>;
   /**

@@ -26,7 +26,7 @@ export interface HireInput {
   adopt?: boolean;
   /** The reconcile found that the person of a finished hire is gone. */
   watch?: boolean;
-  /** The period that the run before this one followed; the restored store knows only an earlier one. */
+  /** The period that the run before this one followed; the restored store knows an earlier one, or none. */
   behind?: number;
   /** State of the run that this run continues. */
   carried?: HireProgress;

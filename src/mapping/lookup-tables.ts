@@ -47,7 +47,9 @@ export function parseTableColumn(text: string): TableColumn | WrongColumn {
     return { name: table, field, ...(by === undefined ? {} : { by }) };
   const start = by === undefined ? table : `${table}[${by}]`;
   const fields = by === undefined ? known : ['id', ...known];
-  const columns = isKey ? fields.map((one) => `${start}.${one}`) : known.map((one) => `${table}[${one}].${field}`);
+  const columns = isKey
+    ? fields.map((one) => `${start}.${one}`)
+    : known.map((one) => `${table}[${one}].${field || 'id'}`);
   return { wrong: `"${text}" names no column of ${table}`, word: text, known: columns };
 }
 

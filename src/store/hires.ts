@@ -37,7 +37,7 @@ export async function hasOtherHire(
   return other !== undefined;
 }
 
-/** A hire's row. @throws ConnectorError HIRE_BEHIND if there is none, since rows are never deleted */
+/** A hire's row. @throws ConnectorError HIRE_BEHIND if there is none: rows go only with their tenant */
 export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> {
   const row = await findHireRow(store, key);
   if (row === undefined) throw hireBehind(key);

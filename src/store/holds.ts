@@ -114,6 +114,33 @@ function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: 
     .executeTakeFirst();
 }
 
+/** A tenant's own questions of this code, open or answered. */
+export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string): Promise<HoldRow[]> {
+  return kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', 'is', null)
+    .where('code', '=', code)
+    .execute();
+}
+
+/** Asks an open question about more, and announces it again. Does nothing if somebody answered or widened it first. */
+export async function widenHold(
+  store: Store,
+  was: Pick<HoldRow, 'hold_id' | 'details'>,
+  { message, details = {} }: Pick<NewHold, 'message' | 'details'>,
+): Promise<void> {
+  await store.kysely
+    .updateTable('holds')
+    .set({ message, details: JSON.stringify(details), notified_at: null })
+    .where('hold_id', '=', was.hold_id)
+    .where('details', '=', was.details)
+    .where('answered_at', 'is', null)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
 /** Every hold of a hire, open or closed, oldest first. */
 export function holdsOfHire({ kysely }: Store, key: HireRef): Promise<HoldRow[]> {
   return kysely

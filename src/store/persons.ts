@@ -297,9 +297,9 @@ interface Asked {
 }
 
 /**
- * Another tenant's hire in the company that owns the person, or has their employee, in another HR system. If the asking
- * hire owns the person here already, only an employee whose hire was not answered `here-too` counts: a restored store
- * had forgotten that employee when this hire first asked.
+ * The hire that owns the person or has their employee in another HR system, of another tenant of the company; `ours`
+ * if it is this tenant's own. If the asking hire owns the person here already, only an employee whose hire was not
+ * answered `here-too` counts: a restored store had forgotten that employee when this hire first asked.
  */
 async function findElsewhere(
   store: Store,

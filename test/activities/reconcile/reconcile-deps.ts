@@ -6,7 +6,13 @@ import type { PartnerClient } from '../../../src/partner/client/create-partner-c
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 
-const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 0 } };
+const POLICIES = {
+  enrolAt: ['HIRED'],
+  createAt: ['HIRED'],
+  onboarding: 'skip',
+  cancel: { grace: 0 },
+  credits: { canaryEvery: 1000 },
+};
 
 const TENANT = { tenant: 'acme', partner: {}, hris: { connection: 'hr' }, writeBack: { values: [] } };
 /** No mapping file names a custom field. */
@@ -15,6 +21,7 @@ const WITHOUT_FIELDS = { mapping: { fields: [], back: [], files: {} }, landings:
 export interface Stages {
   enrolAt: string[];
   createAt: string[];
+  onboarding: { flow: string; deadline: number };
 }
 
 interface Parts {
