@@ -294,6 +294,8 @@ type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict:
 const READ_MS = 30_000;
 const DAY_MS = 86_400_000;
 const HOLD = 'EMPLOYEE_PENDING';
+/** How every kind of HR system begins the other side's words in a message. */
+const THEIR_WORDS = ' It said: ';
 
 /** The ticket of a create that the HR system accepted but has not decided, unless a person named the employee since. */
 function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
@@ -316,9 +318,11 @@ async function resolvePending(
     return overdue ?? { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
   } catch (error) {
     if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
+      // Once the create counts as refused, nothing asks for the reason again.
+      const rejected = await withoutTheirValues(hire, error);
       await refuseMade(hire.store, creation, { code: error.code });
       await settleCreating(hire.store, hire.ref, 0);
-      throw await withoutTheirValues(hire, error);
+      throw rejected;
     }
     throw error;
   }
@@ -328,10 +332,18 @@ async function resolvePending(
 async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
   const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
   const message =
-    change === 'purged' || !('fields' in change)
+    change === 'purged' || change.kind === 'link'
       ? 'The HR system rejected the new employee. Ask the people there why.'
-      : withoutValues(error.message, Object.values(change.fields));
-  return new ConnectorError({ code: error.code, action: error.action, message, cause: error });
+      : cutWords(error.message, Object.values(allFields(change)));
+  const { code, action, details, status, requestId } = error;
+  return new ConnectorError({ code, action, message, details, status, requestId, cause: error });
+}
+
+/** Our own words come before theirs and quote nobody; where nothing tells them apart, all may be theirs. */
+function cutWords(message: string, sent: readonly unknown[]): string {
+  const at = message.indexOf(THEIR_WORDS);
+  const begin = at === -1 ? 0 : at + THEIR_WORDS.length;
+  return `${message.slice(0, begin)}${withoutValues(message.slice(begin), sent)}`;
 }
 
 /** Opens a hold after the deadline, which starts anew with each answer. */

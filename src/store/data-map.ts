@@ -185,7 +185,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     },
     why:
       'A question to a person, with what it is about and what was answered. The message may repeat what the HR ' +
-      'system said of a write, without the values that it was sent.',
+      'system said of a write; values that it was sent are cut out of it where they stand as they were sent, not ' +
+      'where it wrote them in another form, such as a date.',
     kept: 'for good',
     others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at',
   },

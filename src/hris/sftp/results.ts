@@ -37,7 +37,7 @@ function resultOf({ options }: Sftp, row: Record<string, string>): Result | stri
   const { request_id: requestId, status, error = '' } = row;
   if (requestId === undefined || requestId === '') return 'has no request_id';
   if (status === 'pending') return undefined;
-  if (status === 'rejected') return { requestId, row, status, reason: error.slice(0, 300) };
+  if (status === 'rejected') return { requestId, row, status, reason: error };
   if (status !== 'created') return 'has a status other than created, rejected and pending';
   const ref = refIn(options, row);
   return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, status, ref };

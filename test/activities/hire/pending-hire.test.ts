@@ -57,6 +57,53 @@ test('what is said of a rejected create repeats nothing that was sent, in whatev
   }
 });
 
+test('what is said of a rejected create repeats no name that a rule made', async () => {
+  const own = 'userName: { column: user_name }, workEmail: { column: work_email }';
+  const template = '"{candidate.firstName}.{candidate.lastName}';
+  const { hr, employOnce } = await hireInto({
+    hris: `kind: sql, connection: acme-hr, url: sqlite:./acme.sqlite, createTable: true, fields: { ${own} }`,
+    mapping:
+      `  userName: { template: ${template}", transform: [login], unique: true }\n` +
+      `  workEmail: { template: ${template}@acme.example", transform: [login], unique: true }\n`,
+  });
+  await employOnce();
+  const { userName, workEmail } = (hr.asked[0]?.[0] ?? {}) as Record<string, string>;
+  expect([userName, workEmail]).toEqual([expect.stringMatching(/.{4}/), expect.stringMatching(/@acme\.example$/)]);
+  hr.reject(`The HR system rejected it. It said: the login ${userName} with ${workEmail} is taken`);
+  expect(await employOnce()).toMatchObject({
+    hold: { message: 'The HR system rejected it. It said: the login … with … is taken' },
+  });
+});
+
+test('what we say of a rejected create stays as it is, next to the words of the HR system', async () => {
+  const { hr, employOnce } = await hireInto({ mapping: '  title: { constant: "request" }\n' });
+  await employOnce();
+  hr.reject('The HR system rejected request 17. It said: no request.', { details: { request: 'closed' } });
+  expect(await employOnce()).toMatchObject({
+    hold: {
+      message: 'The HR system rejected request 17. It said: no ….',
+      details: { request: 'closed' },
+    },
+  });
+});
+
+test('a rejection is told, too, where the plan cannot be read at first', async () => {
+  const { hr, store, employOnce } = await hireInto();
+  await employOnce();
+  hr.reject('cost centre unknown');
+  const { change } = await store.kysely.selectFrom('plans').select('change').executeTakeFirstOrThrow();
+  const { resolve } = hr.connection.pending;
+  hr.connection.pending.resolve = async (ticket) => {
+    hr.connection.pending.resolve = resolve;
+    await store.kysely.updateTable('plans').set({ change: '{' }).execute();
+    return resolve(ticket);
+  };
+  await expect(employOnce()).rejects.toThrow(SyntaxError);
+  await store.kysely.updateTable('plans').set({ change }).execute();
+  expect(await employOnce()).toMatchObject({ hold: { code: 'HIRE_REJECTED', message: 'cost centre unknown' } });
+  expect(hr.asked).toHaveLength(1);
+});
+
 test('a create that nobody finishes is a question after the deadline, and may wait as long again', async () => {
   const { employOnce, answer, letPass, hr } = await hireInto();
   await employOnce();

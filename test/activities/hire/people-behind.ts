@@ -7,7 +7,7 @@ import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
-import { ConnectorError } from '../../../src/errors.ts';
+import { ConnectorError, type ErrorFacts } from '../../../src/errors.ts';
 import type { KnownEmployee } from '../../../src/hire/employee.ts';
 import type { HoldRequest } from '../../../src/hire/holds.ts';
 import type { CreateResult } from '../../../src/hris/port.ts';
@@ -45,6 +45,10 @@ interface IntoOptions {
   create?: 'pending' | 'lost' | 'made';
   /** Searches show who was made. */
   shows?: boolean;
+  /** Fields that the tenant maps besides the usual ones. */
+  mapping?: string;
+  /** Inside the braces of `hris`. */
+  hris?: string;
 }
 
 /** One hire into an HR system whose people finish what was asked for. */
@@ -53,10 +57,17 @@ export async function hireInto({
   database = 'sqlite',
   create = 'pending',
   shows = true,
+  mapping = samePerson ? '  birthDate: { from: candidate.dateOfBirth }\n' : undefined,
+  hris: kind,
 }: IntoOptions = {}) {
-  const fleet = await fleetAtSandbox({ database, policies: 'pendingDeadline: 2d' });
+  const fleet = await fleetAtSandbox({ database, policies: 'pendingDeadline: 2d', ...(kind && { hris: kind }) });
   await fleet.apply('acme');
   await fleet.reconcile('acme');
+  if (mapping !== undefined) {
+    const file = join(await scratchFolder(), 'employee.yaml');
+    await writeFile(file, `fields:\n${mapping}`);
+    await fleet.apply('acme', `mapping: ${file}\n`);
+  }
   if (samePerson) await makeSame(fleet);
   const id = await fleet.hire();
   await fleet.open('acme', id);
@@ -105,10 +116,7 @@ export async function hireInto({
 }
 
 /** The next two candidates are of one name and birth date, which the HR system is told. */
-async function makeSame({ sandbox, apply }: Awaited<ReturnType<typeof fleetAtSandbox>>): Promise<void> {
-  const mapping = join(await scratchFolder(), 'employee.yaml');
-  await writeFile(mapping, 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n');
-  await apply('acme', `mapping: ${mapping}\n`);
+async function makeSame({ sandbox }: Awaited<ReturnType<typeof fleetAtSandbox>>): Promise<void> {
   const fields = { firstName: 'Ada', lastName: 'Byron', dateOfBirth: '1990-12-10' };
   for (const { candidateId } of (await listApplicants(sandbox.partner)).slice(0, 2))
     await sandbox.control.act('editCandidate', { candidateId, fields });
@@ -163,8 +171,8 @@ function peopleBehind(hris: OwnHris, mode: NonNullable<IntoOptions['create']>) {
     asked,
     connection: { ...hris, employees: { ...hris.employees, create }, pending: { resolve } },
     approve: async () => void answers.set(ticket(), await make()),
-    reject: (reason: string) =>
-      answers.set(ticket(), new ConnectorError({ code: 'HIRE_REJECTED', action: 'reject', message: reason })),
+    reject: (reason: string, facts: Partial<ErrorFacts> = {}) =>
+      answers.set(ticket(), new ConnectorError({ code: 'HIRE_REJECTED', action: 'reject', message: reason, ...facts })),
     async makeByHand() {
       const made = await make();
       if (made.kind === 'pending') throw new Error('not made');
