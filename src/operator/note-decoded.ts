@@ -23,7 +23,10 @@ interface Sitting {
 }
 
 export interface DecodedNotes {
-  /** Writes down, before they are shown, that so many payloads were decrypted; never what stands in them. */
+  /**
+   * Tells that so many payloads were decrypted; never what stands in them. The first request of a minute is written
+   * down before it is shown; later ones are only counted, and written after the minute.
+   */
   note(payloads: readonly Payload[]): Promise<void>;
   /** Writes down what is only counted so far. */
   close(): Promise<void>;

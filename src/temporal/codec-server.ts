@@ -8,6 +8,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import { log } from '../log.ts';
 import type { MasterKeys } from '../vault/keys.ts';
 import { isEncrypted, payloadCodec } from './payload-codec.ts';
 
@@ -19,6 +20,9 @@ const Body = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), Base64).default({}), data: Base64.optional() })),
 });
 
+/** What was decrypted could not be written down. */
+class NotNoted extends Error {}
+
 interface CodecOptions {
   token: string;
   port: number;
@@ -29,8 +33,8 @@ interface CodecOptions {
 /**
  * Serves Temporal's codec protocol (`POST /encode`, `POST /decode`) on loopback, for its pages and its command line.
  * Both may send the token as `Authorization: Bearer TOKEN`; the pages can also have it in the address, `/TOKEN/decode`.
- * `origins`: pages that may ask from a browser. `note` records what was decrypted before it is returned; if it fails,
- * nothing is returned.
+ * `origins`: pages that may ask from a browser. `note` takes what was decrypted before it is returned, to write or to
+ * count it; if it fails, nothing is returned.
  */
 export async function startCodecServer(
   keys: MasterKeys,
@@ -40,9 +44,12 @@ export async function startCodecServer(
   const app = new Hono();
   app.use(cors({ origin: [...origins], allowHeaders: ['authorization', 'content-type', 'x-namespace'] }));
   app.use(bodyLimit({ maxSize: LARGEST_BODY }));
-  app.onError((error, c) =>
-    c.text(isConnectorError(error) ? `${error.code}: ${error.message}` : 'The payloads cannot be read.', 400),
-  );
+  app.onError((error, c) => {
+    if (!(error instanceof NotNoted))
+      return c.text(isConnectorError(error) ? `${error.code}: ${error.message}` : 'The payloads cannot be read.', 400);
+    log.error({ error: error.cause }, 'payloads were not shown, because the audit trail took no row');
+    return c.text('Nothing is shown: the audit trail cannot take a row. The log says why.', 503);
+  });
   for (const verb of ['encode', 'decode'] as const)
     app.on('POST', [`/${verb}`, `/:token/${verb}`], async (c) => {
       const bearer = /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
@@ -50,7 +57,10 @@ export async function startCodecServer(
         return c.text('The token is missing or wrong: use the address that `hirebridge codec` printed.', 401);
       const { payloads } = Body.parse(await c.req.json());
       const coded = await codec[verb](payloads as Payload[]);
-      if (verb === 'decode') await note(coded.filter((_, nth) => isEncrypted(payloads[nth] as Payload)));
+      if (verb === 'decode')
+        await note(coded.filter((_, nth) => isEncrypted(payloads[nth] as Payload))).catch((cause: unknown) => {
+          throw new NotNoted('the audit trail took no row', { cause });
+        });
       return c.json({ payloads: coded.map(asJson) });
     });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;

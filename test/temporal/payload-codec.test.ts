@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { log } from '../../src/log.ts';
 import { startCodecServer } from '../../src/temporal/codec-server.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
@@ -115,8 +116,11 @@ test('the codec server speaks the protocol of the pages, to whoever has the toke
   const token = 'a-token-of-some-length';
   const noted: (readonly Payload[])[] = [];
   let takesNotes = true;
+  const away = new Error('the audit trail is away');
+  const logged = vi.spyOn(log, 'error').mockImplementation(() => undefined);
+  onTestFinished(() => logged.mockRestore());
   const note = async (decrypted: readonly Payload[]): Promise<void> => {
-    if (!takesNotes) throw new Error('the audit trail is away');
+    if (!takesNotes) throw away;
     noted.push(decrypted);
   };
   const server = await startCodecServer(keys, { token, port: 0, origins: ['http://pages.example'], note });
@@ -147,7 +151,11 @@ test('the codec server speaks the protocol of the pages, to whoever has the toke
   expect(noted.at(-1)).toEqual([]);
   takesNotes = false;
   const unnoted = await ask(`/${token}/decode`);
-  expect([unnoted.status, await unnoted.text()]).toEqual([400, 'The payloads cannot be read.']);
+  expect([unnoted.status, await unnoted.text()]).toEqual([
+    503,
+    'Nothing is shown: the audit trail cannot take a row. The log says why.',
+  ]);
+  expect(logged.mock.calls).toEqual([[{ error: away }, expect.stringContaining('audit trail')]]);
   expect((await ask('/decode')).status).toBe(401);
   expect((await ask('/wrong/decode')).status).toBe(401);
   expect((await ask(`/${token}/decode`, {}, { payloads: 'none' })).status).toBe(400);
