@@ -26,7 +26,7 @@ import {
 import { createLease } from '../../src/store/leases.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { erasedMarks, idsOf, readMarks } from '../../src/store/person-marks.ts';
+import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
@@ -86,7 +86,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   if (isTenantSubject(subject)) return eraseTenant(deps, row, subject);
   await assertNotHeld(store, subject);
   // If the person was erased before, the marks are those of the earlier erasure.
-  const person = await erasedMarks(store, subject.tenantId, idsOf(subject));
+  const person = await erasedMarks(store, subject.tenantId, allIdsOf(subject));
   await keepBesideStore(store, dataDir, row, { person });
   await noteFound(store, row, await findPersonRows(store, subject));
   await settle(deps, row, subject);

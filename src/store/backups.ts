@@ -6,6 +6,8 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
+import type { ErasureRow } from './erasure-tables.ts';
+import { takeErasures } from './erasures.ts';
 import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
 
@@ -85,23 +87,20 @@ export async function restore(
 
 /** Erases again the people whom the replaced store, or the list beside it, names as erased. */
 async function eraseAgain(store: Store, before: string | undefined, listed: readonly ErasedSince[]): Promise<void> {
-  const known = before === undefined || unsoundness(before) !== undefined ? [] : await erasedIn(before);
-  await eraseRestored(store, [...known, ...listed]);
+  const known = before === undefined || unsoundness(before) !== undefined ? undefined : await erasedIn(before);
+  await takeErasures(store, known?.rows ?? []);
+  await eraseRestored(store, [...(known?.erased ?? []), ...listed]);
 }
 
-async function erasedIn(file: string): Promise<ErasedSince[]> {
+async function erasedIn(file: string): Promise<{ erased: ErasedSince[]; rows: ErasureRow[] } | undefined> {
   const store = await openStore(`sqlite:${file}`, { migrate: 'never' }).catch(() => undefined);
-  if (store === undefined) return [];
+  if (store === undefined) return undefined;
   try {
     const { keys, marks } = await readMarks(store);
-    const erased = marks.filter(({ mark }) => mark === 'erased');
-    return erased.map(({ tenant_id: tenant, about, by, digest }) => ({
-      tenant,
-      erasure: about,
-      by,
-      keys,
-      person: [digest],
-    }));
+    const erased = marks
+      .filter(({ mark }) => mark === 'erased')
+      .map(({ tenant_id: tenant, about, by, digest }) => ({ tenant, erasure: about, by, keys, person: [digest] }));
+    return { erased, rows: await store.kysely.selectFrom('erasures').selectAll().execute() };
   } finally {
     await store.close();
   }

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { forgetBytes } from './erasures.ts';
+import { sql } from 'kysely';
+import { STORE_PLACES } from './data-map.ts';
+import { eraseOnceMore, forgetBytes } from './erasures.ts';
 import type { Store } from './open-store.ts';
-import { completeIds, erasePersonRows } from './person-data.ts';
-import { erasedAmong, type IdKind, type PersonIds, takeMarkKey, takeMarks } from './person-marks.ts';
+import { completeIds, erasePersonRows, findPersonRows, NAMED } from './person-data.ts';
+import { erasuresOf, type IdKind, nameOf, type PersonId, personOf, takeMarkKey, takeMarks } from './person-marks.ts';
 import { eraseRestoredTenant } from './tenant-rows.ts';
 
 /** An erased person, as the list beside the store and the marks in the store record them. */
@@ -40,81 +42,164 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   let met = 0;
   for (const { tenant, wholeTenant } of erased)
     if (wholeTenant !== undefined && (await eraseRestoredTenant(store, tenant, wholeTenant))) met += 1;
-  for (const tenantId of new Set(erased.map(({ tenant }) => tenant))) {
-    const columns = await idsIn(store, tenantId);
-    for (const { kind, ids } of columns) {
-      const theirs = await erasedAmong(
-        store,
-        tenantId,
-        ids.map((id) => ({ kind, id })),
-      );
-      for (const id of theirs) {
-        const subject = await completeIds(store, tenantId, startAt(kind, id));
-        await erasePersonRows(store, subject);
-        met += 1;
-      }
+  for (const [tenantId, people] of await peopleMet(store, [...new Set(erased.map(({ tenant }) => tenant))]))
+    for (const [erasure, ids] of people) {
+      const subject = await completeIds(store, tenantId, personOf(ids));
+      if ((await findPersonRows(store, subject)).length === 0) continue;
+      const by = erased.find((one) => one.erasure === erasure)?.by ?? 'hirebridge';
+      await eraseOnceMore(store, subject, { erasure, by });
+      await erasePersonRows(store, subject);
+      met += 1;
     }
-  }
   if (met > 0) await forgetBytes(store);
   return met;
 }
 
-function startAt(kind: IdKind, id: string): PersonIds {
-  const at = id.indexOf('/');
-  return {
-    candidates: kind === 'candidate' ? [id] : [],
-    jobCandidates: kind === 'job-candidate' ? [id] : [],
-    enrolments: kind === 'enrolment' ? [id] : [],
-    employees: kind === 'employee' ? [{ connection: id.slice(0, at), id: id.slice(at + 1) }] : [],
-  };
+/** By tenant and erasure: those ids of erased people that stand anywhere in the store. */
+async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<string, Map<string, PersonId[]>>> {
+  const met = new Map(tenants.map((tenant) => [tenant, new Map<string, PersonId[]>()]));
+  const connections = await connectionsIn(store);
+  let looked = new Set<string>();
+  for (const [table, place] of ID_COLUMNS)
+    for await (const rows of batchesOf(store, table, place.read)) {
+      for (const [tenant, people] of met) {
+        const own = place.isOfOne ? rows.filter((row) => row['tenant_id'] === tenant) : rows;
+        const found = own.flatMap((row) => place.columns.flatMap((column) => idsIn(column, row[column])));
+        const ids = found.flatMap((one) => meanings(one, connections.get(tenant) ?? []));
+        const unknown = new Map(ids.map((one) => [`${tenant} ${nameOf(one)}`, one] as const));
+        for (const name of unknown.keys()) if (looked.has(name)) unknown.delete(name);
+        if (looked.size > MOST_LOOKED) looked = new Set();
+        for (const name of unknown.keys()) looked.add(name);
+        const asked = [...unknown.values()];
+        const erasures = await erasuresOf(store, tenant, asked);
+        for (const one of asked) {
+          const erasure = erasures.get(nameOf(one));
+          if (erasure !== undefined) people.set(erasure, [...(people.get(erasure) ?? []), one]);
+        }
+      }
+    }
+  return met;
 }
 
-/** All ids of people in the tenant's rows. */
-async function idsIn({ kysely }: Store, tenantId: string): Promise<{ kind: IdKind; ids: string[] }[]> {
-  const hires = await kysely
-    .selectFrom('hires')
-    .select(['candidate_id', 'job_candidate_id', 'onboarding_candidate_id', 'employee_id', 'connection'])
-    .where('tenant_id', '=', tenantId)
-    .execute();
-  const written = await kysely
-    .selectFrom('foreign_writes')
-    .select(['target', 'record_id'])
-    .distinct()
-    .where('tenant_id', '=', tenantId)
-    .where('target', 'in', ['candidates', 'applications', 'onboarding', 'candidate-value'])
-    .execute();
-  const named = await kysely
-    .selectFrom('person_keys')
-    .select('candidate_id')
-    .where('candidate_id', 'is not', null)
-    .execute();
-  const landed = (target: string) => written.filter((row) => row.target === target).map((row) => row.record_id);
-  const present = (ids: readonly (string | null)[]): string[] => [...new Set(ids.filter((id) => id !== null))];
+/** Names that are not looked up again, so that memory stays bounded. */
+const MOST_LOOKED = 500_000;
+
+interface IdColumns {
+  columns: readonly string[];
+  /** The columns, and that of the tenant. */
+  read: readonly string[];
+  /** Each row is of one tenant. Others are of all: tenants of a company share people. */
+  isOfOne: boolean;
+}
+
+/** Every column of the data map that can hold an id of a person: a new table is read from the start. */
+const ID_COLUMNS: ReadonlyMap<string, IdColumns> = new Map(
+  Object.entries(STORE_PLACES).flatMap(([table, place]) => {
+    if (!('people' in place)) return [];
+    const columns = Object.entries(place.people)
+      .filter(([column, classes]) => classes.includes('pseudonym') && !/(hash|digest|sha256)$/.test(column))
+      .map(([column]) => column);
+    const isOfOne = place.others.split(' ').includes('tenant_id') && !table.startsWith('person');
+    const read = isOfOne ? ['tenant_id', ...columns] : columns;
+    return columns.length === 0 ? [] : [[table, { columns, read, isOfOne }] as const];
+  }),
+);
+
+/** Columns with ids of one kind alone. All others are asked about every kind: the marks tell kinds apart. */
+const KIND_OF: Readonly<Record<string, IdKind>> = {
+  candidate_id: 'candidate',
+  job_candidate_id: 'job-candidate',
+  onboarding_candidate_id: 'enrolment',
+  lead_id: 'lead',
+};
+
+/** A text that may be an id, and of which kind if that is known. */
+interface Found {
+  kind: IdKind | undefined;
+  text: string;
+}
+
+/** Whatever may be an id in a value: all of it, what JSON holds, words of a sentence, the record of `5012/resume`. */
+function idsIn(column: string, value: unknown): Found[] {
+  const kind = KIND_OF[column];
+  if (kind !== undefined) return typeof value === 'string' ? [{ kind, text: value }] : [];
+  const texts = new Set(textsIn(parsed(value)).flatMap(wordsOf));
+  return [...texts].filter((text) => text.length > 0 && text.length <= LONGEST).map((text) => ({ kind, text }));
+}
+
+const LONGEST = 200;
+
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => [...(Array.isArray(value) ? [] : [name]), ...textsIn(one)]);
+}
+
+function wordsOf(text: string): string[] {
+  const parts = text.split(/\s+/).flatMap((part) => {
+    const pieces = part.split('/');
+    return pieces.map((_, n) => pieces.slice(0, n + 1).join('/'));
+  });
+  return [text, ...parts, ...(text.match(/[\w-]+/g) ?? [])];
+}
+
+/** The ids that a text may be. One too many does no harm: what is marked is of somebody who was erased. */
+function meanings({ kind, text: id }: Found, connections: readonly string[]): PersonId[] {
+  if (kind !== undefined) return [{ kind, id }];
   return [
-    {
-      kind: 'candidate',
-      ids: present([
-        ...hires.map((row) => row.candidate_id),
-        ...named.map((row) => row.candidate_id),
-        ...landed('candidates'),
-        ...landed('candidate-value'),
-      ]),
-    },
-    {
-      kind: 'job-candidate',
-      ids: present([...hires.map((row) => row.job_candidate_id), ...landed('applications')]),
-    },
-    {
-      kind: 'enrolment',
-      ids: present([...hires.map((row) => row.onboarding_candidate_id), ...landed('onboarding')]),
-    },
-    {
-      kind: 'employee',
-      ids: present(
-        hires.map(({ connection, employee_id: id }) =>
-          connection === null || id === null ? null : `${connection}/${id}`,
-        ),
-      ),
-    },
+    ...Object.values(KIND_OF).map((one) => ({ kind: one, id })),
+    ...connections.map((connection): PersonId => ({ kind: 'employee', id: `${connection}/${id}` })),
+    ...NAMED.map((stream): PersonId => ({ kind: 'record', id: `${stream}/${id}` })),
   ];
 }
+
+/** By tenant: the HR systems that employees of its rows are in. */
+async function connectionsIn({ kysely }: Store): Promise<Map<string, string[]>> {
+  const columns = Object.entries(STORE_PLACES).flatMap(([table, { others }]) =>
+    others.split(' ').flatMap((column) => (['connection', 'scope'].includes(column) ? [[table, column] as const] : [])),
+  );
+  const found = new Map<string, string[]>();
+  for (const [table, column] of columns) {
+    const rows = sql<{ tenant: string | null; name: string | null }>`
+      select distinct tenant_id as tenant, ${sql.ref(column)} as name from ${sql.table(table)}`;
+    for (const { tenant, name } of (await rows.execute(kysely)).rows)
+      if (tenant !== null && name !== null) found.set(tenant, [...new Set([...(found.get(tenant) ?? []), name])]);
+  }
+  return found;
+}
+
+type Row = Record<string, unknown>;
+
+/** All rows of a table, in the order in which they lie in the file, some at a time. */
+async function* batchesOf({ kysely, kind }: Store, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
+  const read = sql.join(columns.map((column) => sql.ref(column)));
+  if (kind === 'postgres') {
+    const size = await sql<{ blocks: string }>`select pg_relation_size(${table}::regclass)
+      / current_setting('block_size')::int as blocks`.execute(kysely);
+    for (let from = 0; from < Number(size.rows[0]?.blocks); from += BLOCKS) {
+      const [first, end] = [`(${from},0)`, `(${from + BLOCKS},0)`];
+      const rows = sql<Row>`select ${read} from ${sql.table(table)} where ctid >= ${first}::tid and ctid < ${end}::tid`;
+      yield (await rows.execute(kysely)).rows;
+    }
+    return;
+  }
+  for (let after = 0, isEnd = false; !isEnd; ) {
+    const { rows } = await sql<Row & { at: number }>`select rowid as at, ${read} from ${sql.table(table)}
+      where rowid > ${after} order by rowid limit ${sql.lit(ROWS)}`.execute(kysely);
+    if (rows.length > 0) yield rows;
+    after = rows.at(-1)?.at ?? after;
+    isEnd = rows.length < ROWS;
+  }
+}
+
+const ROWS = 500;
+const BLOCKS = 64;

@@ -6,7 +6,7 @@ import { audit } from './audit.ts';
 import type { ErasureRow } from './erasure-tables.ts';
 import type { Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
-import { idsOf, legalHoldOf, markPerson } from './person-marks.ts';
+import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
 import { removeApplied } from './tenant-acts.ts';
 import { readClock } from './tenant-states.ts';
@@ -42,7 +42,7 @@ export async function askErasureWithin(trx: Store, { subject, by, reason, employ
   const { tenantId } = subject;
   await assertNotHeld(trx, subject);
   const erasureId = randomUUID();
-  await markPerson(trx, { tenantId, mark: 'erased', by, about: erasureId }, idsOf(subject));
+  await markPerson(trx, { tenantId, mark: 'erased', by, about: erasureId }, allIdsOf(subject));
   const asked = { erasure_id: erasureId, tenant_id: tenantId, subject: JSON.stringify(subject), employee, reason, by };
   return insertErasure(trx, asked, erasureId);
 }
@@ -58,6 +58,36 @@ async function insertErasure(
   const { by, tenant_id: tenantId, reason } = asked;
   await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${what}: ${reason}` });
   return inserted;
+}
+
+/**
+ * Opens an erasure for somebody whom a backup brought back: landing tables and workflows are of no backup. Not where
+ * the store knows the erasure that the person was marked by, done or not.
+ */
+export async function eraseOnceMore(
+  store: Store,
+  subject: Subject,
+  { erasure, by }: { erasure: string; by: string },
+): Promise<void> {
+  if ((await findErasure(store, erasure)) !== undefined) return;
+  const { tenantId } = subject;
+  const reason = `a backup was put back that is from before erasure ${erasure}`;
+  const asked = { tenant_id: tenantId, subject: JSON.stringify(subject), employee: 'keep', reason, by } as const;
+  const insert = (kysely: Store['kysely']) =>
+    insertErasure({ ...store, kysely }, { ...asked, erasure_id: randomUUID() }, 'one person');
+  await store.kysely.transaction().execute(insert);
+}
+
+/** Takes over the erasures of a store that this one replaces: receipts, and people whose erasure is to go on. */
+export async function takeErasures({ kysely }: Store, rows: readonly ErasureRow[]): Promise<void> {
+  for (const row of rows) {
+    if (row.subject !== '' && isTenantSubject(JSON.parse(row.subject) as Subject | TenantSubject)) continue;
+    await kysely
+      .insertInto('erasures')
+      .values(row)
+      .onConflict((c) => c.doNothing())
+      .execute();
+  }
 }
 
 /** All of a tenant, which was asked to be erased. `landing`: what becomes of its landing tables. */

@@ -57,16 +57,14 @@ function within(of: Subject, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`${ofTenant(of)} and ${where}`;
 }
 
-function employeeIds({ employees }: Subject): string[] {
-  return employees.map(({ id }) => id);
-}
+const employeeIds = ({ employees }: Subject): string[] => employees.map(({ id }) => id);
 
 function allIds(of: Subject): string[] {
   return [...of.candidates, ...of.jobCandidates, ...of.enrolments, ...employeeIds(of)];
 }
 
 /** Streams whose records go by ids of their own, and name somebody. */
-const NAMED = ['interviews', 'screenings', 'bookings'];
+export const NAMED = ['interviews', 'screenings', 'bookings'];
 const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'accounts', 'invitations', 'starts', 'absent'];
 
 /** Which of a person's ids the records of a stream, or hints of a name, go by. */
@@ -435,14 +433,9 @@ async function endPersons({ kysely }: Pick<Store, 'kysely'>, of: Subject, people
 
 /** What is known of whose records these are, from one id on. */
 export async function completeIds(store: Pick<Store, 'kysely'>, tenantId: string, known: PersonIds): Promise<Subject> {
-  let subject: Subject = { tenantId, companies: await companiesOf(store, tenantId), ...known };
-  for (let size = -1; size !== sizeOf(subject); ) {
-    size = sizeOf(subject);
-    subject = await addKnown(store, subject);
-  }
-  const asLeads = sql<Row>`select lead_id from sourced_leads where ${ofApplication(subject)}`;
-  const leads = unique(subject.leads ?? [], (await asLeads.execute(store.kysely)).rows, [], 'lead_id');
-  return leads.length === 0 ? subject : { ...subject, leads };
+  const subject: Subject = { tenantId, companies: await companiesOf(store, tenantId), ...known };
+  const more = await addKnown(store, subject);
+  return sizeOf(more) === sizeOf(subject) ? more : completeIds(store, tenantId, more);
 }
 
 async function companiesOf({ kysely }: Pick<Store, 'kysely'>, tenantId: string): Promise<string[]> {
@@ -471,6 +464,12 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
       ),
     )}`.execute(kysely);
   const own = keys.rows;
+  const applied = [...hires.rows];
+  for (const table of BY_APPLICATION) {
+    const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${ofApplication(of)}`.execute(kysely);
+    applied.push(...rows);
+  }
+  const leads = unique(of.leads ?? [], applied, [], 'lead_id');
   const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
   // A sister tenant's employee is not this one's to speak of, in one HR system or another, whoever names them.
   const others = own.filter((row) => row['kind'] === 'employee' && !ours.includes(row));
@@ -483,10 +482,11 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
   ];
   return {
     ...of,
-    candidates: unique(of.candidates, hires.rows, named, 'candidate_id'),
-    jobCandidates: unique(of.jobCandidates, hires.rows, ours, 'job_candidate_id'),
+    candidates: unique(of.candidates, applied, named, 'candidate_id'),
+    jobCandidates: unique(of.jobCandidates, applied, ours, 'job_candidate_id'),
     enrolments: unique(of.enrolments, hires.rows, [], 'onboarding_candidate_id'),
     employees: [...new Map(employees.map((one) => [`${one.connection}/${one.id}`, one])).values()],
+    ...(leads.length === 0 ? {} : { leads }),
   };
 }
 

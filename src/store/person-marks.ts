@@ -2,9 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { PersonMark } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 
-export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead';
+export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead' | 'record';
 
-/** One id of a person; an employee's id is `CONNECTION/ID`. */
+/** One id of a person; an employee's id is `CONNECTION/ID`, that of a landed record of its own `STREAM/ID`. */
 export interface PersonId {
   kind: IdKind;
   id: string;
@@ -37,6 +37,29 @@ export function idsOf({ candidates, jobCandidates, enrolments, employees, leads 
     ...employees.map(({ connection, id }): PersonId => ({ kind: 'employee', id: `${connection}/${id}` })),
     ...leads.map((id): PersonId => ({ kind: 'lead', id })),
   ];
+}
+
+/** The same with the ids of landed records that name them, which an erasure marks, and a legal hold does not. */
+export function allIdsOf(of: PersonIds): PersonId[] {
+  const records = Object.entries(of.records ?? {}).flatMap(([stream, ids]) => ids.map((id) => `${stream}/${id}`));
+  return [...idsOf(of), ...records.map((id): PersonId => ({ kind: 'record', id }))];
+}
+
+/** The person whose ids these are: turns `allIdsOf` round. */
+export function personOf(ids: readonly PersonId[]): PersonIds {
+  const of = (kind: IdKind): string[] => ids.filter((one) => one.kind === kind).map(({ id }) => id);
+  const split = (id: string): [string, string] => [id.slice(0, id.indexOf('/')), id.slice(id.indexOf('/') + 1)];
+  const records = Map.groupBy(of('record').map(split), ([stream]) => stream);
+  return {
+    candidates: of('candidate'),
+    jobCandidates: of('job-candidate'),
+    enrolments: of('enrolment'),
+    employees: of('employee').map((one) => ({ connection: split(one)[0], id: split(one)[1] })),
+    leads: of('lead'),
+    ...(records.size === 0
+      ? {}
+      : { records: Object.fromEntries([...records].map(([stream, some]) => [stream, some.map(([, id]) => id)])) }),
+  };
 }
 
 /** The hash keys of this store; makes the first key if there is none. */
@@ -167,7 +190,18 @@ export async function erasedOf(
   tenantId: string,
   ids: readonly PersonId[],
 ): Promise<(one: PersonId) => boolean> {
-  if (ids.length === 0) return () => false;
+  const erased = await erasuresOf({ kysely }, tenantId, ids);
+  return (one) => erased.has(nameOf(one));
+}
+
+/** By `nameOf` of those of these ids that belong to erased people: which erasure it was. */
+export async function erasuresOf(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+  ids: readonly PersonId[],
+): Promise<ReadonlyMap<string, string>> {
+  const erased = new Map<string, string>();
+  if (ids.length === 0) return erased;
   const keys = await kysely
     .selectFrom('person_mark_keys')
     .select('mark_key')
@@ -184,18 +218,17 @@ export async function erasedOf(
     keys.flatMap(({ mark_key: key }) => ids.map((one) => [digestOf(key, tenantId, nameOf(one)), nameOf(one)] as const)),
   );
   const digests = [...named.keys()];
-  const erased = new Set<string | undefined>();
   for (let from = 0; from < digests.length; from += MOST_DIGESTS) {
     const rows = await kysely
       .selectFrom('person_marks')
-      .select('digest')
+      .select(['digest', 'about'])
       .where('tenant_id', '=', tenantId)
       .where('mark', '=', 'erased')
       .where('digest', 'in', digests.slice(from, from + MOST_DIGESTS))
       .execute();
-    for (const { digest } of rows) erased.add(named.get(digest));
+    for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
   }
-  return (one) => erased.has(nameOf(one));
+  return erased;
 }
 
 const MOST_DIGESTS = 1_000;

@@ -13,6 +13,7 @@ import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, STREAM_IDS } from '../../src/store/person-data.ts';
 import { EVERYBODY, erasedAmong, idsOf, markPerson, readMarks, unmarkPerson } from '../../src/store/person-marks.ts';
 import { findPerson as findKnown, recordPeople } from '../../src/store/persons.ts';
+import type { Tables } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { streamNames } from '../../src/streams/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
@@ -40,6 +41,10 @@ async function dump(store: Store): Promise<string[]> {
   }
   return rows.toSorted();
 }
+
+/** Tables of people who were hired; a record of a plan is of its plan. */
+const OF_HIRED = new Set(['hires', 'person_keys', 'persons', 'saved_plan_records']);
+const PAGE_OF_BEN = { tenant_id: 'acme', stream: 'candidates', page: 0, ids: JSON.stringify([BEN.candidate]) };
 
 /** Tables whose rows end by themselves within the hour, or are about operators or the partner's own users. */
 const NOT_OF_ONE = new Set(
@@ -225,6 +230,85 @@ describe.each(kinds)('a person in the store, on %s', (kind) => {
     expect(await findPersonRows(restored, subject)).toEqual([]);
     expect((await findPersonRows(restored, await subjectOf(restored, BEN))).length).toBeGreaterThan(10);
     expect((await erasedAmong(restored, 'acme', idsOf(subject))).size).toBe(idsOf(subject).length);
+  });
+
+  test('a store that is put back forgets whoever was never hired, in whichever place alone they stand', async () => {
+    const { store } = await freshStore(kind);
+    const { store: restored } = await freshStore(kind);
+    for (const one of [store, restored]) for (const person of [BEN, TWIN]) await seedEverywhere(one, person);
+    await restored.kysely.insertInto('stream_pages').values(PAGE_OF_BEN).execute();
+    const before = await dump(restored);
+    await seedEverywhere(store, EVA);
+    const subject = { ...(await subjectOf(store, EVA)), records: { interviews: ['i-88'] } };
+    await askErasure(store, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+    const { keys, marks } = await readMarks(store);
+    const since = { tenant: 'acme', erasure: 'e', by: 'ann', keys, person: marks.map(({ digest }) => digest) };
+
+    const forgets = async (place: string): Promise<void> => {
+      expect(await eraseRestored(restored, [since]), place).toBe(1);
+      expect(await dump(restored), place).toEqual(before);
+    };
+    await seedEverywhere(restored, EVA);
+    const places = (await findPersonRows(restored, subject)).filter(({ place }) => !OF_HIRED.has(place));
+    await erasePersonRows(restored, subject);
+    for (const { place, rows } of places) {
+      const own = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'event_no')));
+      const insert = restored.kysely.insertInto(place as keyof Tables).values(own as never);
+      await insert.execute();
+      await forgets(place);
+    }
+    const missing = { tenant_id: 'acme', stream: 'interviews', record_id: 'i-88', run_id: 'r', since: 1 };
+    await restored.kysely.insertInto('stream_missing').values(missing).execute();
+    await forgets('stream_missing');
+    const page = { ids: JSON.stringify([EVA.candidate, BEN.candidate]) };
+    await restored.kysely.updateTable('stream_pages').set(page).execute();
+    await forgets('stream_pages');
+    expect(await eraseRestored(restored, [since])).toBe(0);
+    expect(places.length).toBeGreaterThan(25);
+  });
+
+  test('whoever applied and was never hired is known by all of their applications', async () => {
+    const { store } = await freshStore(kind);
+    const row = { tenant_id: 'acme', candidate_id: '501' };
+    const consent = { ...row, job_candidate_id: '9501', state: 'given' as const, shown: '{}' };
+    await store.kysely.insertInto('consents').values(consent).execute();
+    const moved = { ...row, job_candidate_id: '9601', flow: 'flow:7', stage_id: '1', state: 'done', attempt: 1 };
+    await store.kysely
+      .insertInto('stage_moves')
+      .values(moved as never)
+      .execute();
+    const eva = await subjectOf(store, EVA);
+    expect({ ...eva, jobCandidates: eva.jobCandidates.toSorted() }).toMatchObject({
+      candidates: ['501'],
+      jobCandidates: ['9501', '9601'],
+    });
+    expect(await subjectOf(store, TWIN)).toMatchObject({ jobCandidates: [] });
+  });
+
+  test('a store of many rows that is put back is read to its end', async () => {
+    const { store } = await freshStore(kind);
+    const seen = { tenant_id: 'acme', job_id: '1', seen: 'hired', trace: null };
+    for (let n = 0; n < 12_000; n += 500) {
+      const rows = Array.from({ length: 500 }, (_, i) => ({
+        ...seen,
+        job_candidate_id: `${n + i}`,
+        candidate_id: null,
+      }));
+      await store.kysely
+        .insertInto('seen_people')
+        .values(rows as never)
+        .execute();
+    }
+    const { store: later } = await freshStore(kind);
+    const gone = ['0', '499', '500', '501', '2750', '9343', '11999'];
+    const subject = { tenantId: 'acme', companies: ['acme'], ...NOBODY, jobCandidates: gone };
+    await askErasure(later, { subject, by: 'ann', reason: 'request', employee: 'keep' });
+    const { keys, marks } = await readMarks(later);
+    const person = marks.map(({ digest }) => digest);
+    await eraseRestored(store, [{ tenant: 'acme', erasure: 'e', by: 'ann', keys, person }]);
+    const left = await store.kysely.selectFrom('seen_people').select('job_candidate_id').execute();
+    expect(left).toHaveLength(12_000 - gone.length);
+    expect(left.filter((row) => gone.includes(row.job_candidate_id))).toEqual([]);
   });
 });
 
