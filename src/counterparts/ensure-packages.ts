@@ -5,8 +5,19 @@ import { ConnectorError } from '../errors.ts';
 const run = promisify(execFile);
 const QUIETLY = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 };
 
-/** Installs Debian packages that are missing; says which where there is no apt-get, or no right to use it. */
-export async function ensurePackages(...names: string[]): Promise<void> {
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Installs Debian packages that are missing, one call after the other, as apt-get locks its lists; says which where
+ * there is no apt-get, or no right to use it.
+ */
+export function ensurePackages(...names: string[]): Promise<void> {
+  const ensured = last.then(() => installMissing(names));
+  last = ensured.catch(() => undefined);
+  return ensured;
+}
+
+async function installMissing(names: readonly string[]): Promise<void> {
   const missing: string[] = [];
   for (const name of names) if (!(await isInstalled(name))) missing.push(name);
   if (missing.length === 0) return;
