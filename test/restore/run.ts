@@ -23,9 +23,7 @@ async function main(): Promise<void> {
   const combinations = STORES.flatMap((store) => KINDS.flatMap((kind) => AGES.map((age) => ({ store, kind, age }))))
     .map((one) => ({ ...one, name: `${one.store}, ${one.kind}, ${one.age}` }))
     .filter(({ name }) => values.only.every((text) => name.includes(text)));
-  const sources = new Map(
-    await Promise.all(KINDS.map(async (kind) => [kind, await startHrisSource(kind)] as const)),
-  );
+  const sources = new Map(await Promise.all(KINDS.map(async (kind) => [kind, await startHrisSource(kind)] as const)));
   const rows: string[][] = [];
   const waiting = combinations.values();
   const playOn = async (): Promise<void> => {

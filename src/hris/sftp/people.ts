@@ -16,10 +16,14 @@ export interface Roster {
   employees: EmployeeRecord[];
 }
 
-/** All known people: the newest roster, and employees made since. */
+/** Everybody known: the newest roster, and who was made and is not in it. */
 export interface People {
   roster: Roster | undefined;
   employees: EmployeeRecord[];
+  /** Of those who are not in the newest roster, when the result that names them was written. */
+  unlisted: ReadonlyMap<string, number>;
+  /** All rosters, the newest last. */
+  rosters: readonly RemoteFile[];
 }
 
 export function listRosters({ files, options }: Sftp, signal: AbortSignal): Promise<RemoteFile[]> {
@@ -62,22 +66,62 @@ function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string
 
 /** Combines roster and results: results carry our reference, which a roster may lack. */
 export async function readPeople(hris: Sftp, signal: AbortSignal): Promise<People> {
-  const [newest] = (await listRosters(hris, signal)).toReversed();
+  const rosters = await listRosters(hris, signal);
+  const newest = rosters.at(-1);
   const roster = newest === undefined ? undefined : await readRoster(hris, newest, signal);
-  const made = new Map((await readMade(hris, signal)).map((record) => [record.ref.id, record]));
+  const made = new Map((await readMade(hris, signal)).map((one) => [one.record.ref.id, one]));
   const listed = (roster?.employees ?? []).map((record) => {
-    const reference = record.reference ?? made.get(record.ref.id)?.reference;
+    const reference = record.reference ?? made.get(record.ref.id)?.record.reference;
     made.delete(record.ref.id);
     return reference === undefined ? record : { ...record, reference };
   });
-  return { roster, employees: [...listed, ...made.values()] };
+  const unlisted = new Map([...made].map(([id, { saidAt }]) => [id, saidAt]));
+  return { roster, employees: [...listed, ...[...made.values()].map(({ record }) => record)], unlisted, rosters };
 }
 
-/** Employees that our requests made, according to the results. */
-async function readMade(hris: Sftp, signal: AbortSignal): Promise<EmployeeRecord[]> {
+/** A roster may begin before a result and end after it, and two may be written within one second. */
+const FIRST_ROSTERS = 3;
+
+/**
+ * Those of them who are there still. That the newest roster does not show somebody whom a result names proves nothing:
+ * it may be older than they are, and some list people from their first day on. Whom an earlier roster showed, HR has
+ * deleted since, or joined with another record. Only the rosters that tell most are read: each may be long.
+ */
+export async function stillThere(
+  hris: Sftp,
+  { unlisted, rosters }: Pick<People, 'unlisted' | 'rosters'>,
+  employees: readonly EmployeeRecord[],
+  signal: AbortSignal,
+): Promise<EmployeeRecord[]> {
+  const there: EmployeeRecord[] = [];
+  for (const employee of employees) {
+    const saidAt = unlisted.get(employee.ref.id);
+    if (saidAt === undefined || !(await wasListed(hris, employee.ref.id, rosters, saidAt, signal)))
+      there.push(employee);
+  }
+  return there;
+}
+
+async function wasListed(
+  hris: Sftp,
+  id: string,
+  rosters: readonly RemoteFile[],
+  saidAt: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const since = rosters.slice(0, -1).filter(({ changedAt }) => changedAt >= saidAt);
+  const telling = new Set([...since.slice(0, FIRST_ROSTERS), ...since.slice(-1)]);
+  for (const file of telling)
+    if ((await readRoster(hris, file, signal)).employees.some(({ ref }) => ref.id === id)) return true;
+  return false;
+}
+
+/** Employees that our requests made, by what the results say. */
+async function readMade(hris: Sftp, signal: AbortSignal): Promise<{ record: EmployeeRecord; saidAt: number }[]> {
   return (await readResults(hris, signal)).flatMap((result) => {
     const reference = referenceOf(result.requestId);
     if (result.status !== 'created' || reference === undefined) return [];
-    return [{ ref: result.ref, ...fromCells(hris.options, result.row), reference }];
+    const record = { ref: result.ref, ...fromCells(hris.options, result.row), reference };
+    return [{ record, saidAt: result.saidAt }];
   });
 }

@@ -5,8 +5,8 @@ import { unreadable } from './csv.ts';
 import { assertReadable } from './ready-files.ts';
 import type { Sftp } from './sftp-hris.ts';
 
-/** The customer's answer to one request. */
-export type Result = { requestId: string; row: Record<string, string> } & (
+/** What the customer said about one request; `saidAt`: when the file with it was written. */
+export type Result = { requestId: string; row: Record<string, string>; saidAt: number } & (
   | { status: 'created'; ref: EmployeeRef }
   | { status: 'rejected'; reason: string }
 );
@@ -25,7 +25,7 @@ export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Resu
   const results: Result[] = [];
   for (const { file, rows } of tables) {
     for (const [index, row] of rows.entries()) {
-      const result = resultOf(hris, row);
+      const result = resultOf(hris, row, file.changedAt);
       if (typeof result === 'string') throw unreadable(`${folder}/${file.name}`, `record ${index + 1} ${result}`);
       if (result !== undefined) results.push(result);
     }
@@ -33,14 +33,14 @@ export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Resu
   return results;
 }
 
-function resultOf({ options }: Sftp, row: Record<string, string>): Result | string | undefined {
+function resultOf({ options }: Sftp, row: Record<string, string>, saidAt: number): Result | string | undefined {
   const { request_id: requestId, status, error = '' } = row;
   if (requestId === undefined || requestId === '') return 'has no request_id';
   if (status === 'pending') return undefined;
-  if (status === 'rejected') return { requestId, row, status, reason: error };
+  if (status === 'rejected') return { requestId, row, saidAt, status, reason: error };
   if (status !== 'created') return 'has a status other than created, rejected and pending';
   const ref = refIn(options, row);
-  return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, status, ref };
+  return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, saidAt, status, ref };
 }
 
 /** The employee that a row is about; undefined if it names none. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
 import { fitsKey, foundBy } from '../fits-key.ts';
@@ -25,7 +25,7 @@ import { type Cells, readCsv, unreadable } from './csv.ts';
 import { handOverLast, handOverOnce } from './hand-over.ts';
 import { encrypt } from './open-pgp.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
-import { listRosters, type Roster, readPeople, readRoster } from './people.ts';
+import { listRosters, type Roster, readPeople, readRoster, stillThere } from './people.ts';
 import { createReadyFiles } from './ready-files.ts';
 import { encode, hireRequestId, referenceOf } from './request-id.ts';
 import { madeTwice, readResults, verdictOn } from './results.ts';
@@ -58,7 +58,7 @@ function openConnection(options: SftpOptions): HrisConnection {
     capabilities: { storesReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },
     employees: {
       find: (key, signal) => findEmployee(hris, key, signal),
-      read: readTogether((_ids, signal) => readEmployees(hris, signal)),
+      read: readTogether((ids, signal) => readEmployees(hris, ids, signal)),
       create: (fields, reference, write) => createEmployee(hris, fields, reference, write),
       update: (id, fields, write) => updateEmployee(hris, id, fields, write),
       ...endOf(hris),
@@ -316,15 +316,15 @@ async function createEmployee(
   const { options } = hris;
   const values = toCells(options, fields);
   refuseIncomplete(options, fields, true);
-  const found = await findEmployee(hris, { by: 'reference', value: reference }, write.signal);
-  if (found.kind === 'one')
+  const made = await findMade(hris, reference, write.signal);
+  if (made.length > 1) throw madeTwice(`reference ${reference}`, made);
+  if (made[0] !== undefined)
     throw new ConnectorError({
       code: 'ALREADY_EXISTS',
       action: 'ignore',
       message: 'The results name an employee for this reference already.',
-      details: { ...found.ref },
+      details: { ...made[0] },
     });
-  if (found.kind === 'many') throw madeTwice(`reference ${reference}`, found.refs);
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
   // Every file has every column, so that all share one header.
   const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
@@ -392,19 +392,36 @@ async function askFor(
 
 /** Searches all known people. Values are compared in full here, so an empty result is as reliable as the roster. */
 async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
-  const { roster, employees } = await readPeople(hris, signal);
-  const refs = employees.filter((record) => fitsKey(record, key)).map(({ ref }) => ref);
-  return foundBy(key, refs, proves(hris.options, roster, key));
+  const people = await readPeople(hris, signal);
+  const fitting = people.employees.filter((record) => fitsKey(record, key));
+  const there = await stillThere(hris, people, fitting, signal);
+  return foundBy(
+    key,
+    there.map(({ ref }) => ref),
+    proves(hris.options, people.roster, key),
+  );
 }
 
-/** All known people by id: the files are the same for any employee. */
-async function readEmployees(hris: Sftp, signal: AbortSignal): Promise<Map<string, EmployeeRecord>> {
-  return new Map((await readPeople(hris, signal)).employees.map((record) => [record.ref.id, record]));
+/** Whoever a request under this reference made, also where HR has deleted them since. */
+async function findMade(hris: Sftp, reference: string, signal: AbortSignal): Promise<EmployeeRef[]> {
+  const { employees } = await readPeople(hris, signal);
+  return employees.filter((record) => record.reference === reference).map(({ ref }) => ref);
+}
+
+/** Those of them who are there. Whoever is asked for, the newest files are the same. */
+async function readEmployees(
+  hris: Sftp,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, EmployeeRecord>> {
+  const people = await readPeople(hris, signal);
+  const asked = people.employees.filter(({ ref }) => ids.includes(ref.id));
+  return byId(await stillThere(hris, people, asked, signal));
 }
 
 /** @throws ConnectorError EMPLOYEE_NOT_FOUND */
 async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): Promise<void> {
-  if ((await readEmployees(hris, signal)).has(id)) return;
+  if ((await readEmployees(hris, [id], signal)).has(id)) return;
   throw new ConnectorError({
     code: 'EMPLOYEE_NOT_FOUND',
     action: 'reject',

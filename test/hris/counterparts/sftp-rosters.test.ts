@@ -2,7 +2,7 @@ import { rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmployeeRecord, HrisConnection } from '../../../src/hris/port.ts';
-import { refusal, signal } from '../profile.ts';
+import { employee, refusal, signal, write } from '../profile.ts';
 import { startedSftpHris } from '../sftp-under-test.ts';
 
 const at = startedSftpHris();
@@ -100,6 +100,37 @@ describe('rosters', () => {
     expect(last.employees).toMatchObject([{ reference: 'bulk:7', fields: { title: 'Chef' } }]);
     expect(last.gone).toEqual([gone?.employee_id]);
     expect(await changesSince(last.next)).toMatchObject({ employees: [], gone: [], pages: 1 });
+  });
+
+  test('whom HR deleted after a roster showed them is gone, whatever the result says, and not made again', async () => {
+    const made = () => hris.employees.find({ by: 'reference', value: 'acme:900' }, signal);
+    await hris.employees.create(employee('deleted'), 'acme:900', write);
+    await at().run();
+    const [deleted] = await at().job.sql<{ id: string }>(
+      "delete from employee where reference = 'acme:900' returning employee_id as id",
+    );
+    const id = deleted?.id ?? '';
+    expect(await made()).toMatchObject({ kind: 'one', ref: { id } });
+    await at().job.writeRoster();
+    expect(await made()).toEqual({ kind: 'none', trusted: true });
+    expect(await hris.employees.read(id, signal)).toBeUndefined();
+    const again = await refusal(hris.employees.create(employee('deleted'), 'acme:900', write));
+    expect(again).toMatchObject({ code: 'ALREADY_EXISTS', details: { id } });
+    await at().run();
+    expect(await at().job.sql("select 1 from employee where reference = 'acme:900'")).toEqual([]);
+  });
+
+  test('whom no roster has shown yet is there by the result alone', async () => {
+    await at().put(
+      'results',
+      'results-900001.csv',
+      'request_id,status,employee_id,employee_number\r\nhire-acme~3A901-1,created,P1,0901\r\n',
+    );
+    for (let more = 0; more < 3; more += 1) await at().job.writeRoster();
+    const found = await hris.employees.find({ by: 'reference', value: 'acme:901' }, signal);
+    expect(found).toMatchObject({ kind: 'one', ref: { id: 'P1', number: '0901' } });
+    expect(await hris.employees.read('P1', signal)).toMatchObject({ reference: 'acme:901' });
+    await at().takeAway('results', 'results-900001.csv');
   });
 
   test('a roster that comes in the middle of a comparison is compared after it', async () => {
