@@ -11,7 +11,12 @@ test.each([
     'Department … of … and EN: … unknown in 17, DEN, Müller',
   ],
   ['short ones between letters that are not of ASCII', 'Él, Élan, éÉl', ['Él'], '…, Élan, éÉl'],
-  ['short ones of a script that sets no words apart', '员工王伟不存在, 김철수가', ['王伟', '김철수'], '员工…不存在, …가'],
+  [
+    'short ones of a script that sets no words apart',
+    '员工王伟不存在, 김철수가',
+    ['王伟', '김철수'],
+    '员工…不存在, …가',
+  ],
   ['long ones inside words, in any case', 'no LINDqvistberg', ['Lindqvist'], 'no …berg'],
   ['words of one, from four letters on', 'Canary: de la', ['de la Canary-Lind', 'Eva Canary'], '…: de la'],
   ['what was sent composed and is said decomposed', 'no Jose\u0301 Nun\u0303ez', ['José', 'Núñez', 'Nuñez'], 'no … …'],
