@@ -1,6 +1,6 @@
 import { type Employee, UNSEEN_MS } from '../hris-double.ts';
 import { has } from '../scenario.ts';
-import { isForgotten, type World } from '../world.ts';
+import { humanOf, isForgotten, type World } from '../world.ts';
 import type { Facts, HireFact } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
@@ -13,7 +13,7 @@ export function checkAsked(world: World, facts: Facts): string[] {
   return [
     ...checkStale(world, facts),
     ...checkNames(world, facts),
-    ...checkAdopted(facts),
+    ...checkAdopted(world, facts),
     ...checkSamePerson(world, facts),
     ...checkOwnEndings(world, facts),
     ...checkVerdicts(world, facts),
@@ -125,12 +125,16 @@ function checkNames(world: World, { employees }: Facts): string[] {
 }
 
 /** An enrolment made by hand is taken only by somebody's word. */
-function checkAdopted({ enrolments, hires }: Facts): string[] {
-  return [...enrolments.values()].flat().flatMap(({ id, ref, external, candidateId }) => {
-    if (ref !== null || external.employeeId === undefined) return [];
-    const asked = hires.some((hire) => hire.candidateId === candidateId && hire.answers.includes('adopt'));
-    return asked ? [] : [`I2 enrolment ${id}, made by hand, was taken without asking`];
-  });
+function checkAdopted(world: World, { enrolments, hires }: Facts): string[] {
+  return [...enrolments].flatMap(([companyId, all]) =>
+    all.flatMap(({ id, ref, external, candidateId }) => {
+      if (ref !== null || external.employeeId === undefined) return [];
+      // It may be of an earlier profile of theirs.
+      const human = humanOf(world, companyId, candidateId);
+      const asked = hires.some((hire) => hire.human === human && hire.answers.includes('adopt'));
+      return asked ? [] : [`I2 enrolment ${id}, made by hand, was taken without asking`];
+    }),
+  );
 }
 
 const PERSON = new Set(['same-employee', 'same-person', 'transfer', 'new-employment', 'here-too']);
