@@ -118,7 +118,10 @@ export function checkEnrolments(world: World, { effects, hires }: Facts): string
           `${again} times`,
       );
     const isKnown = world.hiredBefore.has(id) && !isForgottenHire(world, id);
-    if (isKnown && !known.get(id)?.answers.some((answer) => !TAKES_NOBODY_UP.has(answer)))
+    const hire = known.get(id);
+    // Somebody said of another application of theirs that the next hire takes the employee over.
+    const isMoved = world.given.some(({ human, answer }) => human === hire?.human && answer === 'moved');
+    if (isKnown && !isMoved && !hire?.answers.some((answer) => !TAKES_NOBODY_UP.has(answer)))
       broken.push(`I3 job candidate ${id} was hired before go-live and was enrolled`);
     for (const row of rows)
       if (!wasHired(memberships, row.at - SLACK_MS, row.at))
