@@ -10,7 +10,7 @@ import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 import { observes } from '../../src/store/assert-may-write.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
-import { type HireChange, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
+import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -112,18 +112,24 @@ async function openPeriod(
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
-  const enrolment = presence.verdict === 'out' ? await findForgotten(store, connection, ref) : undefined;
-  const fresh = await inTransaction(store, async (trx) => {
-    const count = await insertHires(trx, [{ ...ref, state: 'open', candidateId, jobId }]);
-    if (enrolment !== undefined) await updateHire(trx, ref, enrolment);
-    return count;
-  });
+  const row: NewHire = { ...ref, state: 'open', candidateId, jobId };
+  const isOut = presence.verdict === 'out';
+  const fresh = await (isOut ? insertForgotten(store, connection, row) : insertHires(store, [row]));
   if (fresh > 0) {
     log.info({ tenantId, jobCandidateId, period }, 'hire opened');
     traceOpened({ installationId: store.installationId, tenantId, jobCandidateId });
   }
   keepSeen(connection, ref, seen);
   return { opened: opened(connection, period, 'enrol'), seen };
+}
+
+async function insertForgotten(store: Store, connection: Connection, row: NewHire): Promise<number> {
+  const enrolment = await findForgotten(store, connection, row);
+  return inTransaction(store, async (trx) => {
+    const fresh = await insertHires(trx, [row]);
+    if (enrolment !== undefined) await updateHire(trx, row, enrolment);
+    return fresh;
+  });
 }
 
 /** The last enrolment that carries a reference of this period; the hire's end terminates it. */
