@@ -19,6 +19,7 @@ const slowUnits = [
   'test/architecture/reach.test.ts',
   'test/{person/erase-killed,activities/reconcile/killed-baseline,activities/erase/{by-policy,consents}}.test.ts',
   'test/activities/endpoint-limit.test.ts',
+  'test/hris/rotated-credentials.test.ts',
   'test/{hris/sftp-bounds,sql/silent-database,store/locked-store,temporal/resolve-cli,worker/metrics}.test.ts',
   'test/{console/browser,sandbox/page/hire}.test.ts',
 ];

@@ -46,7 +46,8 @@ const grantKeys = {
   tenants: z.union([z.literal('all'), z.array(z.string().min(1)).min(1)], 'expected all, or a list of tenant ids'),
 };
 
-const AccessFile = z.strictObject({
+/** Who may sign in to the console, as a file says it; tokens and the client's secret are references. */
+export const AccessFile = z.strictObject({
   /** The console's address for browsers. */
   url: z.url({ protocol: /^https?$/, error: 'expected an address, https://console.example.com' }).refine((url) => {
     const { pathname, search, hash } = new URL(url);

@@ -23,6 +23,8 @@ export interface BambooDouble {
   company: BambooCompany;
   /** `revoked`: no key works any more; `throttled`: every call exceeds the limit. */
   mood: 'revoked' | 'throttled' | 'well';
+  /** Keys that it takes. */
+  keys: string[];
   /** Number of requests so far. */
   requests: number;
   /** Drops every connection, is down for a moment, and comes back at the same address. */
@@ -77,6 +79,7 @@ export async function startBambooDouble(): Promise<BambooDouble> {
     url: `http://127.0.0.1:${port}`,
     company,
     mood: 'well',
+    keys: [API_KEY],
     requests: 0,
     async restart() {
       await close();
@@ -105,9 +108,9 @@ async function serve(double: BambooDouble, request: IncomingMessage, response: S
   response.end(json ? JSON.stringify(answered) : answered);
 }
 
-function refusal({ mood }: BambooDouble, authorization: string | undefined): BambooAnswer | undefined {
-  const key = `Basic ${Buffer.from(`${API_KEY}:x`).toString('base64')}`;
-  if (mood === 'revoked' || authorization !== key) return { status: 401 };
+function refusal({ mood, keys }: BambooDouble, authorization: string | undefined): BambooAnswer | undefined {
+  const taken = keys.map((key) => `Basic ${Buffer.from(`${key}:x`).toString('base64')}`);
+  if (mood === 'revoked' || authorization === undefined || !taken.includes(authorization)) return { status: 401 };
   return mood === 'throttled' ? { status: 429, headers: { 'Retry-After': '7' } } : undefined;
 }
 

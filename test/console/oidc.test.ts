@@ -1,10 +1,13 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Access } from '../../src/console/access.ts';
+import { type Access, readAccess } from '../../src/console/access.ts';
 import { freePort } from '../../src/free-port.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
 import { type OpenConsole, openConsole } from './open-console.ts';
 
 const SECRET = 'a-client-secret-of-a-test-0123456789abcdef';
@@ -35,7 +38,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** A real provider; its token endpoint can be made to lie, as somebody who sits there could. */
-async function startProvider(consoleUrl: string, claims: Claims): Promise<RunningProvider> {
+async function startProvider(consoleUrl: string, claims: Claims, secret = SECRET): Promise<RunningProvider> {
   const running: RunningProvider = { issuer: '', key: keys.privateKey, forge: undefined };
   let answer: ReturnType<Provider['callback']> = () => Promise.resolve();
   const server = createServer((request, response) => {
@@ -57,7 +60,7 @@ async function startProvider(consoleUrl: string, claims: Claims): Promise<Runnin
   };
   running.issuer = await listen(server);
   const configuration: Configuration = {
-    clients: [{ client_id: CLIENT, client_secret: SECRET, redirect_uris: [`${consoleUrl}/sign-in/callback`] }],
+    clients: [{ client_id: CLIENT, client_secret: secret, redirect_uris: [`${consoleUrl}/sign-in/callback`] }],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
     scopes: ['openid', 'email', 'groups'],
     findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId, ...claims }) }),
@@ -76,15 +79,18 @@ const ROLES = [
 ] as const;
 
 /** A console that lets people in through a provider of its own. */
-async function openBoth(claims: Claims): Promise<{ open: OpenConsole; provider: RunningProvider }> {
+async function openBoth(
+  claims: Claims,
+  { ours = SECRET, theirs = SECRET }: { ours?: string; theirs?: string } = {},
+): Promise<{ open: OpenConsole; provider: RunningProvider }> {
   // The provider must know the console's address, and the console the provider's.
   const port = await freePort();
   const url = new URL(`http://127.0.0.1:${port}`);
-  const provider = await startProvider(url.origin, claims);
+  const provider = await startProvider(url.origin, claims, theirs);
   const oidc: Access['oidc'] = {
     issuer: provider.issuer,
     clientId: CLIENT,
-    clientSecret: SECRET,
+    clientSecret: ours,
     scope: 'openid email groups',
     name: 'email',
     roles: ROLES.map((role) => ({ ...role, tenants: role.tenants === 'all' ? 'all' : [...role.tenants] })),
@@ -157,6 +163,20 @@ test('an admin of the provider’s group may do everything', async () => {
   const text = await (await browser.signIn(open.url)).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
   expect((await browser.go(`${open.url}/freeze`, { csrf })).status).toBe(200);
+});
+
+test('another client secret at the provider: nobody signs in until a console begins with it', async () => {
+  const theirs = 'the-next-client-secret-0123456789abcdef';
+  const late = await openBoth(JO, { theirs });
+  expect((await createBrowser().signIn(late.open.url)).status).toBe(403);
+  const file = join(await scratchFolder(), 'console.yaml');
+  const role = '{ claim: email, value: jo@acme.example, role: viewer, tenants: all }';
+  const oidc = `{ issuer: "http://127.0.0.1:1", clientId: hb, clientSecret: file:client.secret, roles: [${role}] }`;
+  await writeFile(file, `url: http://127.0.0.1:1\noidc: ${oidc}\n`);
+  await writeFile(join(file, '../client.secret'), `${theirs}\n`);
+  const ours = (await readAccess(file)).oidc?.clientSecret ?? '';
+  const begun = await openBoth(JO, { theirs, ours });
+  expect((await createBrowser().signIn(begun.open.url)).status).toBe(200);
 });
 
 test.each([

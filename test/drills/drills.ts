@@ -328,7 +328,7 @@ export const drills: Record<string, Drill> = {
       // Each goes on for ever, whatever the list claims of it.
       const claims = { 'rosters/one.csv': 60_000_000, 'rosters/two.csv': 10_000_000_000, 'rosters/three.csv': 0 };
       const files = Object.entries(claims).map(([path, size]) => [path, { claims: size }] as const);
-      const server = await startFileServer(Object.fromEntries(files), true);
+      const server = await startFileServer(Object.fromEntries(files), { hasFolders: true });
       const { privateKey, ...address } = server.options;
       const joined = await joinWorld(world, {
         temporalAddress: `127.0.0.1:${temporal.proxy.port}`,

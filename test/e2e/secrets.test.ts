@@ -1,8 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectExactlyHired, readStatus, takeApplicants } from '../harness/exactly-hired.ts';
-import { type FleetTenant, joinFleet } from '../harness/fleet.ts';
+import { changeTenant, type FleetTenant, joinFleet } from '../harness/fleet.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
 import { hiredBody } from '../harness/hired-deliveries.ts';
 import type { TenantStatus } from '../harness/read-store.ts';
@@ -60,6 +60,16 @@ test('each secret behind file: rotated, revoked and restored during a burst: eve
   const { key } = (await world.control.act('regenerateKey')) as { key: string };
   const rotated = await hris.rotatePassword();
   const webhookKey = `${world.webhookKey}-next`;
+  // Both keys of webhooks while both are named; the file of the first takes the next one in the end.
+  await writeSecret('webhook.next', webhookKey);
+  const named = /webhookKeys: .*/;
+  let before = '';
+  await changeTenant(world, (text) => {
+    before = named.exec(text)?.[0] ?? '';
+    return text.replace(named, `${before.slice(0, -1)}, file:secrets/webhook.next]`);
+  });
+  await until('both keys of webhooks', async () => (await deliver(webhookKey)) === 200);
+  expect(await deliver(world.webhookKey)).toBe(200);
   await world.control.act('setWebhook', { url: world.webhookUrl, key: webhookKey });
   bursts.push(await hire(people.slice(3, 6)));
   await Promise.all([
@@ -67,9 +77,10 @@ test('each secret behind file: rotated, revoked and restored during a burst: eve
     writeSecret('hris.url', rotated),
     writeSecret('webhook.key', webhookKey),
   ]);
+  await changeTenant(world, (text) => text.replace(named, before));
   await until('three employees', async () => (await world.employees()).length >= 3);
+  await until('the old key of webhooks refused', async () => (await deliver(world.webhookKey)) === 401);
   expect(await deliver(webhookKey)).toBe(200);
-  expect(await deliver(world.webhookKey)).toBe(401);
 
   // Revoked and restored: the HR system's side alone, then the partner's. Those who are hired then need that side, so
   // that the hold and the pause come, and stay until it is restored.
@@ -93,5 +104,20 @@ test('each secret behind file: rotated, revoked and restored during a burst: eve
   await expectExactlyHired(world, people);
   await untilStatus('a quiet tenant', ({ state, holds }) => state === 'active' && holds.length === 0);
   const logs = await world.logs();
-  expect([key, webhookKey, new URL(rotated).password].filter((secret) => logs.includes(secret))).toEqual([]);
+  const secrets = [key, webhookKey, new URL(rotated).password];
+  expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
+  for (const part of ['cmdline', 'environ'])
+    expect(await processesWith(part, secrets), `secrets in ${part}`).toEqual([]);
 });
+
+/** Processes of this machine in whose arguments or environment one of these stands. */
+async function processesWith(part: string, secrets: readonly string[]): Promise<string[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    all.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/${part}`, 'utf8').catch(() => '');
+      return secrets.some((secret) => text.includes(secret)) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}

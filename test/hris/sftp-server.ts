@@ -21,21 +21,27 @@ const ENDLESS = Buffer.from('employee_id,employee_number\r\n');
 
 /**
  * An SSH server on a real socket whose files are as long as it likes. Its paths are `folder/name`; it is written with
- * the server half of the library, and takes whoever comes.
+ * the server half of the library, and takes whoever comes, or only who proves to have a key that it admits.
  */
-export async function serveFiles(files: Record<string, ServedFile>) {
-  const { close, ...served } = await startFileServer(files);
+export async function serveFiles(files: Record<string, ServedFile>, admits?: (publicKey: Buffer) => boolean) {
+  const { close, ...served } = await startFileServer(files, { admits });
   onTestFinished(close);
   return served;
 }
 
 /** The same outside a test; with `hasFolders` every path without a dot is a folder, and what is written is taken. */
-export async function startFileServer(files: Record<string, ServedFile>, hasFolders = false) {
+export async function startFileServer(
+  files: Record<string, ServedFile>,
+  { hasFolders = false, admits }: { hasFolders?: boolean; admits?: ((publicKey: Buffer) => boolean) | undefined } = {},
+) {
   const [host, user] = [makeKey(), makeKey()];
   let sent = 0;
   const server = new ssh2.Server({ hostKeys: [host] }, (client) => {
     client.on('error', () => undefined);
-    client.on('authentication', (context) => context.accept());
+    client.on('authentication', (context) => {
+      if (admits === undefined || isProven(context, admits)) context.accept();
+      else context.reject(['publickey']);
+    });
     client.on('session', (accept) => {
       const seen = { count: (bytes: number) => (sent += bytes), hangUp: () => void client.end() };
       accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, hasFolders, seen));
@@ -55,6 +61,15 @@ export async function startFileServer(files: Record<string, ServedFile>, hasFold
     allowPrivateAddress: true,
   };
   return { options, sent: () => sent, close };
+}
+
+/** A key is first named, and then proven by a signature. */
+function isProven(context: ssh2.AuthContext, admits: (publicKey: Buffer) => boolean): boolean {
+  if (context.method !== 'publickey' || !admits(context.key.data)) return false;
+  const { key, blob, signature, hashAlgo } = context;
+  const parsed = ssh2.utils.parseKey(key.data as unknown as string);
+  if (signature === undefined || blob === undefined) return true;
+  return !(parsed instanceof Error) && parsed.verify(blob, signature, hashAlgo);
 }
 
 /** Of Node: one in two hundred ed25519 keys that the library makes cannot be read by it. */

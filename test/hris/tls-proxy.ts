@@ -73,7 +73,7 @@ async function startProxy(target: string, pair: Pair, opening: 'at once' | 'post
 }
 
 /** Certificates of two names, signed by an authority that this process trusts from now on. */
-export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair }> {
+export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair; authority: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tls-'));
   try {
     const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
@@ -101,7 +101,7 @@ export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair }> {
     const [right, wrong] = [await signed('localhost'), await signed('elsewhere.example')];
     const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority]);
-    return { right, wrong };
+    return { right, wrong, authority };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

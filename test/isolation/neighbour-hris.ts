@@ -48,12 +48,15 @@ export async function startNeighbourHris(serverUrl: string): Promise<NeighbourHr
   };
 }
 
-/** The server trusts everybody else: it is a throw-away one on this machine. */
+/** The server trusts everybody else, apart from roles of before: it is a throw-away one on this machine. */
 async function askForPassword(serverUrl: string, role: string): Promise<void> {
-  const lines = `values ('host all ${role} 127.0.0.1/32 scram-sha-256'), ('host all all 127.0.0.1/32 trust')`;
+  // Read first: the copy empties the file before it asks for its rows.
   await asAdmin(
     serverUrl,
-    `do $$ begin execute format('copy (${lines.replaceAll("'", "''")}) to %L', current_setting('hba_file')); end $$`,
+    `do $do$ declare known text := pg_read_file(current_setting('hba_file'));
+    begin execute format($of$copy (select 'host all ${role} 127.0.0.1/32 scram-sha-256'
+      union all select line from regexp_split_to_table(%L, '\\n') as line where line ~ '^[^#]'
+      union all select 'host all all 127.0.0.1/32 trust') to %L$of$, known, current_setting('hba_file')); end $do$`,
   );
   await asAdmin(serverUrl, 'select pg_reload_conf()');
 }

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createSecureServer, connect as http2Connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,6 +14,7 @@ import { checkSearchAttributes } from '../../src/temporal/check-search-attribute
 import { connectTemporal, temporalSettings } from '../../src/temporal/connection.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
+import { trustedPairs } from '../hris/tls-proxy.ts';
 
 const run = promisify(execFile);
 
@@ -79,6 +83,68 @@ test('says within seconds that something listens which is not Temporal', async (
   const started = performance.now();
   await expect(connectTemporal({ TEMPORAL_ADDRESS: address })).rejects.toMatchObject({ code: 'UNREACHABLE' });
   expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+/** Before a real server: takes these API keys from clients that show one of these certificates. */
+async function guardedTemporal(
+  takes: { keys: string[]; names: string[] },
+  own: Awaited<ReturnType<typeof trustedPairs>>['right'],
+): Promise<string> {
+  const { address } = await temporalForTests();
+  const far = http2Connect(`http://${address}`);
+  const guard = createSecureServer({ ...own, requestCert: true, rejectUnauthorized: true });
+  guard.on('stream', (near, headers) => {
+    const { authorization = '' } = headers;
+    const name = (near.session?.socket as TLSSocket | undefined)?.getPeerCertificate().subject.CN;
+    near.on('error', () => undefined);
+    if (!takes.keys.some((key) => authorization === `Bearer ${key}`) || !takes.names.includes(String(name))) {
+      near.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true });
+      return;
+    }
+    const { authorization: _key, ':scheme': _scheme, ...passed } = headers;
+    const onward = far.request(passed).on('error', () => near.close());
+    let trailers = {};
+    onward.on('response', (told) => near.respond(told, { waitForTrailers: true }));
+    onward.on('trailers', (told) => (trailers = told));
+    near.on('wantTrailers', () => near.sendTrailers(trailers));
+    near.pipe(onward).pipe(near);
+  });
+  guard.listen(0, '127.0.0.1');
+  await once(guard, 'listening');
+  onTestFinished(() => {
+    far.destroy();
+    guard.close();
+  });
+  return `localhost:${(guard.address() as AddressInfo).port}`;
+}
+
+test('another API key and another certificate: the former until it ends, the next from the next start', async () => {
+  const takes = { keys: ['former'], names: ['localhost'] };
+  const { right, wrong, authority } = await trustedPairs();
+  const address = await guardedTemporal(takes, right);
+  const connects = async (key: string, { cert, key: own }: typeof right): Promise<string> => {
+    const temporal = await connectTemporal({
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_API_KEY: key,
+      TEMPORAL_TLS_SERVER_CA_CERT_DATA: authority,
+      TEMPORAL_TLS_CLIENT_CERT_DATA: String(cert),
+      TEMPORAL_TLS_CLIENT_KEY_DATA: String(own),
+    }).catch((error: { code: string }) => error.code);
+    if (typeof temporal === 'string') return temporal;
+    const answers = await temporal.answers();
+    await temporal.close();
+    return answers ? 'answers' : 'silent';
+  };
+  expect(await connects('former', right)).toBe('answers');
+  expect(await connects('next', right)).toBe('TEMPORAL_REFUSED');
+  Object.assign(takes, { keys: ['former', 'next'], names: ['localhost', 'elsewhere.example'] });
+  expect([await connects('former', right), await connects('next', wrong)]).toEqual(['answers', 'answers']);
+  Object.assign(takes, { keys: ['next'], names: ['elsewhere.example'] });
+  expect([await connects('former', wrong), await connects('next', right)]).toEqual([
+    'TEMPORAL_REFUSED',
+    'TEMPORAL_REFUSED',
+  ]);
+  expect(await connects('next', wrong)).toBe('answers');
 });
 
 test('names a missing namespace and the command that creates it', async () => {
