@@ -5,6 +5,7 @@ import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { HireRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 import { readClock } from './tenant-states.ts';
 
 interface DueHires extends ConnectionKey {
@@ -142,7 +143,8 @@ export async function settleDocument(
   { isReadBack = false, ...settled }: SettledDocument,
 ): Promise<void> {
   const unsent = { sha256: null, sent_at: null, give_up_at: null, run_id: null };
-  const outcome = { ...settled, ...(isReadBack && { read_back_at: store.now }) };
+  const reason = await sealed(store, 'hire_documents.reason', ref.tenantId, settled.reason);
+  const outcome = { ...settled, reason, ...(isReadBack && { read_back_at: store.now }) };
   await store.kysely
     .insertInto('hire_documents')
     .values({ ...hireColumns(ref), document, attempt, ...unsent, ...outcome })

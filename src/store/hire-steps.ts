@@ -3,6 +3,7 @@ import type { HireRef } from '../hire/hire.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow, HireStepTable } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 
 export type HireStepRow = Selectable<HireStepTable>;
 
@@ -159,15 +160,12 @@ export type SettledStep = Pick<HireStepRow, 'code' | 'reason' | 'hold_id'> & {
 };
 
 /** Records the outcome of a step that this run claimed; false if another run claimed it since. */
-export async function settleStep(
-  { kysely, now }: Store,
-  key: StepKey,
-  runId: string,
-  settled: SettledStep,
-): Promise<boolean> {
+export async function settleStep(store: Store, key: StepKey, runId: string, settled: SettledStep): Promise<boolean> {
+  const { kysely, now } = store;
+  const reason = await sealed(store, 'hire_steps.reason', key.tenantId, settled.reason);
   const { numUpdatedRows } = await kysely
     .updateTable('hire_steps')
-    .set({ ...settled, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
+    .set({ ...settled, reason, updated_at: now, ...(settled.state === 'done' && { done_at: now }) })
     .where((eb) => eb.and(stepColumns(key)))
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();

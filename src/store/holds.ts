@@ -4,6 +4,7 @@ import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 
 interface NewHold {
   tenantId: string;
@@ -44,7 +45,7 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
       job_candidate_id: hold.jobCandidateId ?? null,
       period: hold.period ?? null,
       code: hold.code,
-      message: hold.message,
+      message: await sealed(store, 'holds.message', hold.tenantId, hold.message),
       answers: JSON.stringify(hold.answers),
       details: JSON.stringify(hold.details ?? {}),
       opened_at: store.now,
@@ -76,7 +77,7 @@ async function reopenRetried(store: Store, hold: NewHold): Promise<string | unde
   const reopened = await store.kysely
     .updateTable('holds')
     .set({
-      message,
+      message: await sealed(store, 'holds.message', tenantId, message),
       answers: JSON.stringify(answers),
       details: JSON.stringify(details),
       answer: null,
@@ -128,12 +129,16 @@ export function tenantHoldsOf({ kysely }: Store, tenantId: string, code: string)
 /** Asks an open question about more, and announces it again. Does nothing if somebody answered or widened it first. */
 export async function widenHold(
   store: Store,
-  was: Pick<HoldRow, 'hold_id' | 'details'>,
+  was: Pick<HoldRow, 'hold_id' | 'tenant_id' | 'details'>,
   { message, details = {} }: Pick<NewHold, 'message' | 'details'>,
 ): Promise<void> {
   await store.kysely
     .updateTable('holds')
-    .set({ message, details: JSON.stringify(details), notified_at: null })
+    .set({
+      message: await sealed(store, 'holds.message', was.tenant_id, message),
+      details: JSON.stringify(details),
+      notified_at: null,
+    })
     .where('hold_id', '=', was.hold_id)
     .where('details', '=', was.details)
     .where('answered_at', 'is', null)

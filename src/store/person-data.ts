@@ -5,6 +5,7 @@ import type { Store } from './open-store.ts';
 import { type PersonIds, sizeOf } from './person-marks.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
 import type { Tables } from './schema.ts';
+import { sealedSet } from './sealed-values.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 // Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
@@ -393,7 +394,7 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     const owned = sql<{ person_id: string }>`select person_id from person_keys where ${keysOf(of)}`;
     await handOverRecorded(kysely, of.tenantId, { people: owned, siblings });
     const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
-    for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ kysely }, place, of);
+    for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ ...store, kysely }, place, of);
     await endPersons({ kysely }, of, people);
     // Nobody would ever settle a batch whose last row went.
     await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in
@@ -403,7 +404,7 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
 }
 
 async function erasePlace(
-  { kysely }: Pick<Store, 'kysely'>,
+  { kysely, sealing }: Pick<Store, 'kysely' | 'sealing'>,
   { table, where, keep, key = [] }: PersonPlace,
   of: Subject,
 ): Promise<void> {
@@ -416,10 +417,9 @@ async function erasePlace(
       key.map((column) => sql`${sql.ref(column)} = ${row[column]}`),
       sql` and `,
     );
-    const changed = () =>
-      sql.join(Object.entries(stays as Row).map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
+    const changed = stays === 'gone' ? sql`` : await sealedSet({ sealing }, table, row['tenant_id'], stays);
     if (stays === 'gone') await sql`delete from ${sql.table(table)} where ${isRow}`.execute(kysely);
-    else await sql`update ${sql.table(table)} set ${changed()} where ${isRow}`.execute(kysely);
+    else await sql`update ${sql.table(table)} set ${changed} where ${isRow}`.execute(kysely);
   }
 }
 

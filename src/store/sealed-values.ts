@@ -8,6 +8,7 @@ import {
   type PluginTransformResultArgs,
   type QueryId,
   type QueryResult,
+  type RawBuilder,
   type RootOperationNode,
   sql,
   type UnknownRow,
@@ -23,11 +24,14 @@ import type { DataKeyTable } from './tenant-tables.ts';
 // through `sealed`; readers get it decrypted, because a plugin does so as rows leave the database. With SQLite the data
 // keys are outside the store, so that no copy of the store contains them.
 
-/** Columns that hold people's values and are never compared. */
+/** Columns that hold people's values, or words of an HR system that may, and are never compared. */
 export const SEALED = {
   exchange_pairs: ['bases', 'sent', 'echoes'],
   field_conflicts: ['partner_form', 'hris_form', 'partner_value', 'hris_value'],
   foreign_writes: ['changes'],
+  hire_documents: ['reason'],
+  hire_steps: ['reason'],
+  holds: ['message'],
   intents: ['pinned'],
   jobs: ['record'],
   lookup_rows: ['fields'],
@@ -152,6 +156,22 @@ export async function sealed<Text extends string | null>(
   const { keyId, key } = await sealing.current(tenantId);
   const value = seal(key, Buffer.from(text), aboutValue(column, tenantId));
   return `${MARK}${keyId}:${column}:${value.toString('base64')}`;
+}
+
+/** What an update of a tenant's row sets: columns that are sealed are encrypted if keys are set. */
+export async function sealedSet(
+  store: Parameters<typeof sealed>[0],
+  table: string,
+  tenantId: unknown,
+  columns: Readonly<Record<string, unknown>>,
+): Promise<RawBuilder<unknown>> {
+  const own: readonly string[] = SEALED[table as keyof typeof SEALED] ?? [];
+  const sets = Object.entries(columns).map(async ([column, value]) => {
+    const isSealed = own.includes(column) && typeof value === 'string';
+    const place = `${table}.${column}` as SealedColumn;
+    return sql`${sql.ref(column)} = ${isSealed ? await sealed(store, place, String(tenantId), value) : value}`;
+  });
+  return sql.join(await Promise.all(sets));
 }
 
 /** Decrypts values in the rows of every statement; refuses one that belongs to another column or tenant. */

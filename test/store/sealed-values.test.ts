@@ -6,10 +6,15 @@ import { backUp } from '../../src/store/backups.ts';
 import { readPairStates, savePair } from '../../src/store/exchange-pairs.ts';
 import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
+import { settleDocument } from '../../src/store/hire-documents.ts';
+import { claimStep, settleStep } from '../../src/store/hire-steps.ts';
+import { answerHold, closeHold, listHolds, openHold, readHold, widenHold } from '../../src/store/holds.ts';
 import { latestIntent, openIntent } from '../../src/store/intents.ts';
 import { readJobs, saveJobs } from '../../src/store/jobs.ts';
 import { readLookupRows, saveLookupRows } from '../../src/store/lookup-rows.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
+import { personOf } from '../../src/store/person-marks.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
 import { readPlanRecords, savePlan } from '../../src/store/saved-plans.ts';
 import { addDataKey, encryptTenant, listDataKeys, SEALED, type Sealing } from '../../src/store/sealed-values.ts';
@@ -23,6 +28,7 @@ const NAME = 'Canary Lind-Ø';
 const EVA = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
 const REF = { tenantId: 'acme', jobCandidateId: '9501', period: 1 };
 const STREAM = { tenantId: 'acme', stream: 'employees' as const };
+const ABOUT = { details: { jobCandidateIds: ['9501', '9777'] } };
 const still = new AbortController().signal;
 
 async function keyFile(): Promise<string> {
@@ -54,6 +60,17 @@ async function writeAll(store: Store): Promise<string> {
   await saveJobs(store, 'acme', [{ jobId: '7', record: { recruiter: NAME } }]);
   await saveLookupRows(store, STREAM, [{ id: '5', hash: 'h', fields: { name: NAME } }]);
   await insertPlan(store, REF, { mappingHash: 'm', change: { name: NAME } });
+  const { holdId } = await openHold(store, { ...REF, code: 'HRIS_REJECTED', message: NAME, answers: ['retry'] });
+  await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+  await closeHold(store, holdId);
+  await openHold(store, { ...REF, code: 'HRIS_REJECTED', message: `${NAME} again`, answers: ['retry'] });
+  const asked = { tenantId: 'acme', code: 'ASKED', answers: [] };
+  const wide = await openHold(store, { ...asked, message: NAME });
+  await widenHold(store, (await readHold(store, wide.holdId))!, { ...ABOUT, message: `${NAME} and 9501` });
+  await settleDocument(store, { ...REF, document: 'resume', attempt: 1 }, { state: 'unlike', reason: NAME });
+  const step = { ...REF, destination: 'accounts' };
+  await claimStep(store, step, { reference: 'r', runId: 'r' });
+  await settleStep(store, step, 'r', { state: 'held', code: 'X', reason: NAME, hold_id: null });
   const plan = { tenantId: 'acme', subject: 'candidates', source: 'records' as const, mappingHash: null, by: 'ann' };
   return savePlan(store, { ...plan, records: [{ id: '1', change: { name: NAME } }] });
 }
@@ -71,6 +88,9 @@ async function readAll(store: Store, planHash: string): Promise<unknown[]> {
     (await readJobs(store, 'acme')).map(({ record }) => record),
     (await readLookupRows(store, STREAM)).map(({ fields }) => fields),
     await readPlanRecords(store, planHash),
+    new Set((await listHolds(store, { tenantId: 'acme', all: true })).map(({ message }) => message)),
+    [(await store.kysely.selectFrom('hire_documents').selectAll().execute())[0]?.reason],
+    [(await store.kysely.selectFrom('hire_steps').selectAll().execute())[0]?.reason],
   ];
 }
 
@@ -101,6 +121,17 @@ describe.each(kinds)('values of people in the store, on %s', (kind) => {
     if (kind === 'sqlite') expect((await readFile(url.slice('sqlite:'.length))).toString()).not.toContain('Canary');
     await expect(open(url, undefined)).rejects.toMatchObject({ code: 'KEY_MISSING' });
     await expect(open(url, await keyFile())).rejects.toMatchObject({ code: 'KEY_MISSING' });
+  });
+
+  test('stay encrypted in what an erasure leaves of a row that others share', async () => {
+    const store = await open(await freshStoreUrl(kind), await keyFile());
+    await writeAll(store);
+    const eva = await completeIds(store, 'acme', personOf([{ kind: 'job-candidate', id: '9501' }]));
+    await erasePersonRows(store, eva);
+    const [left] = await listHolds(store, { tenantId: 'acme', all: true });
+    expect(left).toMatchObject({ details: '{"jobCandidateIds":["9777"]}', message: expect.not.stringMatching('9501') });
+    expect(left?.message).toContain(NAME);
+    expect((await rawValues(store)).filter((text) => !text.startsWith('sealed:'))).toEqual([]);
   });
 
   test('are refused where they were changed, or moved to another column or tenant', async () => {
