@@ -3,8 +3,16 @@ import { sql } from 'kysely';
 import { STORE_PLACES } from './data-map.ts';
 import { eraseOnceMore, forgetBytes } from './erasures.ts';
 import type { Store } from './open-store.ts';
-import { completeIds, erasePersonRows, findPersonRows, NAMED } from './person-data.ts';
-import { erasuresOf, type IdKind, nameOf, type PersonId, personOf, takeMarkKey, takeMarks } from './person-marks.ts';
+import { completeIds, erasePersonRows, findPersonRows, NAMED, type Subject } from './person-data.ts';
+import {
+  allIdsOf,
+  erasureLookup,
+  type IdKind,
+  type PersonId,
+  personOf,
+  takeMarkKey,
+  takeMarks,
+} from './person-marks.ts';
 import { eraseRestoredTenant } from './tenant-rows.ts';
 
 /** An erased person, as the list beside the store and the marks in the store record them. */
@@ -42,46 +50,110 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   let met = 0;
   for (const { tenant, wholeTenant } of erased)
     if (wholeTenant !== undefined && (await eraseRestoredTenant(store, tenant, wholeTenant))) met += 1;
+  const byOf = new Map(erased.map(({ erasure, by }) => [erasure, by]));
   for (const [tenantId, people] of await peopleMet(store, [...new Set(erased.map(({ tenant }) => tenant))]))
-    for (const [erasure, ids] of people) {
-      const subject = await completeIds(store, tenantId, personOf(ids));
-      if ((await findPersonRows(store, subject)).length === 0) continue;
-      const by = erased.find((one) => one.erasure === erasure)?.by ?? 'hirebridge';
-      await eraseOnceMore(store, subject, { erasure, by });
-      await erasePersonRows(store, subject);
-      met += 1;
-    }
+    for (const group of groupsOf(people)) met += await eraseGroup(store, tenantId, group, byOf);
   if (met > 0) await forgetBytes(store);
   return met;
 }
 
-/** By tenant and erasure: those ids of erased people that stand anywhere in the store. */
-async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<string, Map<string, PersonId[]>>> {
-  const met = new Map(tenants.map((tenant) => [tenant, new Map<string, PersonId[]>()]));
-  const connections = await connectionsIn(store);
-  let looked = new Set<string>();
-  for (const [table, place] of ID_COLUMNS)
-    for await (const rows of batchesOf(store, table, place.read)) {
-      for (const [tenant, people] of met) {
-        const own = place.isOfOne ? rows.filter((row) => row['tenant_id'] === tenant) : rows;
-        const found = own.flatMap((row) => place.columns.flatMap((column) => idsIn(column, row[column])));
-        const ids = found.flatMap((one) => meanings(one, connections.get(tenant) ?? []));
-        const unknown = new Map(ids.map((one) => [`${tenant} ${nameOf(one)}`, one] as const));
-        for (const name of unknown.keys()) if (looked.has(name)) unknown.delete(name);
-        if (looked.size > MOST_LOOKED) looked = new Set();
-        for (const name of unknown.keys()) looked.add(name);
-        const asked = [...unknown.values()];
-        const erasures = await erasuresOf(store, tenant, asked);
-        for (const one of asked) {
-          const erasure = erasures.get(nameOf(one));
-          if (erasure !== undefined) people.set(erasure, [...(people.get(erasure) ?? []), one]);
-        }
-      }
+/** People by their erasure, with their ids. */
+type Met = Map<string, PersonId[]>;
+
+/**
+ * Ids in one statement. What names people inside a value has no index, so that each statement reads a table: for people
+ * one by one, that would be the whole store for each of them. SQLite takes no more than a thousand alternatives.
+ */
+const MOST_IDS = 200;
+
+function groupsOf(people: Met): Met[] {
+  const groups: Met[] = [];
+  let left = 0;
+  for (const [erasure, own] of people) {
+    if (own.length > left) {
+      groups.push(new Map());
+      left = MOST_IDS;
     }
+    groups.at(-1)?.set(erasure, own);
+    left -= own.length;
+  }
+  return groups;
+}
+
+/** Erases those of a group of whom something stands in the store. Returns how many. */
+async function eraseGroup(
+  store: Store,
+  tenantId: string,
+  group: Met,
+  byOf: ReadonlyMap<string, string>,
+): Promise<number> {
+  const subjects = new Map<string, Subject>();
+  for (const [erasure, ids] of group) subjects.set(erasure, await completeIds(store, tenantId, personOf(ids)));
+  const [first] = subjects.values();
+  if (first === undefined) return 0;
+  const all = { ...first, ...personOf([...subjects.values()].flatMap(allIdsOf)) };
+  const rows = (await findPersonRows(store, all)).flatMap((found) => found.all);
+  const texts = new Set(rows.flatMap((row) => Object.entries(row).flatMap((one) => idsIn(...one))).map(textOf));
+  let met = 0;
+  for (const [erasure, subject] of subjects) {
+    if (!allIdsOf(subject).some(({ id, kind }) => texts.has(isPart(kind) ? id.slice(id.indexOf('/') + 1) : id)))
+      continue;
+    await eraseOnceMore(store, subject, { erasure, by: byOf.get(erasure) ?? 'hirebridge' });
+    met += 1;
+  }
+  if (met > 0) await erasePersonRows(store, all);
   return met;
 }
 
-/** Names that are not looked up again, so that memory stays bounded. */
+/** An employee is known by connection and id, a record by stream and id. */
+const isPart = (kind: IdKind): boolean => kind === 'employee' || kind === 'record';
+
+const textOf = ({ text }: Found): string => text;
+
+/** By tenant and erasure: those ids of erased people that stand anywhere in the store. */
+async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<string, Met>> {
+  const connections = await connectionsIn(store);
+  const asked = new Map<string, Asked>();
+  for (const tenant of tenants) {
+    const erasureOf = await erasureLookup(store, tenant);
+    const own = { met: new Map(), looked: new Set<string>(), connections: connections.get(tenant) ?? [] };
+    if (erasureOf !== undefined) asked.set(tenant, { ...own, erasureOf });
+  }
+  if (asked.size === 0) return new Map();
+  for (const [table, place] of ID_COLUMNS)
+    for await (const rows of batchesOf(store, table, place.read))
+      for (const row of rows) {
+        const own = asked.get(String(row['tenant_id']));
+        if (place.isOfOne && own === undefined) continue;
+        const found = place.columns.flatMap((column) => idsIn(column, row[column]));
+        for (const one of place.isOfOne && own !== undefined ? [own] : asked.values()) meet(one, found);
+      }
+  return new Map([...asked].map(([tenant, { met }]) => [tenant, met]));
+}
+
+/** What is looked for in one tenant. */
+interface Asked {
+  erasureOf: (one: PersonId) => string | undefined;
+  met: Met;
+  /** Texts that need not be looked up again. */
+  looked: Set<string>;
+  connections: readonly string[];
+}
+
+function meet({ erasureOf, met, looked, connections }: Asked, found: readonly Found[]): void {
+  for (const one of found) {
+    const name = `${one.kind ?? ''} ${one.text}`;
+    if (looked.has(name)) continue;
+    if (looked.size >= MOST_LOOKED) looked.clear();
+    looked.add(name);
+    for (const id of meanings(one, connections)) {
+      const erasure = erasureOf(id);
+      if (erasure !== undefined) met.set(erasure, [...(met.get(erasure) ?? []), id]);
+    }
+  }
+}
+
+/** So many texts are remembered, so that memory stays bounded. */
 const MOST_LOOKED = 500_000;
 
 interface IdColumns {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { changeTenants, erasingTenant } from './applied-tenants.ts';
 import { audit } from './audit.ts';
+import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
 import type { Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
@@ -232,10 +233,25 @@ export async function endErasure(
 
 /**
  * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
- * where somebody was reading; what the log holds then goes with the next time.
+ * where somebody was reading; what the log holds then goes with the next time. Postgres keeps the bytes for its own
+ * vacuum (docs/privacy.md); its planner forgets what it sampled.
  */
 export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
-  if (kind === 'postgres') return true;
+  if (kind === 'postgres') return sampleAnew(kysely);
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(kysely);
   return rows[0]?.busy === 0;
+}
+
+/**
+ * The planner keeps values that it sampled, also once their rows are gone: samples are taken anew. No column goes
+ * without them instead, because ids, and values in the conditions of indexes, are what plans are chosen by. A role that
+ * does not own the tables may not, and a table that is locked is left: an erasure does not wait for either.
+ */
+async function sampleAnew(kysely: Store['kysely']): Promise<true> {
+  const sampled = sql<{ name: string }>`
+    select distinct tablename as name from pg_stats where schemaname = current_schema()`;
+  for (const { name } of (await sampled.execute(kysely)).rows)
+    if (Object.hasOwn(STORE_PLACES, name))
+      await sql`analyze (skip_locked) ${sql.table(name)}`.execute(kysely).catch(() => undefined);
+  return true;
 }

@@ -252,7 +252,6 @@ function pairs(of: Subject): RawBuilder<boolean> {
   return within(of, sql<boolean>`stream in (${sql.join(PAIRED)}) and ${isIn('pair_id', employeeIds(of))}`);
 }
 
-/** A record of a stream in a plan for it. */
 function plannedFor(of: Subject, stream: string): RawBuilder<boolean> {
   const ids = STREAM_IDS[stream]?.(of) ?? [];
   if (ids.length === 0) return none;
@@ -366,23 +365,24 @@ function keepPage(list: string, known: unknown, ids: readonly string[]): Row {
   return { ids: JSON.stringify(left), known: JSON.stringify({ ...kept, records }) };
 }
 
-/** Rows of one table that hold something of the person; of one that others share, nothing is shown. */
+/** Rows of one table that hold something of the person; `rows` are those that nobody shares, and alone are shown. */
 export interface FoundRows {
   place: string;
   count: number;
   rows: Row[];
+  all: Row[];
 }
 
-/** Where the person stands in the store; tables without them are left out. */
+/** Where the person stands; tables without them are left out. */
 export async function findPersonRows({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise<FoundRows[]> {
   const found: FoundRows[] = [];
   for (const { table, where, keep } of PLACES) {
     const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${where(of)}`.execute(kysely);
     const judged = rows.map((row) => ({ row, stays: keep === undefined ? ('gone' as const) : keep(row, of) }));
     const theirs = table === 'persons' ? judged : judged.filter(({ stays }) => stays !== undefined);
-    if (theirs.length === 0) continue;
-    const alone = theirs.filter(({ stays }) => stays === 'gone' || table === 'persons');
-    found.push({ place: table, count: theirs.length, rows: alone.map(({ row }) => row) });
+    const alone = theirs.filter(({ stays }) => stays === 'gone' || table === 'persons').map(({ row }) => row);
+    const all = theirs.map(({ row }) => row);
+    if (all.length > 0) found.push({ place: table, count: all.length, rows: alone, all });
   }
   return found;
 }

@@ -195,7 +195,7 @@ export async function erasedOf(
 }
 
 /** By `nameOf` of those of these ids that belong to erased people: which erasure it was. */
-export async function erasuresOf(
+async function erasuresOf(
   { kysely }: Pick<Store, 'kysely'>,
   tenantId: string,
   ids: readonly PersonId[],
@@ -229,6 +229,26 @@ export async function erasuresOf(
     for (const { digest, about } of rows) erased.set(named.get(digest) ?? '', about);
   }
   return erased;
+}
+
+/** The same for very many ids, one at a time: which erasure one belongs to. Reads the tenant's marks once. */
+export async function erasureLookup(
+  { kysely }: Pick<Store, 'kysely'>,
+  tenantId: string,
+): Promise<((one: PersonId) => string | undefined) | undefined> {
+  const rows = await kysely
+    .selectFrom('person_marks')
+    .select(['digest', 'about'])
+    .where('tenant_id', '=', tenantId)
+    .where('mark', '=', 'erased')
+    .execute();
+  if (rows.length === 0) return undefined;
+  const erasures = new Map(rows.map(({ digest, about }) => [digest, about]));
+  const keys = await kysely.selectFrom('person_mark_keys').select('mark_key').execute();
+  return (one) =>
+    keys
+      .map(({ mark_key: key }) => erasures.get(digestOf(key, tenantId, nameOf(one))))
+      .find((found) => found !== undefined);
 }
 
 const MOST_DIGESTS = 1_000;

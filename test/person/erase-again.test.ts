@@ -10,7 +10,7 @@ import { ERASURES_FILE, eraseRestored, readErasures } from '../../src/store/eras
 import { askErasure, type ErasureReceipt, endErasure, findErasure, openErasures } from '../../src/store/erasures.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
-import { idsOf } from '../../src/store/person-marks.ts';
+import { idsOf, markPerson } from '../../src/store/person-marks.ts';
 import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
@@ -46,9 +46,10 @@ async function seeded() {
   return { store, dataDir, eva, ask, carryOut, parts };
 }
 
+const NOBODY = { candidates: [], jobCandidates: [], enrolments: [], employees: [] };
+
 function subjectOf(store: Store): Promise<Subject> {
-  const ids = { candidates: ['501'], jobCandidates: [], enrolments: [], employees: [] };
-  return completeIds(store, 'acme', ids);
+  return completeIds(store, 'acme', { ...NOBODY, candidates: ['501'] });
 }
 
 test('whoever is erased a second time takes nobody else along when a backup is put back', async () => {
@@ -73,6 +74,29 @@ test('whoever is erased a second time takes nobody else along when a backup is p
   expect(await findPersonRows(restored, eva)).toEqual([]);
   expect(await countTenantRows(restored, 'acme')).toEqual(before);
   expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'active' });
+});
+
+test('very many people whom a backup brings back are each erased, and nobody else', async () => {
+  const { store } = await freshStore('sqlite');
+  await readTenantState(store, 'acme');
+  await seedEverywhere(store, BEN);
+  const before = await countTenantRows(store, 'acme');
+  const listed = [];
+  const subjects = [];
+  for (let n = 601; n <= 660; n += 1) {
+    const ids = { candidate: `${n}`, application: `9${n}`, enrolment: `7${n}`, employee: `3${n}` };
+    await seedEverywhere(store, { tenant: 'acme', ...ids });
+    const subject = await completeIds(store, 'acme', { ...NOBODY, candidates: [`${n}`] });
+    const about = `e${n}`;
+    const person = await markPerson(store, { tenantId: 'acme', mark: 'erased', by: 'ann', about }, idsOf(subject));
+    listed.push({ tenant: 'acme', erasure: about, by: 'ann', keys: [], person });
+    subjects.push(subject);
+  }
+  expect(await eraseRestored(store, listed)).toBe(60);
+  for (const subject of subjects) expect(await findPersonRows(store, subject)).toEqual([]);
+  expect(await countTenantRows(store, 'acme')).toEqual(before);
+  expect((await openErasures(store)).length).toBe(60);
+  expect(await eraseRestored(store, listed)).toBe(0);
 });
 
 test('an erasure that was killed midway goes on in the store that was put back, receipts and all', async () => {
