@@ -4,6 +4,7 @@ import {
   type Change,
   type Employee,
   type EmployeeFields,
+  isSameEmployee,
   type KnownEmployee,
   knownIn,
 } from '../../src/hire/employee.ts';
@@ -12,7 +13,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { withoutValues } from '../../src/hris/without-values.ts';
-import type { EmployedHow } from '../../src/person/person.ts';
+import type { Employed, EmployedHow } from '../../src/person/person.ts';
 import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
@@ -23,7 +24,8 @@ import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import { readKept } from '../../src/store/purged.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
-import { heldByAnother, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';
+import { heldByAnother, isShared, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';
+import { judgeEmployee } from './departure.ts';
 import type { Planned } from './plan-employee.ts';
 import {
   createReference,
@@ -183,19 +185,31 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 }
 
 /**
- * The store knows of no create, but one made after the backup that the store was restored from still carries our
- * reference. A look that fails is repeated, except if the HR system is known not to work or refuses it: that must not
- * keep the hire from ending. The Employee ID that the partner holds is not looked up, because another tenant or the
- * tenant's former HR system may have assigned it.
+ * The store knows of no create, but an employee made after the backup that the store was restored from still carries
+ * our reference, and one of an earlier period may have been made active again since. A look that fails is repeated,
+ * except if the HR system is known not to work or refuses it: that must not keep the hire from ending. The Employee ID
+ * that the partner holds is not looked up, because another tenant or the tenant's former HR system may have assigned
+ * it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, row } = hire;
   if (row.candidate_id === null) return undefined;
   const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
   if (ref === undefined) return undefined;
-  // The employee belongs to an earlier employment of this person.
-  if ((await findPerson(store, { employee: ref })).employees.length > 0) return undefined;
-  return heldOf(await finish(hire, { kind: 'created', ref }));
+  const { employees } = await findPerson(store, { employee: ref });
+  if (employees.length > 0 && !(await isToBeAskedAbout(hire, ref, employees))) return undefined;
+  return heldOf(await finish(hire, { kind: 'created', ref }, employees.length > 0 ? 'linked' : 'made'));
+}
+
+/** As at the end of the application's earlier period; the employee of another application is that hire's matter. */
+async function isToBeAskedAbout(
+  hire: HireContext,
+  employee: Employee,
+  employees: readonly Employed[],
+): Promise<boolean> {
+  const owner = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
+  if (owner === undefined || !isSameHire({ ...owner, period: hire.ref.period }, hire.ref)) return false;
+  return (await judgeEmployee(hire, employee, await isShared(hire, employee))).verdict === 'hold';
 }
 
 function unlessItPasses(error: unknown): undefined {

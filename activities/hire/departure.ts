@@ -70,23 +70,11 @@ const DAY_MS = 86_400_000;
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
-    const { policies, notify } = connection.tenant;
     const employee = employeeOf(row);
     if (employee === undefined) throw hireBehind(ref);
-    const employeeId = employee.id;
     if (formerHris(hire) !== undefined)
-      return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId });
-    const shown = await readEmployee(connection.hris, employee);
-    const judged = judge({
-      jobCandidateId: ref.jobCandidateId,
-      employeeId,
-      startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
-      former: shown?.former === true,
-      takenOver: await isTakenOver(hire),
-      today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
-      noShowDays: Math.floor(policies.noShow.within / DAY_MS),
-      asked: await isAsking(store, ref, 'LEFT_BEFORE_START'),
-    });
+      return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId: employee.id });
+    const judged = await judgeEmployee(hire, employee, await isTakenOver(hire));
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since we saw that the person was gone.
     const { presence } = await seePerson(store, connection, ref.jobCandidateId);
@@ -94,6 +82,27 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     await tellWhyHeld(hire, 'over');
     await endHire(store, ref, 'left', ['done']);
     return judged;
+  });
+}
+
+/** Whether a person is asked about an employee whose person is gone from the stage. */
+export async function judgeEmployee(
+  hire: HireContext,
+  employee: Employee,
+  takenOver: boolean,
+): Promise<{ verdict: 'over' } | Held> {
+  const { store, connection, ref } = hire;
+  const { policies, notify } = connection.tenant;
+  const shown = await readEmployee(connection.hris, employee);
+  return judge({
+    jobCandidateId: ref.jobCandidateId,
+    employeeId: employee.id,
+    startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
+    former: shown?.former === true,
+    takenOver,
+    today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
+    noShowDays: Math.floor(policies.noShow.within / DAY_MS),
+    asked: await isAsking(store, ref, 'LEFT_BEFORE_START'),
   });
 }
 

@@ -9,7 +9,7 @@ import { type Held, refusalHold } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 import { observes } from '../../src/store/assert-may-write.ts';
-import { moveResting } from '../../src/store/hire-states.ts';
+import { endEarlier, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
@@ -23,7 +23,7 @@ import { traceOpened } from '../../src/trace.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { askAboutUnshown } from '../reconcile/lost-hires.ts';
+import { askAbout } from '../reconcile/ask-about.ts';
 import { foreseeClaim } from './ask-person.ts';
 import { enrol, findEnrolments, holderBeside } from './enrol.ts';
 import { knownPerson, observe } from './plan-employee.ts';
@@ -89,25 +89,27 @@ async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownH
 /**
  * Opens nothing for a person who is not in a hiring stage now, so that a stale event costs no row and no credit.
  * Exception: a workflow followed the hire and the store was restored from an older backup. The hire is then opened with
- * its enrolment, and its end looks in the HR system; a person is asked if the partner shows no such application.
+ * its enrolment, and its end looks in the HR system; a person is asked if the partner shows no such application. The
+ * period that the store knew is over.
  */
 async function openPeriod(
   deps: ActivityDeps,
   connection: Connection,
   { tenantId, jobCandidateId, behind = 0 }: Input,
-  { latest, period: next }: { latest: HireRow | undefined; period: number },
+  { latest, period }: { latest: HireRow | undefined; period: number },
 ): Promise<Opening> {
   const { store, log } = deps;
   const seen = await seePerson(store, connection, jobCandidateId);
   const { presence } = seen;
-  const isForgotten = behind >= next;
-  if (isForgotten && presence.verdict === 'missing') await askAboutUnshown(store, tenantId, [jobCandidateId]);
+  const isForgotten = behind === period;
+  if (isForgotten && presence.verdict === 'missing')
+    await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', [jobCandidateId]);
   if (presence.verdict === 'missing' || (presence.verdict === 'out' && !isForgotten)) return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
-  const period = Math.max(next, behind);
   const ref = { tenantId, jobCandidateId, period };
   if (candidateId !== null && (await erasedAmong(store, tenantId, [{ kind: 'candidate', id: candidateId }])).size > 0)
     return { opened: closed(latest) };
+  if (latest !== undefined) await endEarlier(store, latest);
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
   // A later attempt may already have found the person gone, and nobody would follow a hire opened now.

@@ -1,12 +1,11 @@
 import pLimit from 'p-limit';
-import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
-import { baselineIds } from '../../src/store/hire-states.ts';
+import { baselineIds, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
-import { openHold } from '../../src/store/holds.ts';
-import { insertBaseline } from '../../src/store/observed-hires.ts';
+import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
 import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
+import { inTransaction } from '../../src/store/persons.ts';
 import {
   addTraces,
   hasTraces,
@@ -21,6 +20,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
 import { onePage } from '../one-page.ts';
+import { askAbout } from './ask-about.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import { afterPage } from './list-cursor.ts';
 import { refreshJobsPage } from './refresh-jobs.ts';
@@ -185,7 +185,11 @@ export async function reopen(
   if ((await erasedAmong(store, tenantId, ids)).size > 0) return;
   const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
   const known = await latestHire(store, tenantId, jobCandidateId);
-  if (known === undefined || (known.state !== 'open' && known.period < hire.period)) await insertHires(store, [hire]);
+  if (known === undefined || (known.state !== 'open' && known.period < hire.period))
+    await inTransaction(store, async (trx) => {
+      if (known !== undefined) await endEarlier(trx, known);
+      await insertHires(trx, [hire]);
+    });
   if (trace !== undefined)
     await updateHire(
       store,
@@ -205,13 +209,17 @@ function newHire(tenantId: string, person: Omit<SeenPerson, 'seen'>, period: num
   return { tenantId, jobCandidateId, period, state, candidateId, jobId };
 }
 
-/** A reference on a person who has left since also shows that this store was rebuilt. */
+/**
+ * A reference on a person who has left since also shows that this store was rebuilt, and so does an employee of ours
+ * that another tenant of the company found: each asks for both, as either may come first.
+ */
 export async function askAboutOthers({ deps, tenantId, counts }: Run): Promise<boolean> {
   const { store } = deps;
-  if (counts.started === 0 && !(await hasTraces(store, tenantId))) return true;
-  const jobCandidateIds = await baselineIds(store, tenantId);
-  if (jobCandidateIds.length > 0)
-    await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds }) });
+  const beside = await baselinesBeside(store, tenantId);
+  const hasTakenUp = counts.started > 0;
+  if (!hasTakenUp && !beside.some((one) => one.hasTakenUp) && !(await hasTraces(store, tenantId))) return true;
+  for (const one of [tenantId, ...(hasTakenUp ? beside.map((other) => other.tenantId) : [])])
+    await askAbout(deps, one, 'REBUILT_BASELINE', await baselineIds(store, one));
   return true;
 }
 

@@ -1,13 +1,11 @@
-import { holdOf } from '../../src/hire/holds.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { closeHold, openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import type { HireRow, HoldRow } from '../../src/store/schema.ts';
+import type { HireRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
+import { askAbout } from './ask-about.ts';
 import { hasEmployee, type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';
 
@@ -16,9 +14,9 @@ const AT_ONCE = 100;
 
 /**
  * After a restore, or in a new store: finds hires that the store does not know and whose people have left the stage
- * since. An enrolment with our reference, or a workflow that Temporal still runs, tells of them. Each is opened again,
- * so that its end looks in the HR system for an employee with our reference and asks about them. The lists have already
- * found people who are in the stage.
+ * since, or were hired again. An enrolment with our reference, or a workflow that Temporal still runs, tells of them.
+ * Each is opened again, so that its end looks in the HR system for an employee with our reference and asks about them.
+ * The lists have already found the others who are in the stage.
  */
 export async function openLost(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
@@ -31,7 +29,7 @@ export async function openLost(run: Run): Promise<boolean> {
   await openUnknown(run, ids);
   const last = ids.at(-1);
   if (last === undefined) {
-    await askAboutUnshown(deps.store, tenantId, run.plan.unshown ?? []);
+    await askAbout(deps, tenantId, 'HIRES_NOT_RESTORED', run.plan.unshown ?? []);
     return true;
   }
   run.position = { ...position, after: last };
@@ -75,30 +73,6 @@ async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly
     for (const [id, { state }] of await latestHires(store, sibling, ids)) if (state !== 'before-go-live') hired.add(id);
   return hired;
 }
-
-/**
- * Asks one question a tenant: new ids join it while nobody has answered. Ids that an earlier question named are not
- * asked about again, as a deleted application does not come back.
- */
-export async function askAboutUnshown(store: Store, tenantId: string, ids: readonly string[]): Promise<void> {
-  for (;;) {
-    const holds = await tenantHoldsOf(store, tenantId, NOT_RESTORED);
-    const asked = new Set(holds.flatMap(idsIn));
-    const fresh = ids.filter((id) => !asked.has(id));
-    if (fresh.length === 0) return;
-    const open = holds.find((hold) => hold.closed_at === null);
-    if (open === undefined) await openHold(store, { tenantId, ...holdOf(NOT_RESTORED, { jobCandidateIds: fresh }) });
-    else if (open.answered_at === null)
-      await widenHold(store, open, holdOf(NOT_RESTORED, { jobCandidateIds: [...idsIn(open), ...fresh] }));
-    else await closeHold(store, open.hold_id);
-  }
-}
-
-function idsIn({ details }: Pick<HoldRow, 'details'>): string[] {
-  return (JSON.parse(details) as { jobCandidateIds: string[] }).jobCandidateIds;
-}
-
-const NOT_RESTORED = 'HIRES_NOT_RESTORED';
 
 /** Whether the store lacks the hire, has only an earlier one of the same application, or lacks its enrolment. */
 function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {

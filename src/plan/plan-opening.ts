@@ -24,13 +24,21 @@ type Opening =
       hold?: { holdId: string; code: string };
     };
 
-/** Where a hire begins or continues; the store counts, no matter what Temporal remembers. */
-export function planOpening(known: KnownHire, asked: { adopt: boolean; watch: boolean }): Opening {
+/**
+ * Where a hire begins or continues; the store counts, no matter what Temporal remembers. Exception: a workflow that
+ * followed a later period (`behind`) proves that the store was restored and that the earlier period is over.
+ */
+export function planOpening(
+  known: KnownHire,
+  { adopt, watch, behind = 0 }: { adopt: boolean; watch: boolean; behind?: number },
+): Opening {
   const { latest } = known;
-  if (latest === undefined || latest.state === 'left') return { kind: 'look', period: (latest?.period ?? 0) + 1 };
-  if (isResting(latest.state)) return { kind: asked.adopt ? 'reopen' : 'closed' };
+  const next = (latest?.period ?? 0) + 1;
+  if (latest === undefined || latest.state === 'left' || behind >= next)
+    return { kind: 'look', period: Math.max(next, behind) };
+  if (isResting(latest.state)) return { kind: adopt ? 'reopen' : 'closed' };
   const hold = unheard(known);
-  if (latest.state === 'done') return resumeDone(hold, asked.watch);
+  if (latest.state === 'done') return resumeDone(hold, watch);
   const step = latest.employeeId === null ? 'enrol' : 'write-back';
   if (hold !== undefined) return { kind: 'resume', step, hold };
   return { kind: 'resume', step: step === 'enrol' && asksToCancel(known.answers) ? 'cancel' : step };

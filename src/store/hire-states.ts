@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
 import type { Employee } from '../hire/employee.ts';
-import { type EndState, type HireRef, type HireState, isSameHire } from '../hire/hire.ts';
+import {
+  type EndState,
+  followedStates,
+  type HireRef,
+  type HireState,
+  isSameHire,
+  restingStates,
+} from '../hire/hire.ts';
 import { addHints } from './hints.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind, hiresWith } from './hires.ts';
@@ -37,6 +44,11 @@ export async function endHire(
     }
     return ended !== undefined;
   });
+}
+
+/** Ends a period as `left` because a later one of the same application is known. */
+export async function endEarlier(store: Store, row: HireRow): Promise<void> {
+  if (row.state !== 'left') await endHire(store, hireOf(row), 'left', [...followedStates, ...restingStates]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HireRef, Observed } from '../hire/hire.ts';
+import { followedStates, type HireRef, type Observed } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { addHints } from './hints.ts';
@@ -93,6 +93,42 @@ function idsOfHire({ jobCandidateId, candidateId }: NewHire): PersonId[] {
     { kind: 'job-candidate', id: jobCandidateId },
     ...(candidateId ? [{ kind: 'candidate' as const, id: candidateId }] : []),
   ];
+}
+
+/** Tenants of one company whose store was rebuilt go live within so long. */
+const REBUILT_WITHIN_MS = 86_400_000;
+
+/**
+ * The other tenants of the company whose baseline began about when this one's did. `hasTakenUp`: it took up hires that
+ * carried references of ours.
+ */
+export async function baselinesBeside(
+  store: Store,
+  tenantId: string,
+): Promise<{ tenantId: string; hasTakenUp: boolean }[]> {
+  const siblings = await siblingsOf(store, tenantId);
+  if (siblings.length === 0) return [];
+  const began = store.kysely.selectFrom('tenants').select('baseline_started_at').where('tenant_id', '=', tenantId);
+  const { baseline_started_at: at } = await began.executeTakeFirstOrThrow();
+  const rows = await store.kysely
+    .selectFrom('tenants')
+    .select('tenants.tenant_id')
+    .select((eb) =>
+      eb
+        .selectFrom('hires')
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .whereRef('hires.tenant_id', '=', 'tenants.tenant_id')
+        .where('hires.state', 'in', followedStates)
+        .whereRef('hires.opened_at', '>=', 'tenants.baseline_started_at')
+        // No other hire opens before the baseline is complete.
+        .where((of) => of('hires.opened_at', '<=', of.fn.coalesce('tenants.baseline_done_at', store.now)))
+        .as('taken'),
+    )
+    .where('tenants.tenant_id', 'in', siblings)
+    .where('baseline_started_at', '>=', Number(at) - REBUILT_WITHIN_MS)
+    .where('baseline_started_at', '<=', Number(at) + REBUILT_WITHIN_MS)
+    .execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, hasTakenUp: Number(row.taken) > 0 }));
 }
 
 /** People hired while the tenant only observed, first seen at or after `since`, and not started yet. */

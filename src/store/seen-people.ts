@@ -91,7 +91,7 @@ export async function tracedCandidates(
   return new Set(rows.map((row) => row.candidate_id ?? ''));
 }
 
-/** The next job candidates with an enrolment of ours who are not hired now, ordered by id. */
+/** The next job candidates with an enrolment of ours, ordered by id. */
 export async function nextTraced(
   store: Store,
   tenantId: string,
@@ -103,7 +103,6 @@ export async function nextTraced(
     .where('tenant_id', '=', tenantId)
     .where('job_candidate_id', '>', after)
     .where('trace', 'is not', null)
-    .where('seen', '!=', 'hired')
     .orderBy('job_candidate_id')
     .limit(limit)
     .execute();

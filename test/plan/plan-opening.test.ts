@@ -8,7 +8,7 @@ const answered = { holdId: 'h1', code: 'ONBOARDING_DEADLINE', isClosed: false };
 const hold = { holdId: 'h1', code: 'ONBOARDING_DEADLINE' };
 const cancel = [{ answer: 'cancel' }];
 
-test.each<[string, Partial<KnownHire>, Partial<typeof quiet>, unknown]>([
+test.each<[string, Partial<KnownHire>, Partial<typeof quiet> & { behind?: number }, unknown]>([
   ['nobody known: the first period', {}, {}, { kind: 'look', period: 1 }],
   ['who left may come back', { latest: { ...open, state: 'left' } }, {}, { kind: 'look', period: 3 }],
   ['hired before go-live', { latest: { ...open, state: 'before-go-live' } }, {}, { kind: 'closed' }],
@@ -29,6 +29,18 @@ test.each<[string, Partial<KnownHire>, Partial<typeof quiet>, unknown]>([
     'done, to be watched',
     { latest: { ...open, state: 'done' } },
     { watch: true },
+    { kind: 'resume', step: 'watch-done' },
+  ],
+  [
+    'done, and its workflow followed a later period',
+    { latest: { ...open, state: 'done' } },
+    { watch: true, behind: 3 },
+    { kind: 'look', period: 3 },
+  ],
+  [
+    'done, and its workflow followed this period',
+    { latest: { ...open, state: 'done' } },
+    { watch: true, behind: 2 },
     { kind: 'resume', step: 'watch-done' },
   ],
 ])('%s', (_what, known, asked, expected) => {

@@ -1,8 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
+import { openHire } from '../../../activities/hire/open-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { findHireRow } from '../../../src/store/hires.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
+import { finishOnboardings } from '../../harness/world-people.ts';
 import { openBamboo } from '../../hris/identity/kinds.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -130,3 +135,59 @@ function withoutRehire(hris: OwnHris): OwnHris {
   const { rehire: _, ...employees } = hris.employees;
   return { ...hris, employees };
 }
+
+describe.each(kinds)('who left and was hired again after the backup that knows their first hire, in %s', (database) => {
+  /** As the workflow of the second hire begins anew. */
+  async function restored() {
+    const world = await employPerson({ database });
+    const { fleet, ref } = world;
+    const again = { ...ref, period: 2 };
+    const { tenantId, jobCandidateId } = again;
+    return {
+      ...world,
+      again,
+      beginAnew: () => openHire(fleet.deps, { tenantId, jobCandidateId, adopt: false, watch: true, behind: 2 }),
+      first: () => findHireRow(fleet.store, ref),
+      onboard: () => finishOnboardings(fleet.sandbox.control, fleet.sandbox.partner),
+    };
+  }
+
+  test('their second hire goes on, and the first one is over', async () => {
+    const { beginAnew, first, onboard, terminate, employOnce, finish, row, id, employees, employeeId, again } =
+      await restored();
+    await terminate(PAST);
+    expect(await beginAnew()).toMatchObject({ verdict: 'open', period: 2, step: 'enrol' });
+    expect(await first()).toMatchObject({ state: 'left', employee_id: employeeId });
+    await onboard();
+    expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+    await finish(id);
+    expect(await row()).toMatchObject({ period: again.period, state: 'done', employee_id: employeeId });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+  });
+
+  test('who left again is asked about, as the second hire may have made them active', async () => {
+    const { beginAnew, first, move, fleet, again, employeeId } = await restored();
+    await move('SCREEN');
+    expect(await beginAnew()).toMatchObject({ verdict: 'open', period: 2 });
+    expect(await first()).toMatchObject({ state: 'left' });
+    const hold = { code: 'LEFT_AFTER_EMPLOYEE', details: { employeeId } };
+    expect(await cancelHire(fleet.deps, again)).toMatchObject({ verdict: 'hold', hold });
+  });
+
+  test('who left again after their employment had ended is over', async () => {
+    const { beginAnew, move, terminate, fleet, again, employees } = await restored();
+    await terminate(PAST);
+    await move('SCREEN');
+    await beginAnew();
+    expect(await cancelHire(fleet.deps, again)).toEqual({ verdict: 'cancelled', state: 'left' });
+    expect(await employees()).toMatchObject([{ last_day: PAST }]);
+  });
+
+  test('who left again long after their first day is the HR system’s matter', async () => {
+    const { beginAnew, move, update, fleet, again } = await restored();
+    await update({ startDate: '2020-01-01' });
+    await move('SCREEN');
+    await beginAnew();
+    expect(await cancelHire(fleet.deps, again)).toEqual({ verdict: 'cancelled', state: 'left' });
+  });
+});

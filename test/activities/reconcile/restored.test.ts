@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { openHire } from '../../../activities/hire/open-hire.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
+import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
-import { insertHires, latestHire } from '../../../src/store/hires.ts';
+import { findHireRow, insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
 import { openTenant } from './open-tenant.ts';
@@ -82,6 +85,28 @@ test('who was hired again after the backup, and left, is followed although their
     onboarding_reference: `hirebridge:${id}:2`,
   });
 });
+
+test.each(kinds)(
+  'who was hired again after the backup, and stays, is followed although their first hire is known, in %s',
+  async (database) => {
+    const { store, reconcile, started, applicants, enrol, restore, sandbox } = await restored(database);
+    const id = applicants[0] ?? 0;
+    const first = { tenantId: 'acme', jobCandidateId: String(id), period: 1 };
+    await insertHires(store, [{ ...first, state: 'open' }]);
+    await endHire(store, first, 'done');
+    await enrol(id, 2);
+    await sandbox.control.act('move', { jobCandidateIds: [id], stageType: 'HIRED' });
+    await restore();
+    await reconcile();
+    expect(started).toContain(String(id));
+    expect(await findHireRow(store, first)).toMatchObject({ state: 'left' });
+    expect(await latestHire(store, 'acme', String(id))).toMatchObject({
+      state: 'open',
+      period: 2,
+      onboarding_reference: `hirebridge:${id}:2`,
+    });
+  },
+);
 
 test('a workflow whose hire the restored store does not know is told to begin anew', async () => {
   const { reconcile, started, followed, applicants, restore } = await restored();
@@ -218,3 +243,50 @@ test.each(kinds)(
     expect(named?.details).toBe(JSON.stringify({ jobCandidateIds: [String(gone)] }));
   },
 );
+
+describe.each(kinds)('two tenants of a company, one of which finds employees of ours, in %s', (database) => {
+  async function rebuilt() {
+    const { store, deps, sandbox } = await openTenant(1, { database });
+    const { items: hired } = await sandbox.partner.readAll(contract.jobCandidates.listByStageType, {
+      query: { stageType: 'HIRED' },
+    });
+    for (const id of ['acme', 'sister']) await readTenantState(store, id);
+    await store.kysely
+      .updateTable('tenants')
+      .set({ version: 1, receives: JSON.stringify({ company: '17' }) })
+      .execute();
+    const hris = { capabilities: { storesReference: true }, employees: { find: async () => ({ kind: 'one' }) } };
+    const connections = {
+      ...deps.connections,
+      of: async (tenantId: string) => {
+        const connection = await deps.connections.of(tenantId);
+        const tenant = { ...connection.tenant, tenant: tenantId };
+        return { ...connection, tenant, ...(tenantId === 'sister' ? { hris: hris as unknown as OwnHris } : {}) };
+      },
+    };
+    const goLive = (tenantId: string) => reconcile({ ...deps, connections }, { tenantId });
+    const asked = async () =>
+      (await listHolds(store, { tenantId: 'acme' })).map(({ code, details }) => [code, details]);
+    const jobCandidateIds = hired.map(({ jobCandidateDetails: { id } }) => String(id));
+    return { store, goLive, asked, question: ['REBUILT_BASELINE', JSON.stringify({ jobCandidateIds })] };
+  }
+
+  test.each(['acme', 'sister'])('the other one asks, too, if %s goes live first', async (first) => {
+    const { goLive, asked, question } = await rebuilt();
+    await goLive(first);
+    await goLive(first === 'acme' ? 'sister' : 'acme');
+    expect(await asked()).toEqual([question]);
+  });
+
+  test.each(['acme', 'sister'])('what was recorded long before is not asked about, if %s went first', async (first) => {
+    const { store, goLive, asked } = await rebuilt();
+    await goLive(first);
+    await store.kysely
+      .updateTable('tenants')
+      .set((eb) => ({ baseline_started_at: eb('baseline_started_at', '-', 7 * 86_400_000) }))
+      .where('tenant_id', '=', first)
+      .execute();
+    await goLive(first === 'acme' ? 'sister' : 'acme');
+    expect(await asked()).toEqual([]);
+  });
+});
