@@ -106,10 +106,13 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   await assertNotHeld(store, subject);
   const employee = await settleEmployees(deps, row, subject, connection);
   left.push(...employee.left);
-  if (!(await emptied(store))) left.push(LATER);
+  if (!(await emptied(store, Object.keys(JSON.parse(row.found) as object)))) left.push(LATER);
   const lastLook = await lookAgain(deps, subject, connection);
   const sign = signer(deps, row, { person, employee: employee.said, left, lastLook });
-  return endErasure(store, row, sign);
+  const receipt = await endErasure(store, row, sign);
+  // Until then it held the person's ids.
+  await forgetBytes(store, ['erasures']);
+  return receipt;
 }
 
 /** Signs the receipt, which says what was found and what is left to look at. */
@@ -322,9 +325,9 @@ async function lookAgain({ store }: ErasureDeps, of: Subject, connection: Connec
   return [...rows, ...landed.filter(([, ids]) => ids.length > 0).map(([stream, ids]) => `${stream}: ${ids.length}`)];
 }
 
-async function emptied(store: Store): Promise<boolean> {
+async function emptied(store: Store, tables?: readonly string[]): Promise<boolean> {
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-    if (await forgetBytes(store)) return true;
+    if (await forgetBytes(store, tables)) return true;
     await pause(PAUSE_MS);
   }
   return false;

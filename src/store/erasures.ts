@@ -234,10 +234,10 @@ export async function endErasure(
 /**
  * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
  * where somebody was reading; what the log holds then goes with the next time. Postgres keeps the bytes for its own
- * vacuum (docs/privacy.md); its planner forgets what it sampled.
+ * vacuum (docs/privacy.md); its planner forgets what it sampled of these tables, or of all.
  */
-export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
-  if (kind === 'postgres') return sampleAnew(kysely);
+export async function forgetBytes({ kysely, kind }: Store, tables?: readonly string[]): Promise<boolean> {
+  if (kind === 'postgres') return sampleAnew(kysely, tables);
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(kysely);
   return rows[0]?.busy === 0;
 }
@@ -247,11 +247,14 @@ export async function forgetBytes({ kysely, kind }: Store): Promise<boolean> {
  * without them instead, because ids, and values in the conditions of indexes, are what plans are chosen by. A role that
  * does not own the tables may not, and a table that is locked is left: an erasure does not wait for either.
  */
-async function sampleAnew(kysely: Store['kysely']): Promise<true> {
+async function sampleAnew(
+  kysely: Store['kysely'],
+  tables: readonly string[] = Object.keys(STORE_PLACES),
+): Promise<true> {
   const sampled = sql<{ name: string }>`
     select distinct tablename as name from pg_stats where schemaname = current_schema()`;
   for (const { name } of (await sampled.execute(kysely)).rows)
-    if (Object.hasOwn(STORE_PLACES, name))
+    if (tables.includes(name))
       await sql`analyze (skip_locked) ${sql.table(name)}`.execute(kysely).catch(() => undefined);
   return true;
 }

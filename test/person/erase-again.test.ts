@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { carryOutErasure } from '../../activities/erase/carry-out.ts';
 import type { Places } from '../../src/config.ts';
@@ -16,15 +17,15 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { type SeededPerson, seedEverywhere } from '../store/seeded-person.ts';
-import { freshStore } from '../store/stores.ts';
+import { freshStore, type kinds } from '../store/stores.ts';
 
 const EVA: SeededPerson = { tenant: 'acme', candidate: '501', application: '9501', enrolment: '7501', employee: '31' };
 const BEN: SeededPerson = { tenant: 'acme', candidate: '502', application: '9502', enrolment: '7502', employee: '32' };
 
 /** A store with two people, and an erasure of the first. */
-async function seeded() {
+async function seeded(kind: (typeof kinds)[number] = 'sqlite') {
   const dataDir = await scratchFolder();
-  const { store } = await freshStore('sqlite');
+  const { store } = await freshStore(kind);
   await readTenantState(store, 'acme');
   for (const person of [EVA, BEN]) await seedEverywhere(store, person);
   const eva = await subjectOf(store);
@@ -170,4 +171,20 @@ test('an erasure under way is gone on with for that person alone, not for anothe
   await expect(erase('application:501')).rejects.toThrow('Temporal is away');
   const subjects = (await openErasures(store)).map(({ subject }) => JSON.parse(subject) as Subject);
   expect(subjects.map(({ jobCandidates }) => jobCandidates)).toEqual([['9501'], ['501']]);
+});
+
+test('no sample of the planner of Postgres holds anything of somebody who was erased', async () => {
+  const { store, eva, ask, carryOut } = await seeded('postgres');
+  const { erasure_id: erasure } = await ask(eva);
+  await sql`analyze`.execute(store.kysely);
+  const held = async (): Promise<string[]> => {
+    const values = sql.join([1, 2, 3, 4, 5].map((n) => sql`${sql.ref(`stavalues${n}`)}::text`));
+    const { rows } = await sql<{ place: string; text: string }>`
+      select starelid::regclass || '.' || staattnum as place, concat_ws(' ', ${values}) as text from pg_statistic
+      join pg_class on pg_class.oid = starelid and relnamespace = current_schema()::regnamespace`.execute(store.kysely);
+    return rows.filter(({ text }) => /acme-501-x|\b(?:501|9501|7501)\b/.test(text)).map(({ place }) => place);
+  };
+  expect((await held()).length).toBeGreaterThan(40);
+  await carryOut(erasure);
+  expect(await held()).toEqual([]);
 });

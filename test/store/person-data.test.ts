@@ -346,21 +346,3 @@ test('each stream says by which ids of a person its records go, or is about no p
   const unsaid = streamNames.filter((name) => STREAM_IDS[name] === undefined && !OF_NO_PERSON.includes(name));
   expect(unsaid, 'Say in STREAM_IDS (src/store/person-data.ts) by which ids of a person it goes.').toEqual([]);
 });
-
-test('no sample of the planner of Postgres holds anything of somebody who was erased', async () => {
-  const { store } = await freshStore('postgres');
-  for (const person of [BEN, EVA]) await seedEverywhere(store, person);
-  await sql`analyze`.execute(store.kysely);
-  const held = async (): Promise<string[]> => {
-    const values = sql.join([1, 2, 3, 4, 5].map((n) => sql`${sql.ref(`stavalues${n}`)}::text`));
-    const { rows } = await sql<{ place: string; text: string }>`
-      select starelid::regclass || '.' || staattnum as place, concat_ws(' ', ${values}) as text from pg_statistic
-      join pg_class on pg_class.oid = starelid and relnamespace = current_schema()::regnamespace`.execute(store.kysely);
-    return rows.filter(({ text }) => /acme-501-x|\b(?:501|9501|7501)\b/.test(text)).map(({ place }) => place);
-  };
-  expect((await held()).length).toBeGreaterThan(40);
-  await erasePersonRows(store, await subjectOf(store, EVA));
-  expect((await held()).length).toBeGreaterThan(40);
-  expect(await forgetBytes(store)).toBe(true);
-  expect(await held()).toEqual([]);
-});
