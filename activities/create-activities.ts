@@ -207,7 +207,7 @@ export function toFailure(error: unknown, usualMs?: number): ApplicationFailure 
   }
   return ApplicationFailure.create({
     type: error.code,
-    message: error.message,
+    message: error.withoutWords(error.message),
     nonRetryable: error.code === HIRE_BEHIND,
     ...delayOf(error.retryAfterMs ?? usualMs),
     ...(benign.has(error.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
@@ -267,7 +267,9 @@ export async function noteFailure(
     if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
     return undefined;
   }
-  const { code, message, action } = error instanceof ConnectorError ? error : unexpected(error);
+  const isKnown = error instanceof ConnectorError;
+  const { code, message: whole, action } = isKnown ? error : unexpected(error);
+  const message = isKnown ? error.withoutWords(whole) : whole;
   const trouble = { ...key, reason: code, message };
   const { raised, times } = await noteTrouble(store, trouble, action === 'reject' ? 0 : LASTING_MS);
   if (raised) log.error({ tenantId: key.tenantId, subject: key.subject, code, reason: message }, 'alarm raised');

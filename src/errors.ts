@@ -19,6 +19,8 @@ export interface ErrorFacts {
   action: ErrorAction;
   /** Safe to show: ids and codes only, never a body, a secret or a person's data. */
   message: string;
+  /** The other side's own words, where they stand in the message. Default: those of a cause, where they still do. */
+  said?: string | undefined;
   /** HTTP status, if there was an answer. */
   status?: number | undefined;
   retryAfterMs?: number | undefined;
@@ -37,6 +39,7 @@ export class ConnectorError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly details: Record<string, unknown> | undefined;
   readonly requestId: string | undefined;
+  readonly #said: string | undefined;
 
   constructor(facts: ErrorFacts) {
     super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -47,6 +50,15 @@ export class ConnectorError extends Error {
     this.retryAfterMs = facts.retryAfterMs;
     this.details = facts.details;
     this.requestId = facts.requestId;
+    this.#said = facts.said ?? (facts.cause instanceof ConnectorError ? facts.cause.#said : undefined);
+  }
+
+  /**
+   * A text that repeats the message (itself, a stack), without the other side's words. Values that they were sent are
+   * cut out of these, but what else they say of somebody cannot be known: they go into the store, and nowhere else.
+   */
+  withoutWords(text: string): string {
+    return this.#said ? text.replaceAll(this.#said, '…') : text;
   }
 }
 

@@ -58,7 +58,7 @@ function isHidden(key: string): boolean {
 }
 
 /**
- * A ConnectorError's message is safe by contract. Other errors keep name, code and message, but no other properties: pg
+ * A ConnectorError's message is safe by contract, without the other side's words. Other errors keep name, code and message, but no other properties: pg
  * puts whole rows into `detail`, undici puts headers into its errors. Stacks only when debugging.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
@@ -67,8 +67,9 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
       ? { code: error.code, action: error.action, status: error.status, requestId: error.requestId }
       : { type: error.name, code: (error as { code?: unknown }).code };
   const cause = error.cause instanceof Error && depth < 4 ? { cause: describeError(error.cause, depth + 1) } : {};
-  const stack = isDebugging() ? { stack: error.stack } : {};
-  return { ...own, message: error.message, ...cause, ...stack };
+  const shown = (text = ''): string => (error instanceof ConnectorError ? error.withoutWords(text) : text);
+  const stack = isDebugging() ? { stack: shown(error.stack) } : {};
+  return { ...own, message: shown(error.message), ...cause, ...stack };
 }
 
 /** Characters that may wait to be written; further ones are dropped. */

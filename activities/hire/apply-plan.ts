@@ -345,19 +345,20 @@ async function resolvePending(
 /** A kind that is asked later no longer knows what was sent, and what the HR system says may quote it. */
 async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
   const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
-  const message =
+  const told =
     change === 'purged' || change.kind === 'link'
-      ? 'The HR system rejected the new employee. Ask the people there why.'
+      ? { message: 'The HR system rejected the new employee. Ask the people there why.' }
       : cutWords(error.message, Object.values(allFields(change)));
   const { code, action, details, status, requestId } = error;
-  return new ConnectorError({ code, action, message, details, status, requestId, cause: error });
+  return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
 }
 
 /** Our own words come before theirs and quote nobody; where nothing tells them apart, all may be theirs. */
-function cutWords(message: string, sent: readonly unknown[]): string {
+function cutWords(message: string, sent: readonly unknown[]): { message: string; said: string } {
   const at = message.indexOf(THEIR_WORDS);
   const begin = at === -1 ? 0 : at + THEIR_WORDS.length;
-  return `${message.slice(0, begin)}${withoutValues(message.slice(begin), sent)}`;
+  const said = withoutValues(message.slice(begin), sent);
+  return { message: `${message.slice(0, begin)}${said}`, said };
 }
 
 /** Opens a hold after the deadline, which starts anew with each answer. */

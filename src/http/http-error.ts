@@ -92,6 +92,7 @@ export function httpError(
     message:
       `${what} was answered ${answer.status} ${code} (request ${answer.requestId}):${said} ` +
       `${known.hint ?? row.hint}${about}.`,
+    said: known.said,
     status: answer.status,
     retryAfterMs,
     details: known.details,

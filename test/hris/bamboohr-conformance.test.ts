@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BambooDouble, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from './bamboohr-under-test.ts';
 import { describeHris } from './conformance.ts';
-import { created, write } from './profile.ts';
+import { created, refusal, signal, write } from './profile.ts';
 
 /** Without the vendor's document, which only `npm run test:hris` puts between. */
 let double: BambooDouble;
@@ -55,4 +58,27 @@ test('a list is read by its alias, without archived values; one that is not ther
   expect(await lists?.read('department', signal)).toEqual([{ id: '1', label: 'Kitchen' }]);
   await expect(lists?.read('cost centre', signal)).rejects.toThrow(/no list "cost centre"\. It has: department/);
   await close();
+});
+
+test('what it says of a search is not told, which may quote anybody, and of a write it is without the values', async () => {
+  const words = 'Eva Lind <eva.lind@example.org> is in department 7';
+  const server = createServer((request, response) => {
+    const isSearch = request.url?.includes('/datasets/') === true;
+    response.writeHead(request.method === 'POST' && isSearch ? 500 : 400, { 'x-bamboohr-error-message': words }).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { employees, close } = await openBamboohr(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  for (const key of [
+    { by: 'email', value: 'eva.lind@example.org' } as const,
+    { by: 'reference', value: '27:9' } as const,
+  ])
+    expect((await refusal(employees.find(key, signal))).message).not.toMatch(/eva|lind/i);
+  expect((await refusal(employees.read('40500', signal))).message).not.toMatch(/eva|lind/i);
+  const sent = { givenName: 'Eva', familyName: 'Lind', email: 'eva.lind@example.org' };
+  const { message } = await refusal(employees.update('40500', sent, write));
+  expect(message).toContain('is in department 7');
+  expect(message).not.toMatch(/eva|lind/i);
+  await close();
+  server.close();
 });

@@ -21,7 +21,7 @@ export interface BambooCall
   /** JSON by default. */
   accept?: string;
   idempotent?: boolean;
-  /** The values sent: they are removed from BambooHR's error text before it is shown. */
+  /** The values sent: they are removed from BambooHR's error text before it is shown. Without any, none is shown. */
   sent?: EmployeeFields;
 }
 
@@ -41,7 +41,7 @@ export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions, lim
 
 async function request(line: HrisLine, authorization: string, call: BambooCall): Promise<HttpAnswer> {
   // Without Accept some answers are XML.
-  const { body, upload, sent = {}, accept = 'application/json', ...rest } = call;
+  const { body, upload, sent, accept = 'application/json', ...rest } = call;
   const json = body === undefined ? undefined : { contentType: 'application/json', body: JSON.stringify(body) };
   const content = upload === undefined ? json : { ...upload, body: Buffer.from(upload.body) };
   const typed = content === undefined ? {} : { 'content-type': content.contentType };
@@ -57,13 +57,24 @@ async function request(line: HrisLine, authorization: string, call: BambooCall):
 function asThrottled(error: ConnectorError): ConnectorError {
   if (error.status !== 503 || error.retryAfterMs === undefined) return error;
   const { message, status, retryAfterMs, requestId } = error;
-  return new ConnectorError({ code: 'RATE_LIMITED', action: 'throttle', message, status, retryAfterMs, requestId });
+  return new ConnectorError({
+    code: 'RATE_LIMITED',
+    action: 'throttle',
+    message,
+    status,
+    retryAfterMs,
+    requestId,
+    cause: error,
+  });
 }
 
-/** The reason is in a header, and the body is often empty. 409: a field's value was not accepted. */
-function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields): Refusal {
+/**
+ * The reason is in a header, and the body is often empty. 409: a field's value was not accepted. Only about a write,
+ * whose values are known and cut, is it told: about a search it may quote anybody.
+ */
+function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields | undefined): Refusal {
   const text = headers['x-bamboohr-error-message'] ?? headers['x-bamboohr-message'] ?? '';
-  const said = withoutValues(String(text), Object.values(sent));
+  const said = sent === undefined ? '' : withoutValues(String(text), Object.values(sent));
   return {
     ...(status === 409 || status === 400 ? { code: 'INVALID_VALUE' } : {}),
     ...(said === '' ? {} : { said }),

@@ -328,7 +328,8 @@ async function deliverFile(
   const what = 'POST employees/{id}/files';
   const upload = { contentType: encoded.headers.get('content-type') ?? '', body: await encoded.bytes() };
   // Safe to repeat: the next delivery looks first.
-  await bamboo.api.send({ what, method: 'POST', path: place, upload, idempotent: true, signal, beforeSend });
+  const sent = { name: file.name };
+  await bamboo.api.send({ what, method: 'POST', path: place, upload, sent, idempotent: true, signal, beforeSend });
   return 'delivered';
 }
 

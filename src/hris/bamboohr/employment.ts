@@ -73,7 +73,7 @@ async function writeStatus(
   const isNew = rowId === undefined;
   const what = `POST employees/{id}/tables/employmentStatus${isNew ? '' : '/{row}'}`;
   const path = isNew ? pathOf(id) : `${pathOf(id)}/${encodeURIComponent(rowId)}`;
-  await api.send({ what, method: 'POST', path, body, idempotent: true, signal, beforeSend });
+  await api.send({ what, method: 'POST', path, body, sent: {}, idempotent: true, signal, beforeSend });
 }
 
 function pathOf(id: string): string {

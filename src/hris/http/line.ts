@@ -326,7 +326,7 @@ function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan 
   const { status, requestId } = error;
   const message = `${error.message}${quoted(said)}`;
   const as = (code: string, action: ConnectorError['action'], retryAfterMs?: number): ConnectorError =>
-    new ConnectorError({ code, action, message, status, requestId, retryAfterMs, cause: error });
+    new ConnectorError({ code, action, message, said, status, requestId, retryAfterMs, cause: error });
   if (status === 429) return as('RATE_LIMITED', 'throttle', error.retryAfterMs ?? retryAfter);
   if (status === 412) return as('STALE', 'retry');
   if (status === 400 || status === 422) return as('INVALID_VALUE', 'reject');
@@ -370,6 +370,7 @@ function refusalOf(
     code,
     action,
     message: `${call.plan.what} was answered ${answer.status}: the HR system ${text}.${quoted(said)}`,
+    said,
     status: answer.status,
     requestId: answer.at.requestId,
     ...(action === 'throttle' ? { retryAfterMs: cause?.retryAfterMs ?? retryAfter } : {}),

@@ -347,6 +347,7 @@ async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): 
   throw new ConnectorError({
     code: 'HIRE_REJECTED',
     action: 'reject',
+    said: verdict.reason,
     message: `The HR system rejected request ${ticket}.${verdict.reason === '' ? '' : ` It said: ${verdict.reason}.`}`,
   });
 }

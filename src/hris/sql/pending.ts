@@ -28,6 +28,7 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
   throw new ConnectorError({
     code: 'HIRE_REJECTED',
     action: 'reject',
+    said: shown,
     message: `The job over there refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
   });
 }

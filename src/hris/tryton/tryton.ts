@@ -486,7 +486,7 @@ async function explained<T>(sent: EmployeeFields, work: () => Promise<T>): Promi
   } catch (error) {
     if (!isConnectorError(error, 'INVALID_VALUE') || typeof error.cause !== 'string') throw error;
     const said = withoutValues(error.cause, Object.values(sent));
-    throw new ConnectorError({ code: error.code, action: error.action, message: `${error.message} It said: ${said}` });
+    throw new ConnectorError({ ...error, message: `${error.message} It said: ${said}`, said });
   }
 }
 
