@@ -58,8 +58,9 @@ function isHidden(key: string): boolean {
 }
 
 /**
- * A ConnectorError's message is safe by contract, without the other side's words. Other errors keep name, code and message, but no other properties: pg
- * puts whole rows into `detail`, undici puts headers into its errors. Stacks only when debugging.
+ * A ConnectorError's message is safe by contract, without the other side's words. Other errors keep name, code and
+ * message, but no other properties: pg puts whole rows into `detail`, undici puts headers into its errors. Stacks only
+ * when debugging.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
   const own =

@@ -60,7 +60,7 @@ test('a list is read by its alias, without archived values; one that is not ther
   await close();
 });
 
-test('what it says of a search is not told, which may quote anybody, and of a write it is without the values', async () => {
+test('what it says of a search is not told, and of a write without the values', async () => {
   const words = 'Eva Lind <eva.lind@example.org> is in department 7';
   const server = createServer((request, response) => {
     const isSearch = request.url?.includes('/datasets/') === true;

@@ -485,8 +485,8 @@ async function explained<T>(sent: EmployeeFields, work: () => Promise<T>): Promi
     return await work();
   } catch (error) {
     if (!isConnectorError(error, 'INVALID_VALUE') || typeof error.cause !== 'string') throw error;
-    const said = withoutValues(error.cause, Object.values(sent));
-    throw new ConnectorError({ ...error, message: `${error.message} It said: ${said}`, said });
+    const [own, said] = [`${error.message} It said: `, withoutValues(error.cause, Object.values(sent))];
+    throw new ConnectorError({ code: error.code, action: error.action, message: `${own}${said}`, said });
   }
 }
 
