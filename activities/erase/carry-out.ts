@@ -154,7 +154,7 @@ async function eraseTenant(deps: ErasureDeps, row: ErasureRow, subject: TenantSu
   const { store, dataDir } = deps;
   const { tenantId, landing } = subject;
   await assertNoLegalHold(store, tenantId);
-  await keepBesideStore(store, dataDir, row, { wholeTenant: Number(row.asked_at) });
+  await keepBesideStore(store, dataDir, row, { wholeTenant: Number(row.asked_at), landing });
   await noteFound(store, row, await countTenantRows(store, tenantId));
   await settle(deps, row, undefined);
   for (let tries = 1; ; tries += 1) {
@@ -246,7 +246,7 @@ async function keepBesideStore(
   store: Store,
   dataDir: string,
   row: ErasureRow,
-  whom: Pick<ErasedSince, 'wholeTenant'> | Pick<ErasedSince, 'person'>,
+  whom: Pick<ErasedSince, 'wholeTenant' | 'landing'> | Pick<ErasedSince, 'person'>,
 ): Promise<void> {
   const file = join(dataDir, ERASURES_FILE);
   const text = await readFile(file, 'utf8').catch(() => '');

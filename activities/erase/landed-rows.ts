@@ -28,15 +28,20 @@ const OBSERVED =
   'Landing tables were not touched: the tenant only observes, so nothing of it is written. Rows of a time when it ' +
   'was live are still there.';
 
+const UNKNOWN =
+  'Landing tables were not touched: the store was put back from a backup that does not know the tenant, so nothing ' +
+  'tells where they are.';
+
 /** Removes the tenant's rows from the landing tables. Returns what is left of them. @throws ConnectorError */
 export async function removeTables(store: Store, row: ErasureRow): Promise<string[]> {
   if (await onlyObserves(store, row.tenant_id)) return [OBSERVED];
   await assertNoLegalHold(store, row.tenant_id);
   await assertMayWrite(store, row.tenant_id);
-  await eachTable(store, row.tenant_id, (table) => removeTable(store, row, table)).catch((error: unknown) => {
+  const each = eachTable(store, row.tenant_id, (table) => removeTable(store, row, table));
+  const isKnown = await each.catch((error: unknown) => {
     throw tablesUnreachable(row.tenant_id, error, 'LANDING_NOT_ERASED');
   });
-  return [];
+  return isKnown ? [] : [UNKNOWN];
 }
 
 /**
@@ -65,17 +70,22 @@ interface LandingTable {
   stream: string;
 }
 
-/** Opens each landing table of the tenant's last definition. @throws ConnectorError */
-async function eachTable(store: Store, tenantId: string, use: (table: LandingTable) => Promise<void>): Promise<void> {
+/** Opens each landing table of the tenant's last definition; false where there is none. @throws ConnectorError */
+async function eachTable(
+  store: Store,
+  tenantId: string,
+  use: (table: LandingTable) => Promise<void>,
+): Promise<boolean> {
   const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
-  if (applied === undefined || applied.file === '') return;
+  if (applied === undefined || applied.file === '') return false;
   const tenant = await parseTenant(applied);
   const hris = await openTenantHris(tenant);
   try {
     const { landing } = hris;
-    if (landing === undefined) return;
+    if (landing === undefined) return true;
     for (const stream of landedNames)
       if ((await loadStreamMapping(tenant, stream)) !== undefined) await use({ landing, tenant, stream });
+    return true;
   } finally {
     await hris.close();
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { STORE_PLACES } from './data-map.ts';
-import { eraseOnceMore, forgetBytes } from './erasures.ts';
+import { eraseOnceMore, forgetBytes, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, NAMED, type Subject } from './person-data.ts';
 import {
@@ -25,6 +25,8 @@ export interface ErasedSince {
   person: string[];
   /** Set if the whole tenant was erased: when that was requested, in milliseconds. Absent for a single person. */
   wholeTenant?: number;
+  /** What was to become of that tenant's landing tables. Absent where an earlier version wrote the line. */
+  landing?: TenantSubject['landing'];
 }
 
 /** File in the data directory, beside the store: one line for each erasure. */
@@ -48,8 +50,8 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
   for (const { tenant: tenantId, erasure: about, by, person } of erased)
     await takeMarks(store, { tenantId, mark: 'erased', by, about }, person);
   let met = 0;
-  for (const { tenant, wholeTenant } of erased)
-    if (wholeTenant !== undefined && (await eraseRestoredTenant(store, tenant, wholeTenant))) met += 1;
+  for (const { wholeTenant, ...since } of erased)
+    if (wholeTenant !== undefined && (await eraseRestoredTenant(store, { ...since, wholeTenant }))) met += 1;
   const byOf = new Map(erased.map(({ erasure, by }) => [erasure, by]));
   for (const [tenantId, people] of await peopleMet(store, [...new Set(erased.map(({ tenant }) => tenant))]))
     for (const group of groupsOf(people)) met += await eraseGroup(store, tenantId, group, byOf);

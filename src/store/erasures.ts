@@ -79,14 +79,36 @@ export async function eraseOnceMore(
   await store.kysely.transaction().execute(insert);
 }
 
-/** Takes over the erasures of a store that this one replaces: receipts, and people whose erasure is to go on. */
-export async function takeErasures({ kysely }: Store, rows: readonly ErasureRow[]): Promise<void> {
+/** The same of a whole tenant; its work ends here as well. */
+export async function eraseTenantOnceMore(
+  store: Store,
+  subject: TenantSubject,
+  { erasure, by }: { erasure: string; by: string },
+): Promise<void> {
+  const { tenantId } = subject;
+  const reason = `a backup was put back that is from before erasure ${erasure}`;
+  const asked = { tenant_id: tenantId, subject: JSON.stringify(subject), employee: 'keep', reason, by } as const;
+  await changeTenants(store, async (trx, version) => {
+    await removeApplied(trx, version, { tenantId, by });
+    const erasureId = randomUUID();
+    await insertErasure(trx, { ...asked, erasure_id: erasureId }, `all of the tenant, ${erasureId}`);
+  });
+}
+
+/**
+ * Takes over the erasures of a store that this one replaces, whose rows are the later ones: receipts, and what is to go
+ * on. A tenant that is being erased there is removed here as well.
+ */
+export async function takeErasures(store: Store, rows: readonly ErasureRow[]): Promise<void> {
   for (const row of rows) {
-    if (row.subject !== '' && isTenantSubject(JSON.parse(row.subject) as Subject | TenantSubject)) continue;
-    await kysely
+    const { tenant_id: tenantId, by } = row;
+    const subject = row.subject === '' ? undefined : (JSON.parse(row.subject) as Subject | TenantSubject);
+    if (subject !== undefined && isTenantSubject(subject))
+      await changeTenants(store, (trx, version) => removeApplied(trx, version, { tenantId, by }));
+    await store.kysely
       .insertInto('erasures')
       .values(row)
-      .onConflict((c) => c.doNothing())
+      .onConflict((c) => c.column('erasure_id').doUpdateSet(row).where('erasures.done_at', 'is', null))
       .execute();
   }
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Receives } from './applied-tenants.ts';
+import { erasingTenant, type Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
-import { type ErasureReceipt, endErasure } from './erasures.ts';
+import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
 import { type FoundRows, NAMING_ACTS } from './person-data.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
@@ -150,11 +150,24 @@ async function forgetDefinition({ kysely, now }: Store, tenantId: string): Promi
     .execute();
 }
 
+/** A line of the list of erasures beside the store, about a whole tenant. */
+interface ErasedTenant {
+  tenant: string;
+  erasure: string;
+  by: string;
+  wholeTenant: number;
+  landing?: TenantSubject['landing'] | undefined;
+}
+
 /**
  * Erases a tenant from a restored store if it was erased after the backup was made; a tenant applied again after that
- * stays. Returns whether the store had the tenant.
+ * stays. Where the erasure goes on, or begins once more because the store does not know it, the definition stays until
+ * its end: a worker needs it to open the landing tables. Returns whether the store had the tenant.
  */
-export async function eraseRestoredTenant(store: Store, tenantId: string, askedAt: number): Promise<boolean> {
+export async function eraseRestoredTenant(
+  store: Store,
+  { tenant: tenantId, erasure, by, wholeTenant: askedAt, landing }: ErasedTenant,
+): Promise<boolean> {
   const known = await store.kysely
     .selectFrom('tenants')
     .select('applied_at')
@@ -162,7 +175,10 @@ export async function eraseRestoredTenant(store: Store, tenantId: string, askedA
     .executeTakeFirst();
   if (known === undefined || Number(known.applied_at ?? 0) > askedAt) return false;
   await eraseTenantRows(store, tenantId);
-  await store.kysely.transaction().execute((kysely) => forgetDefinition({ ...store, kysely }, tenantId));
+  if ((await erasingTenant(store, tenantId)) !== undefined) return true;
+  if (landing !== undefined && (await findErasure(store, erasure)) === undefined)
+    await eraseTenantOnceMore(store, { landing, tenantId }, { erasure, by });
+  else await store.kysely.transaction().execute((kysely) => forgetDefinition({ ...store, kysely }, tenantId));
   return true;
 }
 

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { appendFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { carryOutErasure, createErasureRound } from '../../activities/erase/carry-out.ts';
@@ -10,7 +11,10 @@ import { createRootLogger } from '../../src/log.ts';
 import { eraseTenant, listReceipts } from '../../src/operator/person.ts';
 import { listAlarms } from '../../src/store/alarms.ts';
 import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { askErasure, askTenantErasure, openErasures } from '../../src/store/erasures.ts';
+import { backUp, restore } from '../../src/store/backups.ts';
+import { ERASURES_FILE, readErasures } from '../../src/store/erase-restored.ts';
+import { askErasure, askTenantErasure, findErasure, openErasures, takeErasures } from '../../src/store/erasures.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { countTenantRows } from '../../src/store/tenant-rows.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -32,8 +36,10 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
   const { landing, close } = openLandingTables(sqlOptions(landings).parse({ url: hrisUrl }));
   onTestFinished(close);
   const options = { tenant: 'acme', signal: new AbortController().signal };
-  await landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: 'Eva' } }], options);
-  const { store } = await freshStore('sqlite');
+  const land = () => landing.land('candidates', [{ id: '501', hash: 'h', fields: { givenName: 'Eva' } }], options);
+  await land();
+  const dbFile = join(dataDir, 'store.db');
+  const store = await openStore(`sqlite:${dbFile}`, { relaxed: true });
   const file = join(dataDir, 'acme.yaml');
   const text = ACME.replace('sqlite:./hr.sqlite', isGone ? 'postgres://hr@127.0.0.1:1/hr' : hrisUrl);
   const receives = { webhooks: 'off' as const, webhookKeys: [], ...(mode === undefined ? {} : { mode }) };
@@ -52,12 +58,15 @@ async function applied({ mode, isGone = false }: { mode?: 'observe'; isGone?: bo
     await store.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
     return (await askTenantErasure(store, ASKED)).erasure_id;
   };
-  const carryOut = (id: string) => carryOutErasure({ ...deps, ...forgetting, connect: async () => undefined }, id);
+  const carryOut = (id: string, of = store) =>
+    carryOutErasure({ ...deps, store: of, ...forgetting, connect: async () => undefined }, id);
   return {
     store,
+    dbFile,
     ask,
     carryOut,
     goOn: createErasureRound({ ...deps, forgetting } as unknown as ActivityDeps),
+    land,
     landed: () => landing.ids('candidates', { ...options, most: 9, withGone: true }),
   };
 }
@@ -128,3 +137,90 @@ test('a tenant whose erasure hangs keeps no other tenant’s waiting', async () 
   await vi.waitFor(async () => expect(await open()).toEqual(['slow']), 5_000);
   expect(hanging).toBe(1);
 });
+
+test.each([
+  ['before it was asked for', async (back: () => Promise<void>, ask: () => Promise<string>) => (await back(), ask())],
+  [
+    'while it was under way',
+    async (back: () => Promise<void>, ask: () => Promise<string>) => {
+      const erasure = await ask();
+      await back();
+      return erasure;
+    },
+  ],
+])('an erasure of a tenant goes on in a store that is put back from a backup made %s', async (_, askAround) => {
+  const { store, dbFile, ask, carryOut, landed } = await applied();
+  const backup = `${dbFile}.backup`;
+  const erasure = await askAround(() => backUp(dbFile, backup), ask);
+  await keepListed(dbFile, erasure);
+  await store.close();
+  await restore(dbFile, backup, 'ann', await readErasures(join(dirname(dbFile), ERASURES_FILE)));
+  const restored = await openStore(`sqlite:${dbFile}`, { relaxed: true });
+  onTestFinished(() => restored.close());
+  expect((await openErasures(restored)).map((row) => row.erasure_id)).toEqual([erasure]);
+  expect(await countTenantRows(restored, 'acme')).toEqual([]);
+  expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'removed' });
+  expect(await landed()).toEqual(['501']);
+  // A worker has ended what was under way.
+  await restored.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
+  expect(await carryOut(erasure, restored)).toMatchObject({ receipt: erasure, left: [] });
+  expect(await landed()).toEqual([]);
+  expect(await openErasures(restored)).toEqual([]);
+});
+
+test('what was under way when a backup was made, and is done since, keeps the receipt that it was given', async () => {
+  const { store, dbFile, ask, carryOut } = await applied();
+  const backup = `${dbFile}.backup`;
+  const erasure = await ask();
+  await backUp(dbFile, backup);
+  const receipt = await carryOut(erasure);
+  await store.close();
+  await restore(dbFile, backup, 'ann', await readErasures(join(dirname(dbFile), ERASURES_FILE)));
+  const restored = await openStore(`sqlite:${dbFile}`, { relaxed: true });
+  onTestFinished(() => restored.close());
+  expect(await openErasures(restored)).toEqual([]);
+  expect(JSON.parse((await findErasure(restored, erasure))?.receipt ?? '{}')).toEqual(receipt);
+  expect(await countTenantRows(restored, 'acme')).toEqual([]);
+});
+
+test('a tenant erased since the backup, in a store that is gone, is looked for once more outside it', async () => {
+  const { store, dbFile, ask, carryOut, landed, land } = await applied();
+  const backup = `${dbFile}.backup`;
+  await backUp(dbFile, backup);
+  const erasure = await ask();
+  await carryOut(erasure);
+  await store.close();
+  // What a worker of before had read came late: landing tables and workflows are of no backup.
+  await land();
+  for (const end of ['', '-wal', '-shm']) await rm(`${dbFile}${end}`, { force: true });
+  for (let times = 0; times < 2; times += 1)
+    await restore(dbFile, backup, 'ann', await readErasures(join(dirname(dbFile), ERASURES_FILE)));
+  const restored = await openStore(`sqlite:${dbFile}`);
+  onTestFinished(() => restored.close());
+  const [again, ...more] = await openErasures(restored);
+  expect(more).toEqual([]);
+  expect(again?.reason).toBe(`a backup was put back that is from before erasure ${erasure}`);
+  expect(await countTenantRows(restored, 'acme')).toEqual([]);
+  expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'removed' });
+  await restored.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
+  expect(await carryOut(again?.erasure_id ?? '', restored)).toMatchObject({ left: [] });
+  expect(await landed()).toEqual([]);
+});
+
+test('a receipt says that no landing table was looked at where the backup does not know the tenant', async () => {
+  const { store, ask, carryOut } = await applied();
+  const erasure = await ask();
+  const { store: restored } = await freshStore('sqlite');
+  await takeErasures(
+    restored,
+    (await openErasures(store)).map((row) => ({ ...row, quiet_at: 1 })),
+  );
+  const { left } = (await carryOut(erasure, restored)) ?? {};
+  expect(left).toEqual([expect.stringContaining('does not know the tenant')]);
+});
+
+/** As the process that began it wrote it down beside the store. */
+function keepListed(dbFile: string, erasure: string): Promise<void> {
+  const line = { erasure, tenant: 'acme', by: 'ann', keys: [], person: [], wholeTenant: Date.now() };
+  return appendFile(join(dirname(dbFile), ERASURES_FILE), `${JSON.stringify(line)}\n`);
+}
