@@ -1,5 +1,6 @@
 // Erasing a person among many: npm run test:erasure -- [--rows N] [--people N] [--erased N] [--seed N] [--only sqlite]
 // Erasures killed at each of their failpoints instead: npm run test:erasure -- --kills [--only sqlite]
+// Beside hires, streams, dying workers and a restore: npm run test:erasure -- --beside [--only sqlite]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,11 @@ import { renderTable } from '../../src/cli/print.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { plansOf } from '../store/recording-store.ts';
+import { eraseBeside } from './beside.ts';
 import { copyModel, countCrowd } from './crowd.ts';
 import { openGround } from './ground.ts';
 import { type Urls, type Walk, walkPersonKills, walkTenantKills } from './kills.ts';
@@ -23,6 +28,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     kills: { type: 'boolean', default: false },
+    beside: { type: 'boolean', default: false },
   },
 });
 const ROWS = Number(values.rows);
@@ -145,7 +151,33 @@ function killing(what: string, walk: (urls: Urls) => Promise<Walk>) {
 
 const KILLS = [killing('a person', walkPersonKills), killing('a tenant', walkTenantKills)];
 
+/** Real processes on a real Temporal, on each kind of store at once: most of the time they wait. */
+async function playBeside(): Promise<boolean> {
+  const { path: cliPath } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const temporal = await startDevServer({ cliPath, headless: true });
+  const each = (['sqlite', 'postgres'] as const).map(async (kind) => {
+    if (!kind.startsWith(values.only)) return true;
+    const began = performance.now();
+    const { erased, kills, others, faults } = await eraseBeside({ temporalAddress: temporal.address, kind });
+    const counts = [...Map.groupBy(kills, (one) => one)].map(([one, all]) => `${all.length} ${one}`);
+    process.stdout.write(
+      `${kind}: ${erased} people erased one after the other beside ${others} hires of others, streams and a restore; ` +
+        `killed: ${counts.join(', ')}; ${faults.length === 0 ? 'complete, once, nobody came back' : 'wrong'}, in ` +
+        `${((performance.now() - began) / 1_000).toFixed(0)} s\n${faults.map((fault) => `  ${fault}\n`).join('')}`,
+    );
+    return faults.length === 0;
+  });
+  const played = await Promise.allSettled(each);
+  await temporal.stop();
+  for (const one of played) if (one.status === 'rejected') process.stderr.write(`${String(one.reason)}\n`);
+  return played.every((one) => one.status === 'fulfilled' && one.value);
+}
+
 async function main(): Promise<void> {
+  if (values.beside) {
+    if (!(await playBeside())) process.exitCode = 1;
+    return;
+  }
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-erasures-'));
   const server = values.only === 'sqlite' ? undefined : await startPostgres({ settings: { max_wal_size: '4GB' } });
   let isGood = true;

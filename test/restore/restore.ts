@@ -42,7 +42,7 @@ export interface RestoreOutcome {
 }
 
 /** Where the store is, and how it is copied and put back. */
-interface Place {
+export interface Place {
   url: string;
   snapshot(): Promise<void>;
   /** Gives the address from then on. */
@@ -280,7 +280,7 @@ async function ask<T>(url: string, statement: string) {
 }
 
 /** By the product's own commands. */
-function fileOf(world: World): Place {
+export function fileOf(world: World): Place {
   const copy = join(world.dir, 'backup.db');
   const run = async (...args: string[]): Promise<void> => {
     const { code, stderr } = await world.cli(args);
@@ -298,7 +298,7 @@ function fileOf(world: World): Place {
 }
 
 /** By a base backup. */
-async function openPostgres(): Promise<Place> {
+export async function openPostgres(): Promise<Place> {
   const server = await startPostgres();
   const url = await newDatabase(server.url);
   const copy = `${server.cluster}-copy`;
