@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,7 +8,14 @@ import { createRootLogger } from '../../src/log.ts';
 import { erasePerson, holdPerson } from '../../src/operator/person.ts';
 import { backUp, restore } from '../../src/store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../../src/store/erase-restored.ts';
-import { askErasure, type ErasureReceipt, endErasure, findErasure, openErasures } from '../../src/store/erasures.ts';
+import {
+  askErasure,
+  type ErasureReceipt,
+  endErasure,
+  findErasure,
+  forgetBytes,
+  openErasures,
+} from '../../src/store/erasures.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, markPerson } from '../../src/store/person-marks.ts';
@@ -187,4 +194,35 @@ test('no sample of the planner of Postgres holds anything of somebody who was er
   expect((await held()).length).toBeGreaterThan(40);
   await carryOut(erasure);
   expect(await held()).toEqual([]);
+});
+
+test('no byte of whoever is erased is left in a store that was put back from a backup', async () => {
+  const dir = await scratchFolder();
+  const [file, backup] = [join(dir, 'store.db'), join(dir, 'backup.db')];
+  const before = await openStore(`sqlite:${file}`, { relaxed: true });
+  // Enough of each table for more than a page of the file.
+  const people = Array.from({ length: 60 }, (_, nth) => ({ ...EVA, application: `95${100 + nth}` }));
+  const pinned = (application: string) => JSON.stringify({ email: `canary-${application}@example.com` });
+  const rows = people.map(({ tenant, application }) => ({
+    tenant_id: tenant,
+    job_candidate_id: application,
+    period: 1,
+    verb: 'enrol:1',
+    attempt: 1,
+    pinned: pinned(application),
+    sent_at: 1,
+    give_up_at: 1,
+    outcome: 'done' as const,
+  }));
+  for (const row of rows) await before.kysely.insertInto('intents').values(row).execute();
+  await backUp(file, backup);
+  await before.close();
+  await restore(file, backup, 'ann');
+  const store = await openStore(`sqlite:${file}`, { relaxed: true });
+  await store.kysely.deleteFrom('intents').where('job_candidate_id', '<', '95110').execute();
+  expect(await forgetBytes(store)).toBe(true);
+  await store.close();
+  const bytes = await readFile(file);
+  const left = people.filter(({ application }) => bytes.includes(`canary-${application}`));
+  expect(left.map(({ application }) => application)).toEqual(people.slice(10).map(({ application }) => application));
 });
