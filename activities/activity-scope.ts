@@ -136,7 +136,8 @@ function mustWait(waitMs: number): ConnectorError {
   return new ConnectorError({
     code: 'RATE_LIMIT_WAIT',
     action: 'throttle',
-    message: 'The rate limit gives no permit soon. Nothing was sent; the call is made when its time has come.',
+    message:
+      'The rate limit has no permit for this call yet. Nothing was sent; the call is made once a permit is free.',
     retryAfterMs: Math.max(LEAST_WAIT_MS, Math.ceil(waitMs)),
   });
 }
@@ -145,7 +146,7 @@ function workerStops(cause: unknown): ConnectorError {
   return new ConnectorError({
     code: 'ABORTED',
     action: 'retry',
-    message: 'The worker stops, and the call still waited for a permit of the rate limit. Nothing was sent.',
+    message: 'The worker stopped while the call waited for a permit of the rate limit. Nothing was sent.',
     cause,
   });
 }

@@ -397,7 +397,9 @@ function slotsTaken(tenantId: string, waitMs: number): ConnectorError {
   return new ConnectorError({
     code: 'SLOTS_TAKEN',
     action: 'throttle',
-    message: `Tenant ${tenantId} uses its share of this worker. The activity goes on when one of its own has ended.`,
+    message:
+      `Tenant ${tenantId} has used up its share of this worker. The activity continues once another of its ` +
+      'activities ends.',
     retryAfterMs: Math.max(100, Math.ceil(waitMs)),
   });
 }

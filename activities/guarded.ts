@@ -78,7 +78,7 @@ function secretRotated(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'SECRET_ROTATED',
     action: 'throttle',
-    message: `A secret of tenant ${tenantId} was replaced while it was in use. The new one is taken.`,
+    message: `A secret of tenant ${tenantId} was replaced while it was in use. The new one is used from now on.`,
     retryAfterMs: 500,
   });
 }
@@ -88,8 +88,8 @@ function tenantPaused(tenantId: string, code: string, pausedMs: number): Connect
     code: 'TENANT_PAUSED',
     action: 'throttle',
     message:
-      `Tenant ${tenantId} is paused (${code}). Its work goes on by itself once the cause is cured; ` +
-      'see hirebridge status.',
+      `Tenant ${tenantId} is paused (${code}). Its work continues by itself once the cause is fixed. See: ` +
+      'hirebridge status',
     retryAfterMs: pausedMs,
   });
 }
@@ -128,8 +128,8 @@ export function hrisPaused(tenantId: string, pausedMs: number): ConnectorError {
     code: 'HRIS_PAUSED',
     action: 'throttle',
     message:
-      `The HR system of tenant ${tenantId} does not work. Its hires go on by themselves once it does; ` +
-      'see hirebridge status.',
+      `The HR system of tenant ${tenantId} does not work. Its hires continue by themselves once it does. See: ` +
+      'hirebridge status',
     retryAfterMs: pausedMs,
   });
 }

@@ -109,7 +109,7 @@ function elsewhere({ id, connection }: Employee, open: string): ConnectorError {
     code: 'EMPLOYEE_ELSEWHERE',
     action: 'reject',
     message:
-      `Employee ${id} is in the HR system "${connection}", and this tenant has "${open}" now, where that id may be ` +
-      'somebody else’s. Nothing was read or written.',
+      `Employee ${id} is in the HR system "${connection}", and this tenant now uses "${open}", where that id may ` +
+      'belong to somebody else. Nothing was read or written.',
   });
 }

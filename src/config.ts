@@ -26,7 +26,7 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe(
-      "Postgres URL of a fleet's store, or `file:PATH` where it stands; SQLite in the data directory without it.",
+      "Postgres URL of a fleet's store, or `file:PATH` of a file with it; without it, SQLite in the data directory.",
     ),
   HIREBRIDGE_SECRETS: z
     .string()
@@ -42,16 +42,17 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe(
-      "Where the keys stand that encrypt people's values and what Temporal is given, `file:PATH`; the same file for " +
-        'worker, console and commands. ' +
-        'Without it nothing is encrypted.',
+      "File with the keys that encrypt people's values and Temporal's payloads, `file:PATH`; the same for " +
+        'worker, console and commands. Without it nothing is encrypted.',
     ),
   HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that the receiver listens on.'),
   HIREBRIDGE_PORT: port.default(8787).describe('Port where webhooks arrive.'),
   HIREBRIDGE_SERVE_HEALTH_PORT: port
     .default(8788)
     .describe('Port of health and metrics of `serve`; 0 takes a free port.'),
-  HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789).describe('The same of `worker`.'),
+  HIREBRIDGE_WORKER_HEALTH_PORT: port
+    .default(8789)
+    .describe('Port of health and metrics of `worker`; 0 takes a free one.'),
   HIREBRIDGE_HEALTH_HOST: z
     .string()
     .min(1)
@@ -62,7 +63,7 @@ export const Config = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('Where the token of the console stands, `env:NAME` or `file:PATH`; without it each start makes one.'),
+    .describe('Where the token of the console is, `env:NAME` or `file:PATH`; without it each start makes a new one.'),
   HIREBRIDGE_TEMPORAL_UI: z
     .url()
     .optional()
@@ -72,9 +73,7 @@ export const Config = z.object({
     ),
   HIREBRIDGE_METRICS_BY_TENANT: flag
     .default(false)
-    .describe(
-      "Tells calls, hires and rate limits apart by tenant in the worker's metrics: thirty series a tenant and more.",
-    ),
+    .describe("Splits calls, hires and rate limits by tenant in the worker's metrics: thirty or more series a tenant."),
   HIREBRIDGE_REUSE_PORT: flag
     .default(false)
     .describe('Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap.'),
@@ -86,7 +85,7 @@ export const Config = z.object({
     .describe('Largest webhook body accepted, bytes.'),
   HIREBRIDGE_GIVE_UP_MS: milliseconds
     .default(30_000)
-    .describe('From an intent to the moment after which its request must not leave, ms.'),
+    .describe('How long after an intent its request may still be sent, ms.'),
   HIREBRIDGE_REQUEST_MS: milliseconds
     .default(10_000)
     .describe('Bound of one request to the partner, ms; well below the give-up time.'),

@@ -119,7 +119,7 @@ class Down extends Error {
       code: code.replace(/^HRIS_/, 'ACCOUNTS_'),
       // `reauthorize` would pause the tenant's hires, which do not need this destination.
       action: action === 'reauthorize' ? 'reject' : action,
-      message: `Destination "${name}": ${message} Hires go on; their accounts follow once it works.`,
+      message: `Destination "${name}": ${message} Hires continue; their accounts follow once it works.`,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       cause,
     });
@@ -165,10 +165,11 @@ interface Taken extends Step {
   creation: OpenIntent | undefined;
 }
 
-const OF_THIS_PERSON = 'another hire of the same person is being given its account, which is this one’s as well';
-const LEFT = 'the person is not in a hiring stage now; it is looked at again once a day, and when somebody retries it';
+const OF_THIS_PERSON = 'another hire of the same person is getting its account, which this hire will share';
+const LEFT =
+  'the person is not in a hiring stage now; hirebridge checks again once a day, and when somebody retries it';
 const UNCLEAR = 'ACCOUNT_UNCLEAR' satisfies HoldCode;
-const WAITS = 'whether an account is theirs, a person must say';
+const WAITS = 'a person must decide whether an account is theirs';
 const DISMISSED = { kind: 'none', by: ['a person'] };
 
 async function stepInto(run: AccountRun, step: Step): Promise<void> {
@@ -400,7 +401,7 @@ async function create(
   if (once.value.kind === 'created') return { account: once.value.ref, isNew: true };
   throw refused(
     'ACCOUNT_PENDING',
-    `Destination "${key.destination}" says later what it made, which no step waits for.`,
+    `Destination "${key.destination}" answered that the account is pending, and no step waits for pending accounts.`,
   );
 }
 
@@ -445,7 +446,7 @@ async function see(taken: Taken, { fields, mapping }: Sources, { account, isNew 
 
 function goneText({ destination, jobCandidateId }: StepKey, id: string): string {
   return (
-    `Destination "${destination}" took account ${id} and shows none. Look there: put it back, or make it by hand ` +
-    `with our reference, then run hirebridge retry TENANT accounts ${jobCandidateId}/${destination}.`
+    `Destination "${destination}" accepted account ${id} but does not show it. Look there: restore it, or create ` +
+    `it by hand with our reference, then run hirebridge retry TENANT accounts ${jobCandidateId}/${destination}.`
   );
 }

@@ -70,7 +70,7 @@ function wanted({ connection, key }: PushContext): {
   const { documents: kinds, hris } = connection.tenant;
   if (kinds === undefined) throw unconfigured(key.tenantId, 'the tenant file does not say which ("documents")');
   if (files === undefined)
-    throw unconfigured(key.tenantId, `an HR system of kind ${hris.kind} takes none as it is set`);
+    throw unconfigured(key.tenantId, `an HR system of kind ${hris.kind} takes none as configured`);
   return { files, kinds };
 }
 
@@ -134,8 +134,8 @@ async function pushHire(run: DocumentRun, hire: HireRow): Promise<boolean> {
 }
 
 const UNLISTED =
-  'It was sent, and not read back before the hiring platform listed it no longer, so nobody can tell whether it ' +
-  'arrived whole. Look at the record in the HR system.';
+  'It was sent, but the hiring platform stopped listing it before it was read back, so it is unknown whether it ' +
+  'arrived whole. Check the record in the HR system.';
 
 /** Gives up documents that were sent but are not read back nor listed any more. Returns whether some still wait. */
 async function leaveUnlisted(
@@ -289,9 +289,9 @@ async function settledAs(
 }
 
 const NOT_READ_BACK =
-  'The HR system took it, and shows it with other bytes or not at all. Look at the record there. It is not sent ' +
-  'again by itself, because it might stand there twice: take away what is wrong, then run ' +
-  'hirebridge retry TENANT documents RECORD, with the record as hirebridge failed calls it.';
+  'The HR system accepted it but shows it with other bytes or not at all. Look at the record there. hirebridge ' +
+  'does not send it again by itself, because it might then be there twice: remove the wrong copy, then run ' +
+  'hirebridge retry TENANT documents RECORD, with the record as hirebridge failed names it.';
 
 /** Checks that the accepted file is there, byte for byte, while it may not be shown yet. */
 async function readBack(
@@ -320,7 +320,7 @@ async function lookAgain(delivery: Delivery, row: HireDocumentRow, file: Employe
   const { context, now } = delivery;
   const leftMs = (row.give_up_at ?? 0) + context.connection.hris.capabilities.readLagMs - now;
   if (hashOf(file) === row.sha256) return readBack(delivery, file, { attempt: row.attempt, leftMs });
-  const why = 'It changed at the hiring platform before it was read back, so nobody can compare it.';
+  const why = 'It changed at the hiring platform before it was read back, so the two cannot be compared.';
   return leave(delivery, row.attempt, { state: 'unlike', reason: `${why} ${NOT_READ_BACK}` });
 }
 
@@ -458,9 +458,9 @@ async function listOnboarding(
 const MEDICAL_STEP = 'pre_employment_medical_test' satisfies (typeof stepKeys)[number];
 
 const STEP_NOT_TOLD =
-  'The hiring platform does not say of which onboarding step this comes, so it may be of the medical test. To have ' +
-  'such documents delivered, write both into the tenant file, "documents: [onboarding, medical]", apply it, and run ' +
-  'hirebridge sync TENANT documents --full. Where the step is only called otherwise, name it in ' +
+  'The hiring platform does not say which onboarding step this comes from, so it may be from the medical test. ' +
+  'To deliver such documents, name both in the tenant file, "documents: [onboarding, medical]", apply it, and ' +
+  'run hirebridge sync TENANT documents --full. If only the field of the step has another name, set it in ' +
   'partner.overrides.fieldNames (onboarding.listDocuments, stepKey).';
 
 /**

@@ -144,7 +144,7 @@ async function pushOne(
     const told = await tellEmployment(context, employment, wanted);
     if (told === 'no-target')
       return { kind: 'quarantined', reason: 'there is no enrolment and no writeBack.customField' };
-    if (told === 'unseen') return { kind: 'skipped', reason: 'written, and the hiring platform does not show it yet' };
+    if (told === 'unseen') return { kind: 'skipped', reason: 'written, but the hiring platform does not show it yet' };
     const { employeeId: writtenId, status } = wanted;
     await noteTold(deps.store, employment, { writtenId, status, number: employee.ref.number ?? null });
     return { kind: told === 'written' ? 'updated' : 'unchanged' };

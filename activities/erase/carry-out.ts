@@ -93,7 +93,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   const left: string[] = [];
   const connection = await deps.connect(row.tenant_id);
   if (connection === undefined)
-    left.push('The tenant has no open HR system any more: its landing tables and employees were not looked at.');
+    left.push('The tenant no longer has an open HR system: its landing tables and employees were not checked.');
   for (let tries = 1; ; tries += 1) {
     await assertNotHeld(store, subject);
     await removeLanded(store, row, subject, connection);
@@ -126,8 +126,8 @@ function signer(
   const isUnderWay = (place: string): boolean => place.startsWith(UNDER_WAY);
   const underWay = found.flatMap(([place]) =>
     isUnderWay(place)
-      ? `${place.slice(UNDER_WAY.length)} was under way when this was asked for, and its answer is not known: ` +
-        'look in the HR system or the hiring platform whether it arrived.'
+      ? `${place.slice(UNDER_WAY.length)} was under way when the erasure was requested, and its answer is unknown: ` +
+        'check in the HR system or the hiring platform whether it arrived.'
       : [],
   );
   return (doneAt) =>
@@ -238,7 +238,10 @@ export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
 
 function whyFailed(error: unknown): Pick<Trouble, 'reason' | 'message'> {
   if (isConnectorError(error)) return { reason: error.code, message: error.message };
-  return { reason: 'UNEXPECTED', message: 'An erasure fails, and is tried again each minute. See the log.' };
+  return {
+    reason: 'UNEXPECTED',
+    message: "An erasure keeps failing and is tried again every minute. See the worker's log.",
+  };
 }
 
 /** The list of erasures outlives the store, because a restored backup knows nothing of erasures made since. */
@@ -345,6 +348,6 @@ function stillThere(): ConnectorError {
   return new ConnectorError({
     code: 'ERASURE_INCOMPLETE',
     action: 'retry',
-    message: 'Something of the person comes back as soon as it is erased. A worker tries again in a minute.',
+    message: 'Some data of the person comes back as soon as it is erased. A worker tries again in a minute.',
   });
 }

@@ -45,7 +45,7 @@ export async function settleEmployees(
     refused.length === 0
       ? `employment ended as of ${lastDay}, ${rest}`
       : `${ended} of ${employees.length} employments ended as of ${lastDay}, ${rest}`;
-  return { said, left: refused.map((why) => `An employment was to be ended, and was not: ${why}.`) };
+  return { said, left: refused.map((why) => `An employment should have been ended but was not: ${why}.`) };
 }
 
 interface Ending {
@@ -72,7 +72,7 @@ async function endEmployment(deps: EndingDeps, ending: Ending): Promise<string |
       const once = await writeOnce(endOf(deps, ending, connection));
       return once.kind === 'refused' ? `the HR system refused it (${once.error.code})` : undefined;
     } catch (error) {
-      if (isConnectorError(error, 'TENANT_OBSERVES')) return 'the tenant only observes, so nothing of it is written';
+      if (isConnectorError(error, 'TENANT_OBSERVES')) return 'the tenant only observes, so nothing is written for it';
       if (!isConnectorError(error, 'OUTCOME_UNKNOWN') || tries > MOST_TRIES) throw error;
       await pause(error.retryAfterMs ?? PAUSE_MS);
     }

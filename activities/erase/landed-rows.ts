@@ -25,8 +25,8 @@ function ofTenant(tenant: string): { tenant: string; signal: AbortSignal } {
 }
 
 const OBSERVED =
-  'Landing tables were not touched: the tenant only observes, so nothing of it is written. Rows of a time when it ' +
-  'was live are still there.';
+  'Landing tables were not touched: the tenant only observes, so nothing is written for it. Rows from a time ' +
+  'when it was live are still there.';
 
 const UNKNOWN =
   'Landing tables were not touched: the store was put back from a backup that does not know the tenant, so nothing ' +
@@ -206,14 +206,14 @@ function tablesUnreachable(
   const state =
     code === 'LANDING_UNREACHABLE'
       ? 'Nothing was changed.'
-      : 'All else of it is erased; a worker tries these again in a minute.';
+      : 'Everything else of the tenant is erased; a worker tries these again in a minute.';
   return new ConnectorError({
     code,
     action: code === 'LANDING_UNREACHABLE' ? 'reject' : 'retry',
     message:
-      `The landing tables of tenant ${tenantId} cannot be emptied: ${why} ${state} Bring its HR system and secrets ` +
-      'back, or leave these rows to the customer: ' +
-      `hirebridge tenant remove ${tenantId} --erase --landing keep --reason TEXT`,
+      `The landing tables of tenant ${tenantId} cannot be emptied: ${why} ${state} Restore its HR system and ` +
+      `secrets, or leave these rows to the customer: hirebridge tenant remove ${tenantId} --erase --landing keep ` +
+      '--reason TEXT',
     cause: error,
   });
 }

@@ -76,8 +76,9 @@ function cannotAmend({ tenant }: Connection): ConnectorError {
     code: 'AMEND_UNSUPPORTED',
     action: 'reject',
     message:
-      `HR systems of kind ${tenant.hris.kind} cannot be amended: a change could not be held to what it was decided ` +
-      'from. Remove streams.amendments from the tenant file; changes after the hire are made by hand.',
+      `Employees in HR systems of kind ${tenant.hris.kind} cannot be amended: a later edit there could be ` +
+      'overwritten unseen. Remove streams.amendments from the tenant file, and make changes after the hire by ' +
+      'hand.',
   });
 }
 
@@ -85,6 +86,6 @@ export function noMapping(stream: string): ConnectorError {
   return new ConnectorError({
     code: 'NO_MAPPING',
     action: 'reject',
-    message: `Nothing says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
+    message: `No mapping says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
   });
 }

@@ -9,7 +9,7 @@ export function positionsIn({ hris, tenant }: Pick<Connection, 'hris' | 'tenant'
     code: 'REQUISITIONS_UNCONFIGURED',
     action: 'reject',
     message:
-      `Positions of ${tenant.tenant} cannot be exchanged: the HR system tells none. ` +
-      'Name their table in the tenant file (hris.requisitions) and apply it.',
+      `Positions of ${tenant.tenant} cannot be exchanged: the HR system provides none. Name their table in the ` +
+      'tenant file (hris.requisitions) and apply it.',
   });
 }

@@ -484,7 +484,7 @@ function editedMeanwhile(): ConnectorError {
   return new ConnectorError({
     code: 'STALE',
     action: 'retry',
-    message: 'The hiring platform holds another value by now. It was not deleted; it is read again.',
+    message: 'The hiring platform now holds another value. It was not deleted; it is read again.',
   });
 }
 

@@ -134,7 +134,7 @@ function fieldMissing(id: string): ConnectorError {
     action: 'reject',
     message:
       `The hiring platform has no candidate custom field ${id}, which the tenant file writes back to. Define it ` +
-      'again and name its id in writeBack, or take it out there; then answer retry.',
+      'again and name its id in writeBack, or remove it there; then answer retry.',
   });
 }
 
@@ -143,8 +143,8 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
     code: 'VALUE_MISFIT',
     action: 'reject',
     message:
-      `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value is none. Correct the value ` +
-      'there, add the option in the hiring platform, or name another field in writeBack; then answer retry.',
+      `Custom field "${label}" (${id}, ${type}) ${wrong}, and the HR system's value does not fit. Correct the ` +
+      'value there, add the option in the hiring platform, or name another field in writeBack; then answer retry.',
   });
 }
 

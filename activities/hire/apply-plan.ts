@@ -158,7 +158,7 @@ function appeared(): ConnectorError {
   return new ConnectorError({
     code: 'PERSON_APPEARED',
     action: 'retry',
-    message: 'Since this was planned the HR system shows somebody who may be this person. It is planned anew.',
+    message: 'After this was planned, somebody who may be this person appeared in the HR system. It is planned again.',
     retryAfterMs: 0,
   });
 }

@@ -234,9 +234,9 @@ function beingMade({ other, waitMs }: Extract<Refusal, { reason: 'creating' }>):
     code: 'IDENTITY_LEASED',
     action: 'retry',
     message:
-      `Somebody of the same e-mail, or of the same name and birth date, is being created by ${nameHire(other)}. ` +
-      'Nothing is created before the HR system shows what became of that; then this hire goes on by itself. ' +
-      'If it does not, see what that hire waits for.',
+      'An employee with the same e-mail, or the same name and birth date, is being created for ' +
+      `${nameHire(other)}. Nothing is created here until the HR system shows the result; then this hire ` +
+      'continues by itself. If it does not, see what the other hire is waiting for.',
     retryAfterMs: Math.ceil(waitMs) + 50,
     details: { other, pending: false },
   });
@@ -247,7 +247,7 @@ function isOver({ jobCandidateId }: HireRef): ConnectorError {
   return new ConnectorError({
     code: 'HIRE_OVER',
     action: 'retry',
-    message: `The hire of job candidate ${jobCandidateId} ended while this worker stood still.`,
+    message: `The hire of job candidate ${jobCandidateId} ended while this worker was stalled.`,
   });
 }
 
@@ -255,7 +255,9 @@ function changedMeanwhile({ jobCandidateId }: HireRef): ConnectorError {
   return new ConnectorError({
     code: 'PERSON_CHANGED',
     action: 'retry',
-    message: `Another hire of the person of job candidate ${jobCandidateId} changed what is known. It is read again.`,
+    message:
+      `Another hire changed the stored facts about the person of job candidate ${jobCandidateId}. They are read ` +
+      'again.',
     retryAfterMs: 0,
   });
 }

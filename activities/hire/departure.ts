@@ -198,7 +198,7 @@ async function endOnce(hire: HireContext): Promise<Ended | undefined> {
 async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
   const shown = await readShown(hire);
   if (shown?.former === true) return undefined;
-  if (await isShared(hire, ownOf(hire))) return notEnded(hire, 'Another hire has it too.');
+  if (await isShared(hire, ownOf(hire))) return notEnded(hire, 'Another hire uses it too.');
   if (hire.connection.hris.employees.terminate === undefined)
     return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
   const start = shown?.fields['startDate'];

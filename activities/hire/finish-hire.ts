@@ -316,13 +316,13 @@ function customFieldOf(path: BackValue['path'], definitions: readonly CustomFiel
   const hits = byId ? [byId] : ofCandidates.filter(({ fieldLabel }) => foldLabel(fieldLabel) === label);
   const [only] = hits;
   if (only !== undefined && hits.length === 1) return only.id;
-  const found = hits.length === 0 ? 'no candidate custom field is' : `${hits.length} candidate custom fields are`;
+  const found = hits.length === 0 ? 'no candidate custom field has' : `${hits.length} candidate custom fields have`;
   throw new ConnectorError({
     code: 'CUSTOM_FIELD_UNCLEAR',
     action: 'reject',
     message:
-      `The mapping writes ${path.text} at the partner, where ${found} called so. ` +
-      'Write its id in the mapping, or define the field there; then answer retry.',
+      `The mapping writes ${path.text} at the partner, where ${found} that label. Write its id in the mapping, ` +
+      'or define the field there; then answer retry.',
   });
 }
 

@@ -143,7 +143,7 @@ async function judgeStatus({ store, connection, ref }: HireContext, status: stri
   await noteUnknownValue(store, connection, {
     field: 'overallStatus',
     value: status,
-    goesOn: 'Hires wait with it; if it means ready, add it to policies.onboarding.readyAt.',
+    goesOn: 'Hires with it wait; if it means ready, add it to policies.onboarding.readyAt.',
   });
   return { verdict: 'waiting' };
 }

@@ -177,7 +177,7 @@ function stoodStill(jobCandidateId: string): ConnectorError {
   return new ConnectorError({
     code: 'READ_TOO_LONG_AGO',
     action: 'retry',
-    message: `Job candidate ${jobCandidateId} was read too long ago: this worker stood still. It is read again.`,
+    message: `Job candidate ${jobCandidateId} was read too long ago: this worker was stalled. It is read again.`,
   });
 }
 
@@ -186,8 +186,7 @@ function baselinePending(tenantId: string): ConnectorError {
     code: 'BASELINE_PENDING',
     action: 'throttle',
     message:
-      `Tenant ${tenantId} is still recording who was hired before go-live. ` +
-      'No hire starts before that is complete.',
+      `Tenant ${tenantId} is still recording who was hired before go-live. ` + 'No hire starts until that is complete.',
     retryAfterMs: 2_000,
   });
 }

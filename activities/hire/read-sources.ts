@@ -351,8 +351,8 @@ function jobUnreadable(jobId: string): ConnectorError {
     code: 'JOB_UNREADABLE',
     action: 'retry',
     message:
-      `The record of job ${jobId} cannot be read, so whether it is in the tenant's scope cannot be told. ` +
-      'Correct it with the partner; its hires go on by themselves.',
+      `The record of job ${jobId} cannot be read, so it is unknown whether it is in the tenant's scope. Correct ` +
+      'it with the partner; its hires then continue by themselves.',
     retryAfterMs: 60_000,
   });
 }

@@ -151,7 +151,8 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
         code: 'DEADLINE_PASSED',
         action: 'retry',
         message:
-          `${verb} was not sent: its deadline passed while this worker stood still. ` + 'The next attempt looks first.',
+          `${verb} was not sent: its deadline passed while this worker was stalled. ` +
+          'The next attempt checks first.',
       });
     },
   };
@@ -163,8 +164,8 @@ export function outcomeUnknown(what: string, waitMs: number, cause?: unknown): C
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',
     message:
-      `${what} and no answer came. Nothing is sent again before its deadline has passed and a look has shown ` +
-      'what became of it.',
+      `${what} and no answer came. Nothing is sent again until its deadline has passed and hirebridge has looked ` +
+      'up the result.',
     retryAfterMs: Math.max(250, Math.ceil(waitMs) + 50),
     cause,
   });

@@ -185,7 +185,8 @@ function nextStage(
   const to = stages.find((stage, index) => index > from && isNamed(stage, moveTo));
   if (from < 0 || to === undefined) return { reason: `no stage ${moveTo} comes after ${on.stage} in their pipeline` };
   const hiring = ['HIRED', ...hiringStagesOf(tenant)];
-  if (hiring.some((name) => isNamed(to, name))) return { reason: `${moveTo} is a stage of hiring: a person hires` };
+  if (hiring.some((name) => isNamed(to, name)))
+    return { reason: `${moveTo} is a hiring stage, and only a person hires` };
   return { stageId: String(to.id) };
 }
 

@@ -301,7 +301,7 @@ async function readHinted({ deps, connection }: PushContext, stage: string, hint
   return read;
 }
 
-const UNREAD = 'cannot be read, so nobody knows whether to invite them';
+const UNREAD = 'cannot be read, so it is unknown whether to invite them';
 
 function unreadOf(id: string, reason: string): Verdict {
   return { id, kind: 'quarantined', reason: `${UNREAD}: ${reason}` };
@@ -492,7 +492,7 @@ async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]
     const id = nameOf(again(row).invitee);
     const reason =
       row.code === NO_OUTCOME
-        ? 'the hiring platform names no outcome of their invitation'
+        ? 'the hiring platform reports no outcome of their invitation'
         : `the hiring platform refused to invite them: ${row.code ?? 'no reason given'}`;
     verdicts.set(id, { id, kind: 'quarantined', reason });
   }

@@ -279,8 +279,8 @@ async function readEntries({ hris, tenant }: Connection, list: string): Promise<
       code: 'OPTIONS_UNCONFIGURED',
       action: 'reject',
       message:
-        `An HR system of kind ${tenant.hris.kind} tells no lists as it is set, so the options of ${tenant.tenant} ` +
-        'cannot be made equal. Name them in hris.lists, or remove the stream.',
+        `An HR system of kind ${tenant.hris.kind} provides no lists as configured, so the options of ` +
+        `${tenant.tenant} cannot follow them. Name them in hris.lists, or remove the stream.`,
     });
   const entries = await hris.lists.read(list, AbortSignal.timeout(READ_MS));
   return entries.map(({ id, label }) => ({ id, label: label.trim() })).filter(({ label }) => label !== '');

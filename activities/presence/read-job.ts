@@ -67,7 +67,7 @@ function unreadable(jobId: string, reason: string): ConnectorError {
     code: 'JOB_UNREADABLE',
     action: 'reject',
     message:
-      `The partner's record of job ${jobId} does not fit the contract (${reason}), so no employee can be made of it. ` +
-      'Correct it with the partner, then answer retry.',
+      `The partner's record of job ${jobId} does not fit the contract (${reason}), so no employee can be created ` +
+      'from it. Correct it with the partner, then answer retry.',
   });
 }

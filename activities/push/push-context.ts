@@ -73,6 +73,6 @@ export async function assertOurs({ deps, key, runId }: OwnRun & Pick<PushContext
   throw new ConnectorError({
     code: 'RUN_SUPERSEDED',
     action: 'retry',
-    message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes nothing any more.`,
+    message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes nothing more.`,
   });
 }

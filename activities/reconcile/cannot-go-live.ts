@@ -9,6 +9,6 @@ export function cannotGoLive(tenantId: string, whoHas: string, { reason }: Unrea
     message:
       `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before ` +
       'would be hired again. Correct the record with the partner, or name the difference in partner.overrides; ' +
-      'the reconcile goes on by itself.',
+      'the reconcile then continues by itself.',
   });
 }

@@ -118,7 +118,7 @@ export function goesOn(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'RECONCILE_GOES_ON',
     action: 'throttle',
-    message: `The reconcile of tenant ${tenantId} is not over. It goes on where it is at the next attempt.`,
+    message: `The reconcile of tenant ${tenantId} is not finished. The next attempt continues where this one stopped.`,
     retryAfterMs: 100,
   });
 }

@@ -119,7 +119,7 @@ export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise
 
 function unfollowedText(lost: readonly string[]): string {
   return (
-    `${lost.length} open hires had no workflow in Temporal and were started anew, among them job candidate ` +
+    `${lost.length} open hires had no workflow in Temporal and were started again, among them job candidate ` +
     `${lost.slice(0, 5).join(', ')}. Temporal lost its history, or the store was restored from a backup.`
   );
 }

@@ -34,7 +34,7 @@ import { leftMs, originOf, type PushContext, type Verdict } from '../push/push-c
 export async function pushRequisitions(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const { requisitions } = context.connection.hris;
   if (requisitions === undefined)
-    throw unconfigured(context, 'the HR system tells no requisitions (hris.requisitions)');
+    throw unconfigured(context, 'the HR system provides no requisitions (hris.requisitions)');
   const open = await requisitions.listOpen(AbortSignal.timeout(60_000));
   const run = await openRun(context);
   const pushed: [Requisition, Pushed][] = [];
@@ -57,7 +57,8 @@ async function openRun({ deps, connection, key, runId }: PushContext): Promise<R
   const settings = tenant.requisitions;
   const own = await loadRequisitionMapping(tenant);
   if (settings === undefined) throw unconfigured({ key }, 'the tenant file has no section requisitions');
-  if (own === undefined) throw unconfigured({ key }, 'nothing maps them: name streams.requisitions.mapping');
+  if (own === undefined)
+    throw unconfigured({ key }, 'no mapping is set for them: name one in streams.requisitions.mapping');
   await keepMapping(deps.store, tenant, { subject: 'requisitions', mapping: own });
   const mapping = await withTables(deps.store, key.tenantId, own);
   const { fields: defined } = await readDefinitions(connection);
@@ -242,7 +243,7 @@ async function ask({ deps, key }: RequisitionRun, row: RequisitionRow, jobIds: s
   const details = (await readHold(store, holdId))?.details ?? '{}';
   const isOurs = (JSON.parse(details) as { requisitionId?: unknown }).requisitionId === requisitionId;
   await settleRequisition(store, row, { state: 'held', hold_id: isOurs ? holdId : null });
-  return { kind: 'held', reason: 'whether its job was made, a person must say' };
+  return { kind: 'held', reason: 'a person must decide whether its job was created' };
 }
 
 async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {

@@ -65,7 +65,7 @@ async function rescore(context: PushContext, { jobId, askedAt }: RescoreAsk, tol
   if (begun.kind === 'refused')
     return verdict('quarantined', `was refused by the hiring platform: ${begun.error.code}`);
   if (!('value' in begun))
-    return verdict('quarantined', 'a request had no answer, and no event tells of its run: look there, and ask again');
+    return verdict('quarantined', 'a request got no answer, and no event reports its run: check there, and ask again');
   return follow(context, begun.value, verdict, told);
 }
 
@@ -96,7 +96,9 @@ async function follow(
       code: 'RESCORE_RUNNING',
       action: 'retry',
       retryAfterMs: LOOK_MS,
-      message: `The hiring platform is at run ${rescoreId}, which scores candidates again. It is looked at again.`,
+      message:
+        `The hiring platform is still scoring candidates again in run ${rescoreId}. ` +
+        'hirebridge checks again later.',
     });
   if (run === undefined) return verdict('quarantined', `the hiring platform does not show its run ${rescoreId}`);
   if (run.status === 'failed') return verdict('quarantined', `run ${rescoreId} failed: nobody was scored`);

@@ -105,7 +105,7 @@ async function readResults(context: PushContext, rules: readonly Rule[]) {
   return { results, verdicts };
 }
 
-const NAMELESS = 'the hiring platform names no application of it, and it is of no invitation of ours';
+const NAMELESS = 'the hiring platform names no application for it, and none of our invitations led to it';
 
 interface Listed {
   items: readonly Record<string, unknown>[];

@@ -63,8 +63,8 @@ function unconfigured({ key }: PushContext): ConnectorError {
     code: 'RESUMES_UNCONFIGURED',
     action: 'reject',
     message:
-      `Nothing lists the resumes of ${key.tenantId}. Add "resumes: { table: resumes }" to hris or landing of kind ` +
-      'sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
+      `No list of resumes is configured for ${key.tenantId}. Add "resumes: { table: resumes }" to hris or ` +
+      'landing of kind sql, or "resumes: { folder: resumes }" to hris of kind sftp, and apply it.',
   });
 }
 
@@ -73,7 +73,7 @@ function tell({ verdicts }: Run, row: Pick<ResumeRow, 'resume_id' | 'job_id'>, k
   verdicts.set(id, { id, kind, ...(reason === undefined ? {} : { reason }) });
 }
 
-const AGAIN = 'once that is mended, `hirebridge sync TENANT resumes --full` sends it again';
+const AGAIN = 'once that is fixed, `hirebridge sync TENANT resumes --full` sends it again';
 
 /** Why no candidate was read from a file. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -85,10 +85,9 @@ const REASONS: Readonly<Record<string, string>> = {
   TOO_LONG: 'the file is empty, or longer than 10 MB',
   UNREADABLE: 'the file cannot be read where the list says it is',
   NOT_FOUND: 'the hiring platform has no such job',
-  NOT_READ:
-    'the hiring platform read nobody from it: it is no resume, shows somebody of another file, or credits ended',
+  NOT_READ: 'the hiring platform found nobody in it: no resume, somebody of another file, or no credits left',
   BATCH_FAILED: 'the hiring platform failed before it read the batch: its job or the subscription ended',
-  UNCLEAR: 'the hiring platform does not show whether it read somebody known from it, or nobody: look into the job',
+  UNCLEAR: 'the hiring platform does not show whether it found a known person in it, or nobody: check the job',
 };
 
 function reasonOf(code: string | null): string {
@@ -194,8 +193,8 @@ async function findRequest(run: Run, rows: readonly ResumeRow[], batches: Readon
   for (const row of rows) {
     const candidateId = byUrl.get(row.url);
     if (candidateId === undefined) {
-      const reason = 'a request for it had no answer, and nobody read from it is shown yet: look into the job';
-      tell(run, row, 'quarantined', `${reason}; where it is not there, --full sends it again`);
+      const reason = 'a request for it got no answer, and nobody from it is shown in the job yet: check the job';
+      tell(run, row, 'quarantined', `${reason}; if it is not there, --full sends it again`);
       continue;
     }
     await settleResumes(store, [row], { state: 'done', candidate_id: candidateId });

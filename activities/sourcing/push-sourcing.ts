@@ -269,7 +269,7 @@ async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefin
   if (before?.state !== 'sent') return;
   const { email, phone } = lead;
   if (email === undefined && phone === undefined)
-    return tell(run, lead, 'quarantined', 'a request had no answer, and no campaign shows them: look into the job');
+    return tell(run, lead, 'quarantined', 'a request got no answer, and no campaign shows them: check the job');
   if (leftMs(run, before, run.now) > 0) return waitFor(run, leftMs(run, before, run.now));
   const known = await findPerson(run, lead);
   const person = known === 'other' ? undefined : known;
@@ -277,7 +277,7 @@ async function lookUp(run: Run, lead: LeftLead, before: SourcedLeadRow | undefin
   if (person?.jobCandidateId !== undefined && !(await wasErased(run, lead, person)))
     return noteThere(run, { lead, before }, { ...person, jobCandidateId: person.jobCandidateId });
   await settleLead(run.deps.store, before, { state: 'absent' });
-  tell(run, lead, 'skipped', 'nothing came of a request without an answer, and nothing is to be sent now');
+  tell(run, lead, 'skipped', 'a request without an answer had no effect, and nothing needs to be sent now');
 }
 
 interface Person {

@@ -114,8 +114,8 @@ async function refusalOf(
 
 function permissionLost({ tenantId, stream }: Reading['key'], { code, message }: ConnectorError): string {
   return (
-    `The key may no longer read ${stream}: ${message} [${code}] What was landed stays as it is. ` +
-    `Give the key its permission back, then: hirebridge resume ${tenantId} ${stream}`
+    `The key may no longer read ${stream}: ${message} [${code}] Landed records stay as they are. Give the key ` +
+    `its permission back, then: hirebridge resume ${tenantId} ${stream}`
   );
 }
 

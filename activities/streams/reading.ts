@@ -170,7 +170,9 @@ function attemptedTwice({ key }: Reading): ConnectorError {
   return new ConnectorError({
     code: 'ATTEMPTED_TWICE',
     action: 'retry',
-    message: `An earlier attempt still reads ${key.tenantId} ${key.stream}. This one goes on from where that one is.`,
+    message:
+      `An earlier attempt is still reading ${key.tenantId} ${key.stream}. This one continues from where that one ` +
+      'is.',
   });
 }
 
@@ -259,7 +261,9 @@ function tooMuchAsOne({ key }: Reading, pages: number): ConnectorError {
   return new ConnectorError({
     code: TOO_MUCH_AS_ONE,
     action: 'retry',
-    message: `${pages} pages of ${key.tenantId} ${key.stream} would change too much as one: they are landed singly.`,
+    message:
+      `${pages} pages of ${key.tenantId} ${key.stream} would change too much at once: they are landed one at a ` +
+      'time.',
   });
 }
 

@@ -20,7 +20,7 @@ export function defineAudit(command: Command): void {
     .option('--mapping <version>', 'only those of one mapping version')
     .option('--record <id>', 'only those of one record: a job candidate, job or candidate')
     .option('--run <run>', 'only those of one run of a stream, or of one applied plan')
-    .option('--reveal', 'show sensitive values too; who did is written down')
+    .option('--reveal', 'show sensitive values too; the audit trail records who did')
     .option('--json', 'print JSON');
   asOption(command)
     .addHelpText('after', example('hirebridge audit acme --record 5012', 'hirebridge audit acme --mapping 9c1d2e3f'))
@@ -28,10 +28,10 @@ export function defineAudit(command: Command): void {
   command
     .command('verify')
     .description(
-      'Say whether the audit trail (what people did and looked at) is as it was written: no row changed, left out, ' +
-        'doubled or moved, and no end cut off. Exit code 2: the first row that is not.',
+      'Verify the audit trail (what people did and looked at): no row was changed, removed, doubled or moved, ' +
+        'and no end was cut off. Exit code 2: names the first row that fails.',
     )
-    .argument('[tenant]', 'one tenant; every tenant, and what was done to all of them, by default')
+    .argument('[tenant]', 'one tenant; by default every tenant, and what was done to all of them')
     .option('--heads <file...>', 'heads that were noted elsewhere: copies of audit.heads.jsonl, or logs as JSON')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge audit verify', 'hirebridge audit verify acme --heads worker.log'))
@@ -42,7 +42,7 @@ export function defineAudit(command: Command): void {
       'Write the audit trail as JSON lines with their hashes, so that somebody else can verify them; the last line ' +
         'of each chain is its signed head.',
     )
-    .argument('[tenant]', 'one tenant; every tenant, and what was done to all of them, by default')
+    .argument('[tenant]', 'one tenant; by default every tenant, and what was done to all of them')
     .option('--since <when>', 'from a day on (2026-11-01), or of the last 30d, 2h, ...', momentOf)
     .option('--until <when>', 'before a day, or until 2h, 3d, ... ago', momentOf)
     .addHelpText('after', example('hirebridge audit export acme --since 2026-11-01 > acme.audit.jsonl'))
@@ -115,7 +115,9 @@ async function runVerify(
   });
   if (verdicts.some(({ trouble }) => trouble !== undefined)) process.exitCode = EXIT.refused;
   if (json === true) return printJson(verdicts);
-  process.stdout.write(verdicts.length === 0 ? 'Nobody did anything yet.\n' : verdicts.map(renderVerdict).join(''));
+  process.stdout.write(
+    verdicts.length === 0 ? 'Nobody has done anything yet.\n' : verdicts.map(renderVerdict).join(''),
+  );
   const keys = new Set(verdicts.flatMap(({ signedBy }) => signedBy));
   if (keys.size > 0) process.stdout.write(`Heads are signed by the key ${[...keys].join(' and the key ')}.\n`);
 }
@@ -124,15 +126,16 @@ function renderVerdict({ chain, rows, notedUntil, trouble, ...more }: ChainVerdi
   const name = (chain === '' ? 'all tenants' : chain).padEnd(20);
   if (trouble !== undefined)
     return (
-      `fail  ${name}  ${trouble.message}\n      Whoever may write to the database may have done it. Keep a copy of ` +
-      'the store, and compare with a backup or an export from before that row: docs/security.md, "Audit trail".\n'
+      `fail  ${name}  ${trouble.message}\n      Somebody with write access to the database may have done it. Keep a ` +
+      'copy of the store, and compare it with a backup or an export from before that row: docs/security.md, ' +
+      '"Audit trail".\n'
     );
   const said = [
     `${rows} rows as they were written`,
     notedUntil === undefined ? 'none noted outside the store' : `noted outside the store up to row ${notedUntil}`,
     ...(more.sealedLater === 0 ? [] : [`${more.sealedLater} of an earlier version, sealed as they were found`]),
     ...(more.unsealed === 0 ? [] : [`${more.unsealed} of an earlier version, which a worker seals within a minute`]),
-    ...(more.redacted === 0 ? [] : [`${more.redacted} whose details an erasure took ids out of`]),
+    ...(more.redacted === 0 ? [] : [`${more.redacted} with ids that an erasure removed`]),
   ];
   return `ok    ${name}  ${said.join('; ')}\n`;
 }

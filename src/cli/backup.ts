@@ -14,7 +14,7 @@ import { isConfirmed } from './prompt.ts';
 
 export function defineBackup(command: Command): void {
   command
-    .argument('<file>', 'where the copy is to stand; a file that is there is left as it is')
+    .argument('<file>', 'path of the copy; an existing file is not overwritten')
     .description(
       'Copy the store of this machine into a file, while everything goes on. It holds personal data. A store in ' +
         "Postgres is backed up by Postgres' own tools.",
@@ -39,10 +39,10 @@ async function runBackup(target: string, options: { json?: boolean }, command: C
 
 export function defineRestore(command: Command): void {
   asOption(command)
-    .argument('[file]', 'a copy that `hirebridge backup` made; none where Postgres was restored by its own tools')
+    .argument('[file]', 'a copy that `hirebridge backup` made; leave it out if Postgres was restored by its own tools')
     .description(
-      'Put a backup in the place of the store, which is kept beside it. Everything that the backup does not know is ' +
-        'then looked for. Run it before anything is started on a restored Postgres, too.',
+      'Replace the store with a backup; the old store is kept beside it. hirebridge then looks for everything ' +
+        'that the backup does not know. After you restore Postgres, run it before you start anything.',
     )
     .option('--yes', 'do not ask')
     .option('--json', 'print JSON')
@@ -62,18 +62,18 @@ async function runRestore(
     throw new ConnectorError({
       code: 'BACKUP_MISSING',
       action: 'reject',
-      message: 'Name the file that is to be put back, as hirebridge backup made it.',
+      message: 'Name the file to restore, as hirebridge backup made it.',
     });
   const question =
     file === undefined
-      ? 'The store in Postgres was restored, and nothing runs on it yet?'
-      : `Put ${backup} in the place of ${file}?`;
+      ? 'Was the store in Postgres restored, and is nothing running on it yet?'
+      : `Replace ${file} with ${backup}?`;
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const kept =
     file === undefined
       ? await noteOnly(dataDir, byOf(options))
       : await putBack(file, backup, { by: byOf(options), dataDir });
-  const before = kept === undefined ? '' : `The store of before is kept: ${kept}\n`;
+  const before = kept === undefined ? '' : `The old store is kept: ${kept}\n`;
   say(
     options,
     { restored: backup ?? 'postgres', ...(kept === undefined ? {} : { kept }) },

@@ -17,7 +17,7 @@ export function defineCalendar(command: Command): void {
     "Make, list and revoke addresses where calendars read a tenant's booked interviews (iCalendar, served by `serve`).",
   );
   asOption(command.command('make').argument('<tenant>', 'tenant whose bookings it shows'))
-    .description('Make an address and print it, once: only its hash is kept. Whoever has it can read.')
+    .description('Make an address and print it, once: only its hash is kept. Anyone who has it can read the calendar.')
     .option('--schedule <id...>', 'only bookings of these schedules, such as those of one interviewer')
     .option('--url <base>', 'where the receiver is reached from outside', 'https://RECEIVER')
     .option('--json', 'print JSON')
@@ -46,7 +46,7 @@ async function runMake(tenantId: string, options: Flags, command: Command): Prom
   say(
     options,
     { feed: feedId, address },
-    `${address}\nIt is shown this once. Revoke it with: hirebridge calendar revoke ${tenantId} ${feedId}\n`,
+    `${address}\nIt is shown only once. Revoke it with: hirebridge calendar revoke ${tenantId} ${feedId}\n`,
   );
 }
 
@@ -74,8 +74,8 @@ async function runRevoke(tenantId: string, feedId: string, options: Flags, comma
       code: 'CALENDAR_UNKNOWN',
       action: 'reject',
       message:
-        `${tenantId} has no calendar address ${feedId} that is still good. ` +
-        `List them with: hirebridge calendar list ${tenantId}`,
+        `${tenantId} has no calendar address ${feedId} that is still valid. List them with: hirebridge calendar ` +
+        `list ${tenantId}`,
     });
   say(options, { revoked: feedId }, `Revoked: the address answers 404 from now on.\n`);
 }

@@ -17,12 +17,12 @@ const USUAL_PORT = 8791;
 export function defineCodec(command: Command): void {
   command
     .description(
-      "Decrypt payloads for Temporal's pages and command line, on loopback and for whoever has the printed address " +
-        "(Temporal's codec server; needs HIREBRIDGE_KEYS). Browsers are answered on the pages of " +
-        'HIREBRIDGE_TEMPORAL_UI alone. What it decrypts is written down in the audit trail.',
+      "Decrypt payloads for Temporal's pages and command line, on loopback and for anyone who has the printed " +
+        "address (Temporal's codec server; needs HIREBRIDGE_KEYS). Browsers are answered only on the pages of " +
+        'HIREBRIDGE_TEMPORAL_UI. The audit trail records what it decrypts.',
     )
     .option('--port <n>', `port (default ${USUAL_PORT}; 0 takes a free one)`, port)
-    .option('--token <ref>', 'where a token that stays the same stands: env:NAME or file:PATH');
+    .option('--token <ref>', 'a token that stays the same, as env:NAME or file:PATH');
   asOption(command).addHelpText('after', example('hirebridge codec')).action(runCodec);
 }
 

@@ -10,7 +10,7 @@ export function defineCompletion(command: Command, load: LoadCommand): void {
   command
     .description('Print the completion script of a shell: commands, options, tenants.')
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts)))
-    .argument('[words...]', 'what is typed so far; prints what may follow, as the script asks')
+    .argument('[words...]', 'words typed so far; prints what may follow (the script uses it)')
     .addHelpText(
       'after',
       example(

@@ -13,7 +13,7 @@ export function defineConflicts(command: Command): void {
         'are reported or cannot be written, with --all also those that were decided. Sensitive values are masked.',
     )
     .argument('<tenant>', 'tenant whose conflicts to list')
-    .option('--all', 'those that are over, too: what was put back, and which side stayed')
+    .option('--all', 'closed ones too: what was put back, and which side was kept')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge conflicts acme', 'hirebridge hold answer 5c0ffee1 keep-hris'))
     .action(runConflicts);

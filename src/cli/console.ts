@@ -22,14 +22,14 @@ interface ConsoleFlags {
 export function defineConsole(command: Command): void {
   command
     .description(
-      "Serve the operator's pages: what needs a person, hires and their story, holds to answer, streams, deliveries, " +
-        'changes. A button does what the command of its name does. On loopback whoever has the printed address may ' +
-        'do everything; an access file says who else may come in, and what for.',
+      "Serve the operator's pages: what needs a person, hires and their story, holds to answer, streams, " +
+        'deliveries, changes. A button does what the command of its name does. On loopback, anyone with the ' +
+        'printed address may do everything; an access file says who else may sign in, and what they may do.',
     )
     .option('--port <n>', 'port of the pages (default 8790, or HIREBRIDGE_CONSOLE_PORT; 0 takes a free one)', port)
     .option('--access <file>', 'file that says who may sign in, by token or through OpenID Connect, and to what')
     .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
-    .option('--read-only', 'nothing can be done on the pages');
+    .option('--read-only', 'show the pages without buttons that change anything');
   asOption(command)
     .addHelpText('after', example('hirebridge console --read-only', 'hirebridge console --access console.yaml'))
     .action(runConsole);
@@ -83,7 +83,7 @@ function openToAll(host: string): ConnectorError {
     code: 'CONSOLE_OPEN',
     action: 'reject',
     message:
-      `${host} is reached from other machines, where one token for everything is not enough. ` +
-      'Say who may come in with --access FILE: docs/console.md shows one.',
+      `${host} can be reached from other machines, where one token for everything is not enough. Say who may ` +
+      'sign in with --access FILE: docs/console.md shows one.',
   });
 }

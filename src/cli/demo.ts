@@ -46,7 +46,7 @@ export function defineDemo(command: Command): void {
     .addOption(
       new Option(
         '--hris <kind>',
-        'the HR system; what another than sql needs is installed with apt-get, scim with pip, odoo as root in a folder',
+        'the HR system; others than sql are installed first: with apt-get, scim with pip, odoo as root in a folder',
       )
         .choices(DEMO_KINDS)
         .default('sql'),

@@ -18,10 +18,10 @@ export function defineDiscover(command: Command): void {
     )
     .argument('<tenant>', 'tenant to look at')
     .option('--apply', 'create at the hiring platform what the mappings name and it lacks: custom fields and options')
-    .option('--acknowledge', 'take the custom fields as they are now: ends alarms about what was changed of them')
+    .option('--acknowledge', 'accept the custom fields as they are now; ends alarms about changes of them')
     .addOption(
       command
-        .createOption('--write', 'put ids, and labels as comments, where the tenant file names things by label')
+        .createOption('--write', 'replace labels in the tenant file with ids, and keep the labels as comments')
         .conflicts(['apply', 'acknowledge']),
     )
     .option('--json', 'print JSON');

@@ -15,7 +15,7 @@ export function defineDoctor(command: Command): void {
       'Check this installation, and list the assumptions about the partner that answers contradict or have not shown ' +
         'yet, or that tenants override.',
     )
-    .option('--after-restore', 'say what came of the last restore of the store, and what HR should look at')
+    .option('--after-restore', 'show the result of the last restore of the store, and what HR should check')
     .option('--all', 'list every assumption made where the specification is silent')
     .option('--json', 'print JSON')
     .addHelpText(

@@ -8,17 +8,15 @@ import { asOption, byOf, example, placesOf } from './options.ts';
 import { printJson, renderListed, say } from './print.ts';
 
 export function defineEvents(command: Command): void {
-  command.description("List the events that a tenant's `events` address is told, and tell them once more.");
+  command.description("List the events sent to a tenant's `events` address, and send them again.");
   which(command.command('list'))
-    .description('List events, latest first, with when each was taken or why not.')
-    .option('--waiting', 'only those that nobody took yet')
+    .description('List events, latest first, with when each was accepted, or why not.')
+    .option('--waiting', 'only those not accepted yet')
     .option('--json', 'print JSON, without a limit')
     .addHelpText('after', example('hirebridge events list acme', 'hirebridge events list acme --waiting'))
     .action(runList);
   asOption(which(command.command('replay')))
-    .description(
-      'Tell events once more, in their order and with the ids they had: one, or those that --hire and --since choose.',
-    )
+    .description('Send events again, in order and with the same ids: one, or those that --hire and --since choose.')
     .argument('[event]', 'id of one event, as `events list` shows it')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge events replay acme --since 2h'))
@@ -70,7 +68,7 @@ async function runReplay(tenantId: string, event: string | undefined, options: W
   const request = { ...chosen(tenantId, options), eventId: event };
   const replay = (store: Parameters<typeof replayOf>[0]) => replayOf(store, request, byOf(options));
   const count = await withStore(await placesOf(command), replay, { mustExist: true, tenantId });
-  say(options, { replayed: count }, `${count} told once more. Follow with: hirebridge events list ${tenantId}\n`);
+  say(options, { replayed: count }, `${count} sent again. Follow with: hirebridge events list ${tenantId}\n`);
 }
 
 interface EventView {

@@ -22,7 +22,7 @@ export function defineExplain(command: Command): void {
     .argument('<tenant>', 'tenant of the record')
     .argument('<record>', "the partner's id of the job candidate; with --stream of the job or candidate")
     .option('--stream <stream>', 'a record of this stream (jobs, candidates), not a hire')
-    .option('--reveal', 'show sensitive values too; who did is written down')
+    .option('--reveal', 'show sensitive values too; the audit trail records who did')
     .option('--json', 'print JSON');
   asOption(command)
     .addHelpText('after', example('hirebridge explain acme 5012', 'hirebridge explain acme 101 --stream jobs'))

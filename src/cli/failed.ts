@@ -11,8 +11,8 @@ const MOST_TEXT = 100;
 export function defineFailed(command: Command): void {
   command
     .description(
-      'List what did not get through: streams that stand still, records left out, deliveries given up. ' +
-        'Exit code 3: there is something.',
+      'List what failed: streams that stand still, records left out, deliveries given up. Exit code 3: the list ' +
+        'is not empty.',
     )
     .argument('<tenant>', 'tenant to look at')
     .option('--json', 'print JSON')
@@ -24,8 +24,8 @@ export function defineRetry(command: Command): void {
   command
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
-    .argument('[stream]', 'the records of one stream alone')
-    .argument('[record]', 'one of them alone, as hirebridge failed calls it')
+    .argument('[stream]', 'only the records of one stream')
+    .argument('[record]', 'only this record, as hirebridge failed names it')
     .option('--json', 'print JSON')
     .option(...AS)
     .addHelpText(

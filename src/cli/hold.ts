@@ -150,9 +150,9 @@ async function runAnswer(
 ): Promise<void> {
   const places = await placesOf(command);
   const by = byOf(options);
-  if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant goes with --all');
+  if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant needs --all');
   if (options.all === true && args.length > 0)
-    command.error('error: an answer with an id is of one hold, not of --all');
+    command.error('error: an answer with an id is for one hold; leave out --all');
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
   const count = await withClient(places, async (parts) => {
     if (options.all === true) return answerHolds(parts, which, { answer, by });

@@ -28,12 +28,12 @@ export function defineHris(command: Command): void {
   command
     .command('init')
     .description(
-      "Write a first file that describes an HR system, from its OpenAPI document or a SCIM server's own schemas, and " +
-        'say what those do not tell. Overwrites nothing.',
+      "Write a first file that describes an HR system, from its OpenAPI document or a SCIM server's own schemas, " +
+        'and list what those do not say. Overwrites nothing.',
     )
     .argument('<file>', 'file to be written, such as acme-hr.yaml')
     .option('--openapi <file>', 'OpenAPI or Swagger document, JSON or YAML')
-    .option('--path <path>', 'where people stand in it, such as /employees; by default what looks most like it')
+    .option('--path <path>', 'its path of people, such as /employees; by default the best match')
     .option('--scim <url>', 'address of a SCIM server')
     .option('--token <ref>', 'its bearer token: env:NAME or file:PATH')
     .option('--allow-private-address', 'the SCIM server stands in a private network')

@@ -9,10 +9,10 @@ import { listedFilter, printJson, renderListed, say } from './print.ts';
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 
 export function defineInbox(command: Command): void {
-  command.description('List webhook deliveries, and relay again what was left.');
+  command.description('List webhook deliveries, and relay failed ones again.');
   command
     .command('list')
-    .description('List what nothing acts upon: undeliverable, of another company, or of an unknown event.')
+    .description('List deliveries without effect: undeliverable, of another company, or of an unknown event.')
     .option('--tenant <tenant>', 'only those of one tenant')
     .addOption(new Option('--state <state>', 'those in this state instead').choices(STATES))
     .option('--json', 'print JSON, without a limit')
@@ -85,8 +85,8 @@ async function runRetry(
 export function defineReplay(command: Command): void {
   command
     .description(
-      'Have stored webhooks acted upon once more, one or all of a window: what they hint at is read again. What is ' +
-        'done already stays as it is. Needs no Temporal.',
+      'Process stored webhooks again, one or all of a time window: the records they name are read again. ' +
+        'Completed work stays as it is. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant whose deliveries to replay')
     .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')

@@ -72,14 +72,14 @@ export function defineInit(command: Command): void {
       '--hris <url>',
       'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
     )
-    .option('--table <name>', 'table of employees that is there; a mapping of its columns is suggested')
+    .option('--table <name>', 'existing table of employees; a mapping of its columns is suggested')
     .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
     .option('--flow <id>', 'onboarding flow; by default the only active one')
     .option(
       '--start-date <label>',
       "candidate's custom field of the first day of work; by default the one that is called Start date",
     )
-    .option('--define', 'define that custom field where the hiring platform has none')
+    .option('--define', 'define that custom field if the hiring platform has none')
     .option('--yes', 'take the suggested mapping without asking')
     .addHelpText('after', example('hirebridge init acme', `hirebridge init acme ${SANDBOX_FLAGS}`))
     .action(runInit);
@@ -149,7 +149,7 @@ function assertAnswered({ partner, apiKey, hris, table, yes }: Flags): void {
   throw new ConnectorError({
     code: 'FLAG_MISSING',
     action: 'reject',
-    message: `Nobody is here to be asked. Give ${missing.join(', ')} as well.`,
+    message: `There is no terminal to ask on. Give ${missing.join(', ')} as well.`,
   });
 }
 
@@ -397,7 +397,7 @@ function renderLines(lines: readonly Line[], withSamples: boolean): string {
 function rolesText({ idColumn, numberColumn, referenceColumn, endColumn }: Suggestion['roles']): string {
   const reference =
     referenceColumn === 'none'
-      ? 'no column keeps our reference, so a lost answer is settled by e-mail'
+      ? 'no column keeps our reference, so a lost answer is resolved by e-mail'
       : `our reference in ${referenceColumn}`;
   const end = endColumn === undefined ? '' : `, last day in ${endColumn}`;
   return `Employee ID in ${idColumn}, employee number in ${numberColumn}${end}; ${reference}.`;
@@ -413,7 +413,7 @@ function short(value: unknown): string {
 /** Asks both sides whether the new files can work, and shows what the last real hire would become. Writes nothing. */
 async function tryOut(tenantId: string, tenantsDir: string): Promise<boolean> {
   const [tenant] = (await loadTenants(tenantsDir, { secrets: 'skip' })).filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) throw new Error(`${tenantId} was written a moment ago`);
+  if (tenant === undefined) throw new Error(`tenant ${tenantId} disappeared after it was written`);
   const found = await checkTenant(tenant, undefined);
   // Nothing runs yet, so leave out checks of processes and state.
   const lines = found.filter(({ check }) => check !== 'processes' && check !== 'state');

@@ -25,14 +25,14 @@ export function defineKeys(command: Command): void {
   command
     .command('status')
     .description(
-      "List the data keys of tenants: which key of HIREBRIDGE_KEYS encrypts each, and whether all of a tenant's " +
-        'values are under its latest.',
+      'List the data keys of tenants: which key of HIREBRIDGE_KEYS encrypts each, and whether the latest ' +
+        "encrypts all of a tenant's values.",
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge keys status'))
     .action(runStatus);
   asOption(command.command('rotate').argument('<tenant>', 'tenant whose values get another key'))
-    .description('Make another data key for a tenant; a worker brings its values under it, while everything goes on.')
+    .description('Make a new data key for a tenant; a worker encrypts its values again while everything keeps running.')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge keys rotate acme'))
     .action(runRotate);
@@ -41,7 +41,7 @@ export function defineKeys(command: Command): void {
 function runNew(options: Flags): void {
   const { file, keyId, isFirst } = addKey(readConfig().HIREBRIDGE_KEYS, new Date().toISOString().slice(0, 10));
   const next = isFirst
-    ? 'It encrypts once every process has the file. Keep a copy of it, and not beside the backups.'
+    ? 'It encrypts once every process has the file. Keep a copy of it, but not beside the backups.'
     : 'It decrypts as soon as a process has the file; it encrypts once its line is the first. ' +
       'Move it there when every process has it.';
   say(options, { key: keyId, file }, `Added key ${keyId} to ${file}. ${next}\n`);
@@ -60,7 +60,7 @@ async function runStatus(options: Flags, command: Command): Promise<void> {
   if (options.json === true) return printJson(keys);
   if (keys.length === 0) return void process.stdout.write('No tenant has a data key yet: a worker makes them.\n');
   const rows = keys.map((one) => [one.tenant, one.dataKey, one.madeAt, one.under, one.sweptAt ?? 'not yet']);
-  process.stdout.write(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'all values under it'], rows));
+  process.stdout.write(renderListed(['tenant', 'data key', 'made', 'encrypted by', 'encrypts all values'], rows));
 }
 
 async function runRotate(tenantId: string, options: Flags, command: Command): Promise<void> {
@@ -70,7 +70,7 @@ async function runRotate(tenantId: string, options: Flags, command: Command): Pr
     return keyId;
   };
   const dataKey = await withStore(await placesOf(command), rotate, { mustExist: true, tenantId });
-  const next = 'A worker brings the values under it; hirebridge keys status shows when that is done.';
+  const next = 'A worker encrypts the values with it; hirebridge keys status shows when that is done.';
   say(options, { tenant: tenantId, dataKey }, `${tenantId} has data key ${dataKey}. ${next}\n`);
 }
 

@@ -27,7 +27,7 @@ export function defineMapping(command: Command): void {
   command.description('Look at mapping files, check and test them. Writes nothing.');
   command
     .command('show')
-    .description('Print what a tenant’s mapping files come to, each rule with the file and line it comes from.')
+    .description('Print a tenant’s effective mapping, each rule with the file and line it comes from.')
     .argument('<tenant>', 'tenant whose mapping to show')
     .addArgument(subject())
     .option('--json', 'print JSON')
@@ -35,7 +35,7 @@ export function defineMapping(command: Command): void {
     .action(runShow);
   command
     .command('check')
-    .description('Check every mapping file of a tenant at both ends; exit code 2 when one is rejected.')
+    .description('Check every mapping file of a tenant against both sides; exit code 2 when one is rejected.')
     .argument('<tenant>', 'tenant whose mappings to check')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping check acme'))
@@ -215,7 +215,7 @@ async function knownTenant(tenantsDir: string, tenantId: string): Promise<Tenant
   const tenants = await loadTenants(tenantsDir, { secrets: 'skip' });
   assertKnownTenant(tenants, tenantId);
   const [tenant] = tenants.filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) throw new Error(`${tenantId} was there a moment ago`);
+  if (tenant === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
   return tenant;
 }
 

@@ -15,9 +15,9 @@ export function defineMigrate(command: Command): void {
   command
     .description(
       "Bring the store's tables up to date and end. Needed only where the roles of `worker` and `serve` may not " +
-        'change tables: they wait for it when they start. Webhooks are taken meanwhile.',
+        'change tables: they wait for it when they start. Webhooks are accepted meanwhile.',
     )
-    .option('--dry-run', 'say what would be changed, and whether the version before can still be started afterwards')
+    .option('--dry-run', 'show what would change, and whether the previous version can still start afterwards')
     .option('--worker <role>', 'Postgres role that gets the rights of a worker: every row, no table')
     .option('--receiver <role>', 'Postgres role that gets the rights of `serve`: to store webhooks')
     .option('--json', 'print JSON')
@@ -40,8 +40,8 @@ function textOf(pending: readonly PendingMigration[], isDry: boolean): string {
   const names = pending.map(({ name }) => `  ${name}`).join('\n');
   const back =
     narrowing.length === 0
-      ? 'The version before can be started again on these tables.'
-      : `Processes of the version before cannot be started any more afterwards (${narrowing.join(', ')}). ` +
-        'To go back you would need a backup from before.';
+      ? 'The previous version can be started again on these tables.'
+      : `Processes of the previous version cannot be started any more afterwards (${narrowing.join(', ')}). To go ` +
+        'back you would need a backup from before.';
   return `${isDry ? 'To be run:' : 'Run:'}\n${names}\n${back}`;
 }

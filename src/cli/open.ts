@@ -88,7 +88,7 @@ export async function withOwnTenant<T>(
   const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
   assertKnownTenant(tenants, tenantId);
   const [own] = tenants.filter(({ tenant }) => tenant === tenantId);
-  if (own === undefined) throw new Error(`${tenantId} was there a moment ago`);
+  if (own === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
   const file = storeFile(places.dataDir);
   if (file !== undefined && !existsSync(file)) return use(own, undefined);
   return withStore(places, (store) => use(own, store), { mustExist: true });

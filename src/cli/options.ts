@@ -38,7 +38,7 @@ export function example(...lines: string[]): string {
 }
 
 /** The `--as` option by itself, for commands that order their options. */
-export const AS = ['--as <name>', 'for whom it is done; who does it is the user of this system'] as const;
+export const AS = ['--as <name>', 'person for whom it is done; recorded beside the user of this machine'] as const;
 
 /** Adds `--as`: on whose behalf the command runs. */
 export function asOption(command: Command): Command {

@@ -18,8 +18,8 @@ export function definePause(command: Command): void {
 export function defineResume(command: Command): void {
   which(command)
     .description(
-      'Let a tenant or a stream go on that was paused. A stream that a change limit holds may do in its next pass ' +
-        'what it was held for. Needs no Temporal.',
+      'Resume a paused tenant or stream. A stream that a change limit holds may make the held changes in its ' +
+        'next pass. Needs no Temporal.',
     )
     .addHelpText('after', example('hirebridge resume acme', 'hirebridge resume acme candidates'))
     .action(runResume);
@@ -27,8 +27,8 @@ export function defineResume(command: Command): void {
 
 function which(command: Command): Command {
   command
-    .argument('<tenant>', 'tenant that is meant')
-    .argument('[stream]', 'one stream of it; hires and other streams go on')
+    .argument('<tenant>', 'tenant to pause or resume')
+    .argument('[stream]', 'one stream of it; hires and other streams continue')
     .option('--json', 'print JSON');
   return asOption(command);
 }
@@ -37,14 +37,14 @@ type Arguments = [tenant: string, stream: string | undefined, options: { json?: 
 
 async function runPause(...args: Arguments): Promise<void> {
   const name = await steer('pause', args);
-  const what = args[1] === undefined ? 'its work waits, its webhooks are stored' : 'hires and other streams go on';
-  say(args[2], { paused: name }, `${name} is paused: ${what}. To let it go on: hirebridge resume ${name}\n`);
+  const what = args[1] === undefined ? 'its work waits, its webhooks are stored' : 'hires and other streams continue';
+  say(args[2], { paused: name }, `${name} is paused: ${what}. To resume it: hirebridge resume ${name}\n`);
 }
 
 async function runResume(...args: Arguments): Promise<void> {
   const name = await steer('resume', args);
   const next = args[1] === undefined ? '' : ` To run it now: hirebridge sync ${name}`;
-  say(args[2], { resumed: name }, `${name} goes on within seconds.${next}\n`);
+  say(args[2], { resumed: name }, `${name} resumes within seconds.${next}\n`);
 }
 
 async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, command]: Arguments): Promise<string> {
@@ -66,8 +66,8 @@ interface FreezeOptions {
 export function defineFreeze(command: Command): void {
   whose(command)
     .description(
-      'Stop the very next write to hiring platform and HR system, of every tenant or of one; reads and webhooks go ' +
-        'on. Needs no Temporal.',
+      'Stop all writes to the hiring platform and the HR system at once, of every tenant or of one; reads and ' +
+        'webhooks continue. Needs no Temporal.',
     )
     .addHelpText('after', example('hirebridge freeze', 'hirebridge freeze acme'))
     .action(runFreeze);
@@ -75,7 +75,7 @@ export function defineFreeze(command: Command): void {
 
 export function defineThaw(command: Command): void {
   whose(command)
-    .description('Let the writes go on that `freeze` stopped.')
+    .description('Allow the writes again that `freeze` stopped.')
     .addHelpText('after', example('hirebridge thaw', 'hirebridge thaw acme'))
     .action(runThaw);
 }
@@ -89,7 +89,7 @@ async function runFreeze(tenantId: string | undefined, options: FreezeOptions, c
   const done = await withTables(await placesOf(command), (tables) => freezeWrites(tables, act));
   const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
   const text = done
-    ? `${nameOf(tenantId)} frozen by ${act.by}: nothing is written. To let it go on: ${thaw}\n`
+    ? `${nameOf(tenantId)} frozen by ${act.by}: nothing is written. To allow writes again: ${thaw}\n`
     : `${nameOf(tenantId)} frozen already; see: hirebridge status\n`;
   say(options, { frozen: tenantId ?? 'every tenant', changed: done }, text);
 }
@@ -98,7 +98,7 @@ async function runThaw(tenantId: string | undefined, options: FreezeOptions, com
   const act = { by: byOf(options), ...(tenantId === undefined ? {} : { tenantId }) };
   const done = await withStore(await placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
   const text = done
-    ? `${nameOf(tenantId)} thawed by ${act.by}: writes go on within seconds.\n`
+    ? `${nameOf(tenantId)} thawed by ${act.by}: writes continue within seconds.\n`
     : `${nameOf(tenantId)} not frozen.\n`;
   say(options, { thawed: tenantId ?? 'every tenant', changed: done }, text);
 }

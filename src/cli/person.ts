@@ -21,11 +21,11 @@ interface PersonOptions {
 }
 
 export function definePerson(command: Command): void {
-  command.description('Find, hand over and erase what is kept of a person.');
+  command.description('Find, export and erase what is kept about a person.');
   command
     .command('map')
     .description(
-      'Print every place that can hold something of a person: what of them, why, and for how long. It is the table ' +
+      'Print every place that can hold data about a person: which data, why, and for how long. It is the table ' +
         'in docs/privacy.md.',
     )
     .option('--json', 'print JSON')
@@ -35,49 +35,51 @@ export function definePerson(command: Command): void {
       process.stdout.write(`${renderDataMap().split('\n').map(wrap).join('\n')}\n`);
     });
   about(command.command('find'))
-    .description('Say where something of a person stands, by their ids. No value of theirs is shown.')
+    .description('Show where data about a person is kept, by ids. Shows no values.')
     .addHelpText('after', example('hirebridge person find acme eva.lind@example.com'))
     .action(runFind);
   about(command.command('export'))
     .description(
-      'Write all that is held of a person into one JSON file, and beside it a page that can be read. Nobody but this ' +
-        'user may read them.',
+      'Write all that is held about a person into a JSON file, and a readable page beside it. Only this user may ' +
+        'read them.',
     )
-    .requiredOption('--out <file>', 'where the JSON file is to stand; the page gets its name with .html')
+    .requiredOption('--out <file>', 'path of the JSON file; the page gets the same name with .html')
     .addHelpText('after', example('hirebridge person export acme 501 --out eva.json'))
     .action(runExport);
   about(command.command('erase'))
     .description(
       "End a person's hires, erase them from store and landing tables, and sign a receipt. They are not taken in " +
-        'again. A worker goes on with it where this is interrupted.',
+        'again. If it is interrupted, a worker continues it.',
     )
     .addOption(
-      new Option('--employee <what>', "what becomes of the employee, which is the customer's record")
+      new Option('--employee <what>', "what to do with the employee, which is the customer's record")
         .choices(['keep', 'terminate'])
         .makeOptionMandatory(),
     )
-    .requiredOption('--reason <text>', 'why, for the receipt; without a name')
+    .requiredOption('--reason <text>', 'reason for the receipt, without a name')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('hirebridge person erase acme 501 --employee keep --reason "request of 25 November"'))
     .action(runErase);
   about(command.command('hold'), `${WHO}; all for everybody of the tenant`)
-    .description('Put a legal hold on a person, so that nothing of them is erased, or take it away.')
+    .description('Put a legal hold on a person, so that none of their data is erased, or release it.')
     .option('--reason <text>', 'why nothing may be erased')
-    .option('--release', 'take the hold away')
+    .option('--release', 'release the hold')
     .addHelpText('after', example('hirebridge person hold acme 501 --reason "case 12/26"'))
     .action(runHold);
   command
     .command('due')
     .argument('<tenant>', 'tenant whose privacy policy is asked')
-    .description('List whom policies.privacy is about: who is looked at again, and who waits for a decision and why.')
+    .description(
+      'List the people policies.privacy applies to: who is checked again, and who waits for a decision and why.',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge person due acme'))
     .action(runDue);
   about(
     command.command('decide'),
-    'candidate id, as `person due` lists it; all for everybody who waits, but for hires under way',
+    'candidate id, as `person due` lists it; all for everybody who waits, except hires under way',
   )
-    .description('Decide about somebody whom the policy asks about. A worker erases, as `person erase` does.')
+    .description('Decide about a person the policy asks about. A worker erases as `person erase` does.')
     .addOption(new Option('--erase', 'have them erased; the employee is kept').conflicts('keep'))
     .option('--keep', 'keep them for good')
     .addHelpText(
@@ -124,7 +126,7 @@ async function runFind(tenantId: string, who: string, options: PersonOptions, co
   );
   const missing = notAsked.map((text) => `Not asked: ${text}\n`);
   process.stdout.write(
-    `${lines.join('')}${held}\n${places.length === 0 ? 'Nothing stands anywhere.\n' : table}\n${missing.join('')}`,
+    `${lines.join('')}${held}\n${places.length === 0 ? 'Nothing is held.\n' : table}\n${missing.join('')}`,
   );
 }
 
@@ -157,7 +159,7 @@ async function writeOnce(file: string, text: string): Promise<void> {
     throw new ConnectorError({
       code: 'EXPORT_EXISTS',
       action: 'reject',
-      message: `${file} is there already and is left as it is. Name another file.`,
+      message: `${file} exists already and was not overwritten. Name another file.`,
     });
   }
 }
@@ -196,7 +198,8 @@ async function runErase(
 ): Promise<void> {
   const { erasePerson } = await import('../operator/person.ts');
   const places = await placesOf(command);
-  const question = `Erase this person of tenant ${tenantId} for good? Their hires end, and nobody takes them in again.`;
+  const question =
+    `Erase this person of tenant ${tenantId} for good? ` + 'Their hires end, and they are not taken in again.';
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const { employee, reason } = options;
   const receipt = await withClient(
@@ -212,7 +215,7 @@ export function renderReceipt({ receipt, doneAt, erased, employee, left, lastLoo
   return [
     `Erased at ${doneAt}. Receipt ${receipt}, signed by ${signedBy}.`,
     '',
-    rows.length === 0 ? 'Nothing stood anywhere.' : renderTable(['where', 'rows'], rows),
+    rows.length === 0 ? 'Nothing was held.' : renderTable(['where', 'rows'], rows),
     `Employee: ${employee}.`,
     ...left.map((text) => `Left: ${text}`),
     `Last look: nothing (SHA-256 ${lastLook.slice(0, 12)}). The receipt: hirebridge person receipts TENANT --json`,
@@ -232,13 +235,13 @@ async function runHold(
     throw new ConnectorError({
       code: 'HOLD_UNCLEAR',
       action: 'reject',
-      message: 'Give --reason TEXT to put a legal hold on the person, or --release to take it away.',
+      message: 'Give --reason TEXT to put a legal hold on the person, or --release to end it.',
     });
   const given = release === true ? ({ release: true } as const) : { reason: reason ?? '' };
   const { changed, erasing } = await withParts(command, tenantId, options, (parts) => holdPerson(parts, who, given));
   const text =
-    release === true ? (changed ? 'The hold is taken away.' : 'There was no hold.') : 'Nothing of them is erased.';
-  const goesOn = release === true ? 'goes on' : 'was asked for before, and stops: part of it may be done';
+    release === true ? (changed ? 'The hold is released.' : 'There was no hold.') : 'None of their data is erased.';
+  const goesOn = release === true ? 'continues' : 'was asked for before and has stopped: part of it may be done';
   const underWay = erasing.map((id) => `Erasure ${id} ${goesOn}. See: hirebridge person receipts ${tenantId}\n`);
   say(options, { held: release !== true, changed, erasing }, `${text}\n${underWay.join('')}`);
 }
@@ -313,5 +316,5 @@ async function runReceipts(tenantId: string, options: PersonOptions, command: Co
       : renderTable(['erasure', 'asked at', 'by', 'state', 'receipt signed by'], rows),
   );
   for (const { erasure, failing } of all)
-    if (failing !== undefined) process.stdout.write(`${erasure} does not end: ${failing}\n`);
+    if (failing !== undefined) process.stdout.write(`${erasure} keeps failing: ${failing}\n`);
 }

@@ -26,7 +26,7 @@ export function definePlan(command: Command): void {
     .argument('<tenant>', 'tenant to plan for')
     .argument('[subject]', 'a stream (jobs, candidates), or "hire"; every stream by default')
     .argument('[jobCandidateId]', 'with "hire": the partner’s id of the job candidate')
-    .option('--reveal', 'show sensitive values too; who did is written down')
+    .option('--reveal', 'show sensitive values too; the audit trail records who did')
     .option('--json', 'print JSON');
   asOption(command)
     .addHelpText('after', example('hirebridge plan acme jobs', 'hirebridge plan acme hire 5012'))
@@ -64,8 +64,8 @@ async function makePlans(open: OpenTenant, { name, id }: Subject, by: string): P
 export function defineApply(command: Command): void {
   command
     .description(
-      'Write exactly what a plan has. A record that changed since is named, and nothing of it is written. Killed in ' +
-        'between, apply it again: the rest is written once. Exit code 3: not everything was written.',
+      'Write exactly what a plan contains. A record that changed since is named and not written. If it is ' +
+        'interrupted, apply it again: the rest is written once. Exit code 3: not everything was written.',
     )
     .argument('<hash>', 'hash of the plan, or its beginning, as `plan` and `revert` print it')
     .option('--json', 'print JSON');
@@ -99,7 +99,7 @@ export function defineRevert(command: Command): void {
     )
     .argument('<tenant>', 'tenant whose mapping to undo')
     .requiredOption('--mapping <version>', 'the mapping version, as `audit` and `mapping show` name it')
-    .option('--reveal', 'show sensitive values too; who did is written down')
+    .option('--reveal', 'show sensitive values too; the audit trail records who did')
     .option('--json', 'print JSON');
   asOption(command).addHelpText('after', example('hirebridge revert acme --mapping 9c1d2e3f4a5b')).action(runRevert);
 }

@@ -46,7 +46,7 @@ export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean
 
 /** A table of at most `MOST_LISTED` rows, with a note if there are more. */
 export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  const more = rows.length > MOST_LISTED ? '\n... and more; narrow it by its options, or use --json' : '';
+  const more = rows.length > MOST_LISTED ? '\n... and more; narrow the list with options, or use --json' : '';
   return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
 }
 

@@ -40,7 +40,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ],
     [
       'migrate',
-      "bring the store's tables up to date, by a role of its own",
+      "bring the store's tables up to date, with a role of its own",
       async () => (await import('./migrate.ts')).defineMigrate,
     ],
     ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
@@ -49,7 +49,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'make and revoke addresses where calendars read bookings',
       async () => (await import('./calendar.ts')).defineCalendar,
     ],
-    ['keys', 'make and replace keys that encrypt', async () => (await import('./keys.ts')).defineKeys],
+    ['keys', 'make and replace encryption keys', async () => (await import('./keys.ts')).defineKeys],
     ['link', 'link candidates who are employees already', async () => (await import('./link.ts')).defineLink],
   ],
   'Run:': [
@@ -86,7 +86,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
     [
       'person',
-      'find, hand over and erase what is kept of a person',
+      'find, export and erase what is kept about a person',
       async () => (await import('./person.ts')).definePerson,
     ],
     ['digest', 'show the last 24 hours of a tenant', async () => (await import('./digest.ts')).defineDigest],
@@ -107,12 +107,12 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
   ],
   'Change:': [
     ['plan', 'show what would be written, and why', async () => (await import('./plan.ts')).definePlan],
-    ['apply', 'write what a plan has, and nothing else', async () => (await import('./plan.ts')).defineApply],
+    ['apply', 'write exactly what a plan contains', async () => (await import('./plan.ts')).defineApply],
     ['revert', 'plan how to put back what was written', async () => (await import('./plan.ts')).defineRevert],
     ['pause', 'stop a tenant, or one of its streams', async () => (await import('./pause.ts')).definePause],
-    ['resume', 'let a paused tenant or stream go on', async () => (await import('./pause.ts')).defineResume],
-    ['freeze', 'stop every write of everybody at once', async () => (await import('./pause.ts')).defineFreeze],
-    ['thaw', 'let the writes go on that freeze stopped', async () => (await import('./pause.ts')).defineThaw],
+    ['resume', 'resume a paused tenant or stream', async () => (await import('./pause.ts')).defineResume],
+    ['freeze', 'stop all writes of all tenants at once', async () => (await import('./pause.ts')).defineFreeze],
+    ['thaw', 'allow the writes again that freeze stopped', async () => (await import('./pause.ts')).defineThaw],
   ],
   'Repair:': [
     [
@@ -120,24 +120,20 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'list records that were left out, with the reason',
       async () => (await import('./failed.ts')).defineFailed,
     ],
-    ['retry', 'try records again that were left out', async () => (await import('./failed.ts')).defineRetry],
-    [
-      'inbox',
-      'list webhooks that led to nothing, and retry them',
-      async () => (await import('./inbox.ts')).defineInbox,
-    ],
+    ['retry', 'retry records that were left out', async () => (await import('./failed.ts')).defineRetry],
+    ['inbox', 'list webhooks without effect, and retry them', async () => (await import('./inbox.ts')).defineInbox],
     [
       'events',
-      'list what was told to the outside, and tell it again',
+      'list events sent to a tenant, and send them again',
       async () => (await import('./events.ts')).defineEvents,
     ],
-    ['replay', 'work through stored webhooks once more', async () => (await import('./inbox.ts')).defineReplay],
+    ['replay', 'process stored webhooks again', async () => (await import('./inbox.ts')).defineReplay],
     [
       'backup',
       'copy the store of this machine while everything goes on',
       async () => (await import('./backup.ts')).defineBackup,
     ],
-    ['restore', 'put a backup in the place of the store', async () => (await import('./backup.ts')).defineRestore],
+    ['restore', 'replace the store with a backup', async () => (await import('./backup.ts')).defineRestore],
   ],
   'Build:': [
     [
@@ -222,7 +218,7 @@ function nextSteps(hasTenants: boolean): string {
         ['hirebridge sandbox', 'runs a hiring platform to try with, until Ctrl-C'],
         ['hirebridge init acme', 'writes the files of your first tenant, and asks for what it needs'],
       ];
-  const here = hasTenants ? 'Here are tenant files. Next:' : 'Here are no tenant files yet. Next, one of:';
+  const here = hasTenants ? 'Tenant files were found here. Next:' : 'There are no tenant files here yet. Next, one of:';
   const lines = steps.map(([command = '', does]) => `  ${command.padEnd(24)}  ${does}`);
   return [`hirebridge ${packageFile.version}. ${here}`, ...lines, 'Every command: hirebridge --help', ''].join('\n');
 }

@@ -61,7 +61,7 @@ export async function tellWrong(text: string): Promise<void> {
 /** Asks the person at the terminal; without a terminal the answer is no, and that is printed. */
 export async function isConfirmed(message: string): Promise<boolean> {
   if (!canAsk()) {
-    process.stderr.write(`${message} Nobody is here to confirm, so no. Add --yes.\n`);
+    process.stderr.write(`${message} There is no terminal to confirm on, so nothing was done. Add --yes.\n`);
     return false;
   }
   return answered(await (await clack()).confirm({ message, initialValue: false, output }));

@@ -7,11 +7,11 @@ import { say } from './print.ts';
 export function defineReconcile(command: Command): void {
   command
     .description(
-      'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. One that runs ' +
-        'already is followed by one more.',
+      'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. If one is ' +
+        'running already, another one follows it.',
     )
     .argument('<tenant>', 'tenant to compare')
-    .option('--full', 'compare everything, as once a day, whatever seems unchanged')
+    .option('--full', 'compare everything, as happens once a day, even what seems unchanged')
     .option('--json', 'print JSON')
     .option(...AS)
     .addHelpText(

@@ -144,20 +144,20 @@ const HIRE_STATES: Readonly<Record<HireState, string>> = {
   'before-go-live': 'hired before the tenant went live, or passed over; only `hire start --adopt` begins it',
   open: 'a workflow follows it; its step says what it does',
   done: 'the Employee ID was written back and read again as written',
-  left: 'over, and the person has left the hiring stage; who comes back is hired anew',
+  left: 'over, and the person has left the hiring stage; if they come back, a new hire starts',
   cancelled: 'ended by the answer `cancel`; nothing starts again while the person stays in the stage',
   kept: 'ended by the answer `keep`; everything stays as it is',
 };
 
 const HIRE_STEPS: Readonly<Record<HireStep, string>> = {
   enrol: 'reads both sides, and enrols the person in the onboarding flow, unless the tenant skips it',
-  're-enrol': 'enrols the person once more, because a person answered so',
+  're-enrol': 'enrols the person again, because a person answered so',
   'await-credits': 'waits until the hiring platform has onboarding credits again',
   onboard: 'waits for a status of `policies.onboarding.readyAt`, a refusal, or the deadline',
   employ: 'searches the HR system, saves a plan, and makes, links or changes the one employee',
   'write-back': 'tells the hiring platform the Employee ID and status, and reads them again',
   'confirm-left': 'the person seems to have left the stage: waits for `policies.cancel.grace`, and reads again',
-  cancel: 'ends the enrolment of a hire that is given up',
+  cancel: 'ends the enrolment of a cancelled hire',
   'watch-done': 'done; it hears when the person leaves the stage after all',
   'end-employment': 'ends the employment of somebody who never came, because a person answered `no-show`',
   'hand-over': 'leaves the employee to the next hire of this person, because a person answered `moved`',
@@ -165,23 +165,23 @@ const HIRE_STEPS: Readonly<Record<HireStep, string>> = {
 };
 
 const TENANT_STATES: Readonly<Record<TenantState['state'], string>> = {
-  active: 'it is worked for',
+  active: 'its hires and streams run',
   paused: 'nothing is read or written for it; webhooks are stored. Its code says whether a person or a check did that',
   removed: 'removed by `tenant remove`; what is known of it stays until its records are cleared',
 };
 
 const RUN_STATES: Readonly<Record<StreamState, string>> = {
-  running: 'under way, or waiting for a worker that goes on with it',
+  running: 'under way, or waiting for a worker that continues it',
   done: 'came to its end, and nothing was left out',
   partial: 'came to its end; `hirebridge failed` lists what was left out, with the reason',
   refused: 'ended before its end; its code says why',
 };
 
 const INBOX_STATES: Readonly<Record<InboxState, string>> = {
-  waiting: 'stored, and not acted upon yet',
+  waiting: 'stored, and not processed yet',
   relayed: 'what it names was read again',
   ignored: 'an event that nothing depends on',
-  undeliverable: 'acting upon it failed too often: `hirebridge inbox retry`',
+  undeliverable: 'processing it failed too often: `hirebridge inbox retry`',
   'other-company': 'it names another company than the tenant file',
   unknown: 'an event that this version does not know',
 };

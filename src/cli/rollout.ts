@@ -9,15 +9,15 @@ import { say } from './print.ts';
 export function defineRollout(command: Command): void {
   command
     .description(
-      'Send the work to the workers of one build, all of it or a share; without a build, show the builds there are. ' +
-        'Workers say their build by HIREBRIDGE_BUILD_ID.',
+      'Send the work to the workers of one build, all of it or a share; without a build, show the builds there ' +
+        'are. Workers report their build through HIREBRIDGE_BUILD_ID.',
     )
     .argument('[build]', 'build that new work and workflows under way go to')
     .option('--percent <n>', 'only this share of the workflows, 0 to 100', integer(0, 100))
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nGo back the same way, by naming the build before.\n' +
+      '\nGo back the same way, by naming the previous build.\n' +
         example('hirebridge rollout', 'hirebridge rollout 0.2.0 --percent 10', 'hirebridge rollout 0.2.0'),
     )
     .action(runRollout);
@@ -33,7 +33,9 @@ async function runRollout(
     throw new ConnectorError({
       code: 'ROLLOUT_WITHOUT_BUILD',
       action: 'reject',
-      message: 'A share is given to a build: hirebridge rollout BUILD --percent 10. Without a build, builds are shown.',
+      message:
+        '--percent needs a build: hirebridge rollout BUILD --percent 10. Without a build, the command lists the ' +
+        'builds.',
     });
   const rollout = await withClient(await placesOf(command), async ({ store, hires }) => {
     if (build === undefined) return readRollout(hires);

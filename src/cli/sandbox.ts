@@ -93,8 +93,8 @@ async function runSandbox(flags: SandboxFlags): Promise<void> {
 function defineSandboxHire(command: Command): void {
   command
     .description(
-      'Play one hire in a running sandbox: a recruiter hires somebody new, and once hirebridge has enrolled them, ' +
-        'the onboarding is finished. Exit code 3 where nobody enrols them within a minute.',
+      'Play one hire in a running sandbox: a recruiter hires somebody new, and once hirebridge has enrolled ' +
+        'them, the onboarding is finished. Exit code 3 if nobody enrols them within a minute.',
     )
     .option('--start-date <date>', 'first day of work, YYYY-MM-DD; by default the first of a month, two months on')
     .option('--json', 'print JSON')
@@ -145,8 +145,8 @@ async function openControl(url: string): Promise<ControlClient> {
     code: 'SANDBOX_NOT_RUNNING',
     action: 'retry',
     message:
-      `No sandbox answers at ${url}. Start one with: hirebridge sandbox. ` +
-      'Name its --control-port where it has another.',
+      `No sandbox answers at ${url}. Start one with: hirebridge sandbox. If it has another control port, name it ` +
+      'with --control-port.',
   });
 }
 
@@ -175,7 +175,7 @@ async function newName(control: ControlClient): Promise<string> {
     const { rows } = await control.browse('candidates', { search: name });
     if (rows.length === 0) return name;
   }
-  throw refused('Everybody whom this command knows is hired. Start a new sandbox, or use its page.');
+  throw refused('Everybody this command can hire is hired. Start a new sandbox, or use its page.');
 }
 
 function refused(message: string): ConnectorError {

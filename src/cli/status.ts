@@ -13,8 +13,8 @@ import { folded, printJson, renderTable } from './print.ts';
 export function defineStatus(command: Command): void {
   command
     .description(
-      'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, ' +
-        'and the last run of each stream. Exit code 3 where a worker or receiver should run and does not.',
+      'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, and the last run of each ' +
+        'stream. Exit code 3 if a worker or receiver should run and does not.',
     )
     .option('--verbose', 'show every column: calls, inbox, answers of both sides, records of each stream')
     .option('--json', 'print JSON')
@@ -57,7 +57,7 @@ function summaryOf({ holds, tenants, processes, freezes }: Status): string {
   const open = tenants.reduce((sum, { hires }) => sum + (hires.open ?? 0), 0);
   const trouble = tenants.filter(({ state, alarms }) => state === 'paused' || alarms.length > 0).length;
   const way = open === 0 ? 'No hire is under way' : `${many(open, 'hire is', 'hires are')} under way`;
-  const stopped = processes.some(isMissing) || freezes.length > 0 ? ' Not everything goes on, see below.' : '';
+  const stopped = processes.some(isMissing) || freezes.length > 0 ? ' Not everything is running, see below.' : '';
   const ill = trouble === 0 ? '' : ` ${many(trouble, 'tenant has', 'tenants have')} trouble, see below.`;
   const asks =
     holds.length === 0
@@ -242,5 +242,5 @@ function shortened(lines: readonly string[]): string[] {
 function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string {
   const whose = tenantId ?? 'Every tenant';
   const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
-  return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To let it go on: ${thaw}`;
+  return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To allow writes again: ${thaw}`;
 }

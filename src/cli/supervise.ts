@@ -114,7 +114,7 @@ function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | 
   return new ConnectorError({
     code: 'PART_ENDED',
     action: code === EXIT.refused ? 'reject' : 'retry',
-    message: `${name} ended (${signal ?? `exit code ${code}`}) and does not stay up. Its own lines above say why.`,
+    message: `${name} ended (${signal ?? `exit code ${code}`}) and keeps ending. Its own log lines above say why.`,
   });
 }
 

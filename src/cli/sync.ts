@@ -17,8 +17,8 @@ import { printJson, renderTable } from './print.ts';
 export function defineSync(command: Command): void {
   command
     .description(
-      'Run one stream, or every one that the tenant file runs: what changed by its hints, and the whole list where ' +
-        'that is due. Unchanged records cost no write.',
+      'Run one stream, or every stream of the tenant file: read what webhooks named as changed, and the whole ' +
+        'list if that is due. Unchanged records are not written.',
     )
     .argument('<tenant>', 'tenant of the stream')
     .argument('[stream]', 'what to run, by its name in the tenant file: jobs, candidates, ...')
@@ -30,7 +30,7 @@ export function defineSync(command: Command): void {
     .option(...AS)
     .addHelpText(
       'after',
-      '\nA worker must run (hirebridge up, or hirebridge worker), but for --dry-run. ' +
+      '\nA worker must run (hirebridge up, or hirebridge worker), except for --dry-run. ' +
         'Exit code 3: records were left out, each with its reason.\n' +
         example('hirebridge sync acme', 'hirebridge sync acme candidates --full', 'hirebridge sync acme jobs --one 17'),
     )

@@ -34,7 +34,10 @@ export function defineTenant(command: Command): void {
   for (const add of [addApply, addGoLive, addList, addShow, addRemove]) add(command);
   command
     .command('confirm-company')
-    .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")
+    .description(
+      'Confirm that the key of a tenant paused for COMPANY_MISMATCH belongs to the right company. Needs no ' +
+        'Temporal.',
+    )
     .argument('<tenant>', 'tenant that is paused')
     .option(...AS)
     .option('--json', 'print JSON')
@@ -115,11 +118,12 @@ function addRemove(tenant: Command): void {
   const command = tenant
     .command('remove')
     .description(
-      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no Temporal. ' +
-        'With --erase, all that is kept of it goes as well, and a receipt is signed; that needs Temporal.',
+      'End a tenant: its webhooks are answered 410, a worker ends its schedules and workflows. Needs no ' +
+        'Temporal. With --erase, everything kept about it is erased as well, and a receipt is signed; that needs ' +
+        'Temporal.',
     )
-    .argument('<tenant>', 'tenant that is meant; with --erase also one that is removed already')
-    .option('--erase', 'erase all that is kept of it: store, schedules, workflows and their histories')
+    .argument('<tenant>', 'tenant to remove; with --erase also one that is removed already')
+    .option('--erase', 'erase everything kept about it: store, schedules, workflows and their histories')
     .addOption(
       new Option(
         '--landing <what>',
@@ -163,14 +167,15 @@ async function runErase(tenantId: string, options: RemoveOptions, command: Comma
       code: 'ERASE_UNCLEAR',
       action: 'reject',
       message:
-        'Say with --landing keep or --landing delete what becomes of its rows in landing tables, and with --reason ' +
-        'TEXT why the tenant is erased. Nothing was changed.',
+        'Say with --landing keep or --landing delete what to do with its rows in landing tables, and with ' +
+        '--reason TEXT why the tenant is erased. Nothing was changed.',
     });
   const { eraseTenant } = await import('../operator/person.ts');
   const { renderReceipt } = await import('./person.ts');
   const places = await placesOf(command);
-  const rows = landing === 'delete' ? 'and its rows in landing tables are deleted' : 'and landing tables are left';
-  const question = `Erase all that is kept of tenant ${tenantId} for good? It is removed for that, ${rows}.`;
+  const rows =
+    landing === 'delete' ? 'and its rows in landing tables are deleted' : 'and landing tables stay as they are';
+  const question = `Erase everything kept about tenant ${tenantId} for good? The tenant is removed, ${rows}.`;
   if (options.yes !== true && !(await isConfirmed(question))) return;
   const receipt = await withClient(places, ({ store, hires }) =>
     eraseTenant({ store, hires, places, tenantId, by: byOf(options) }, { reason, landing }),
@@ -198,7 +203,7 @@ function endLines(tenantId: string, { ended, writeUnderWay }: Remains): string[]
 
 function leftLines({ hires, openHolds, unsettled }: Remains): string[] {
   const counts = Object.entries(hires).map(([state, count]) => `${count} ${state}`);
-  const asked = `${unsettled} hires have sent a request for an employee: look in the HR system what became of it.`;
+  const asked = `${unsettled} hires have sent a request for an employee: check its result in the HR system.`;
   return [
     ...(unsettled === 0 ? [] : [asked]),
     `What is left: hires ${counts.length === 0 ? 'none' : counts.join(', ')}; open holds ${openHolds}; ` +
@@ -211,9 +216,9 @@ function addGoLive(tenant: Command): void {
   const command = tenant
     .command('go-live')
     .description(
-      'Start those who were hired while a tenant only observed, after a preview with credits. The partner shows no ' +
-        'date of a hire, so the date is when they were first seen; whom the baseline found is left out. ' +
-        'Needs no Temporal.',
+      'Start the people who were hired while a tenant only observed, after a preview with credits. The partner ' +
+        'shows no date of a hire, so the date is when they were first seen; people found by the baseline are left ' +
+        'out. Needs no Temporal.',
     )
     .argument('<tenant>', 'tenant that is live')
     .requiredOption('--since <date>', 'first seen on this day (UTC) or later, as 2026-01-31', day)
@@ -240,7 +245,7 @@ async function runGoLive(
     const hires = await listObservedHires(store, tenantId, options.since);
     const ids = hires.map(({ jobCandidateId }) => jobCandidateId);
     if (hires.length === 0)
-      return say(options, { started: ids }, 'Nobody was observed since then who is not started.\n');
+      return say(options, { started: ids }, 'Everybody observed since then is started already.\n');
     (options.json === true ? process.stderr : process.stdout).write(renderObserved(hires));
     if (options.yes !== true && !(await isConfirmed('Start these hires?'))) {
       process.exitCode = EXIT.refused;
@@ -260,15 +265,15 @@ function addApply(tenant: Command): void {
         'take it up. Needs no Temporal.',
     )
     .argument('[dir]', 'directory of tenant files; by default the one of --tenants')
-    .option('--unchecked', 'apply what `check` says cannot work, or without asking both sides')
+    .option('--unchecked', 'apply although `check` fails, or without asking both sides')
     .addOption(
-      new Option('--hris <way>', 'what another HR connection means: the same HR system moved, or a new one').choices([
+      new Option('--hris <way>', 'what a changed HR connection means: the same HR system moved, or a new one').choices([
         'keep',
         'new',
       ]),
     )
     .option('--json', 'print JSON')
-    .option('--yes', 'apply without asking, and start who was hired while a tenant only observed');
+    .option('--yes', 'apply without asking, and start people who were hired while a tenant only observed');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
     .action(runApply);
@@ -333,7 +338,7 @@ function isHrisSettled({ applications }: PlannedApplication, { hris: way, json }
         `${from === to ? 'another address or kind' : `"${to}"`}.\n` +
         '  Say what that means:\n' +
         '  --hris keep  the same HR system, moved or renamed: everybody stays linked\n' +
-        '  --hris new   another HR system: nobody of the old one is touched; whoever is hired again is asked about',
+        '  --hris new   another HR system: nobody in the old one is touched; a hold asks about people hired again',
     ];
   });
   if (problems.length > 0) say({ json }, { problems }, `${problems.join('\n')}\nNothing was applied.\n`);
@@ -361,7 +366,7 @@ function renderPlan({ applications, same, absent, warnings }: PlannedApplication
   });
   if (same.length > 0) lines.push(`unchanged: ${same.join(', ')}`);
   if (absent.length > 0)
-    lines.push(`applied, and without a file here: ${absent.join(', ')} (to end one: hirebridge tenant remove ID)`);
+    lines.push(`applied, but without a file here: ${absent.join(', ')} (to end one: hirebridge tenant remove ID)`);
   return `${[...lines, ...warnings.map((text) => `Warning: ${text}`)].join('\n')}\n`;
 }
 

@@ -86,7 +86,7 @@ async function describeFirsts({ dataDir, tenantsDir }: Places, stop: AbortSignal
       if (waiting.length === 0) return '';
       if (performance.now() < end) continue;
       return waiting
-        .map((id) => `not live yet     ${id}: its first reconcile goes on (hirebridge check ${id})\n`)
+        .map((id) => `not live yet     ${id}: its first reconcile is running (hirebridge check ${id})\n`)
         .join('');
     }
   } catch (error) {

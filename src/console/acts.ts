@@ -89,8 +89,8 @@ export function allow(c: Asked, name: ActName, tenantId?: string): string {
     code: readOnly && !isRole ? 'CONSOLE_READ_ONLY' : 'NOT_ALLOWED',
     action: 'reject',
     message: isRole
-      ? `This needs the role ${needs} for ${tenantId ?? 'all tenants'}, and nothing was done. ` +
-        'Whoever keeps the access file can give it to you.'
+      ? `This needs the role ${needs} for ${tenantId ?? 'all tenants'}, and nothing was done. The people who ` +
+        'maintain the access file can give it to you.'
       : 'This console is read only, and nothing was done. Start it without --read-only, or use the command.',
   });
 }

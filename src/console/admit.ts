@@ -153,7 +153,7 @@ function readBegun(cookie: string | undefined): z.infer<typeof Begun> {
     throw new ConnectorError({
       code: 'SIGN_IN_REFUSED',
       action: 'reject',
-      message: 'This browser began no sign-in, or took longer than ten minutes. Sign in again.',
+      message: 'This browser did not begin a sign-in, or took longer than ten minutes. Sign in again.',
     });
   }
 }
@@ -174,7 +174,7 @@ function signInPage(
   const to =
     c.req.method === 'GET' ? ownPath(c.req.path + new URL(c.req.url).search) : ownPath(c.get('form').get('to'));
   const wrong =
-    status === 403 ? html`<p class="notice bad" role="alert">This token is not one of this console.</p>` : '';
+    status === 403 ? html`<p class="notice bad" role="alert">This console does not know this token.</p>` : '';
   const local = access.url === undefined;
   const byProvider =
     oidc === undefined
@@ -241,6 +241,6 @@ function stale(): ConnectorError {
   return new ConnectorError({
     code: 'CONSOLE_FORM_STALE',
     action: 'reject',
-    message: 'This form is not of your session, and nothing was done. Load the page again, then repeat it.',
+    message: 'This form does not belong to your session, and nothing was done. Load the page again, then repeat it.',
   });
 }

@@ -71,7 +71,7 @@ function addActs(app: ConsoleApp): void {
         dayField(c, 'to', 'Before (UTC)'),
       ])}
 <div class="result" id="audit-part" data-live>
-${table('What people did, latest first', head, shown.map(actRow), { none: 'Nobody did anything that fits.' })}${ways}
+${table('What people did, latest first', head, shown.map(actRow), { none: 'No act matches.' })}${ways}
 ${asOf()}</div>
 <p class="ways"><a class="button" href="${csvAddress(c, '/audit.csv')}">Save as CSV</a></p>`,
       tenantId === undefined ? {} : { tenant: tenantId, above: tenantLink(tenantId) },
@@ -128,7 +128,7 @@ ${search.map((name) => searchField(c, name, LABELS[name]))}<button>Find</button>
           : actForm(c, 'revealWrites', { tenant: tenantId, to: sameWith(c, {}), does: 'Show personal data' })
       }
 <a class="button" href="${csvAddress(c, `${to}.csv`)}">Save as CSV, without values</a></div>
-<div class="result">${table('Writes, latest first', head, rows, { none: 'Nothing was written that fits.' })}
+<div class="result">${table('Writes, latest first', head, rows, { none: 'No write matches.' })}
 ${ways}${asOf()}</div>`,
       { tenant: tenantId, above: tenantLink(tenantId) },
     );

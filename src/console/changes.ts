@@ -54,11 +54,11 @@ const MOST_PLANS = 10;
 const NOTICES: Readonly<Record<string, string>> = {
   written: 'The mapping is applied, and its file says the same. Running processes take it up within seconds.',
   differs:
-    'The mapping is applied. Its file in the folder was left alone, because it says something else: put this text ' +
-    'there too, or the next hirebridge tenant apply takes it back.',
+    'The mapping is applied. Its file in the folder was left alone, because it says something else: put this ' +
+    'text there too, or the next hirebridge tenant apply undoes the change.',
   absent:
-    'The mapping is applied. The folder that it came from is not on this machine: put this text there too, or the ' +
-    'next hirebridge tenant apply takes it back.',
+    'The mapping is applied. The folder that it came from is not on this machine: put this text there too, or ' +
+    'the next hirebridge tenant apply undoes the change.',
 };
 
 function addFiles(app: ConsoleApp): void {
@@ -251,7 +251,7 @@ function earlierPart(c: Asked, tenantId: string, to: string, earlier: Awaited<Re
   ]);
   const revert = earlier.length === 0 ? '' : revertForm(c, tenantId);
   return html`${table('Earlier texts', ['version', 'first used', 'take it up'], rows, {
-    none: 'No other text of this file was in use yet.',
+    none: 'No other text of this file has been in use yet.',
   })}${revert}`;
 }
 

@@ -32,7 +32,7 @@ const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed
 const REPLAYED: ReadonlySet<string> = new Set(['relayed', 'ignored', 'unknown', 'undeliverable']);
 
 const NOTICES: Readonly<Record<string, string>> = {
-  again: 'The relay has the delivery again. What is done already stays as it is.',
+  again: 'The delivery is being processed again. Completed work stays as it is.',
 };
 
 /** Received webhooks: the list, one delivery with its payload, and replaying it. */
@@ -51,7 +51,7 @@ export function addDeliveries(app: ConsoleApp, { log }: ConsoleParts): void {
     const { shown, ways } = paged(c, found, ({ place }) => place);
     const isAll = tenantId === undefined;
     const hint = isAll
-      ? html`<p class="hint">These are deliveries that nothing acts upon. Name a tenant to see all of its.</p>`
+      ? html`<p class="hint">These are deliveries without effect. Name a tenant to see all its deliveries.</p>`
       : '';
     return page(
       c,
@@ -66,7 +66,7 @@ ${table(
   ['delivery', 'tenant', 'event', 'ids', 'state', 'received', 'last error'],
   shown.map(deliveryRow),
   {
-    none: isAll ? 'Every delivery was acted upon.' : 'No delivery fits. Webhooks that come appear here at once.',
+    none: isAll ? 'Every delivery was processed.' : 'No delivery matches. Webhooks that come appear here at once.',
   },
 )}${ways}${asOf()}</div>`,
       isAll ? {} : { tenant: tenantId, above: tenantLink(tenantId) },
@@ -137,11 +137,11 @@ function stateBadge(state: DeliveryView['state']): Html {
 }
 
 const SAYS: Record<DeliveryView['state'], string> = {
-  waiting: 'It waits to be acted upon.',
-  relayed: 'It was acted upon: what it names was read again.',
-  ignored: 'Nothing acts upon this event yet.',
-  unknown: 'Its event is none that this version knows, so nothing acts upon it.',
-  'other-company': 'It names another company than the one of this tenant, so nothing acts upon it.',
+  waiting: 'It waits to be processed.',
+  relayed: 'It was processed: the records it names were read again.',
+  ignored: 'This event has no effect yet.',
+  unknown: 'This version does not know its event, so it has no effect.',
+  'other-company': "It names a company other than this tenant's, so it has no effect.",
   undeliverable: 'It failed ten times and was given up. Once the cause is removed, it can be tried again.',
 };
 
@@ -155,7 +155,7 @@ function deliveryPart(c: Asked, one: DeliveryView & { body: string | undefined }
       : actForm(c, isReplayed ? 'replayDelivery' : 'retryDelivery', {
           tenant: tenantId,
           to: addressOf('deliveries', tenantId, delivery, verb),
-          does: 'Act upon it again',
+          does: 'Process it again',
         });
   return html`${noticeOf(c, NOTICES)}<p class="inline">${stateBadge(state)} <span>${SAYS[state]}</span></p>
 ${section(
@@ -179,10 +179,11 @@ function payloadPart(
   body: string | undefined,
   isRevealed: boolean,
 ): Html {
-  if (body === undefined) return html`<p class="empty">Its payload is not kept; what it names is known.</p>`;
+  if (body === undefined) return html`<p class="empty">Its payload is not kept; only the ids that it names are.</p>`;
   const to = addressOf('deliveries', tenantId, delivery);
   if (isRevealed)
-    return html`<pre class="code" tabindex="0">${body}</pre><p class="hint">That you looked is in the audit trail.</p>`;
+    return html`<pre class="code" tabindex="0">${body}</pre>
+<p class="hint">The audit trail records that you looked.</p>`;
   return html`<pre class="code"
 tabindex="0">${masked(body)}</pre>${actForm(c, 'revealDelivery', {
     tenant: tenantId,

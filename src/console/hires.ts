@@ -61,7 +61,7 @@ export function addHires(app: ConsoleApp, parts: ConsoleParts): void {
       return c.redirect(addressOf('hires', only.tenantId, only.jobCandidateId), 303);
     const { shown, ways } = paged(c, all, placeOfHire);
     const head = ['job candidate', 'tenant', 'state', 'step', 'employee number', 'opened', 'changed'];
-    const none = 'No hire is known here that fits. Hires appear as soon as somebody reaches the hiring stage.';
+    const none = 'No hire matches. Hires appear as soon as somebody reaches the hiring stage.';
     return page(
       c,
       tenantId === undefined ? 'Hires' : `Hires of ${tenantId}`,
@@ -155,7 +155,7 @@ async function noteHire(c: Asked, tenantId: string, look: { what: string; isReve
 }
 
 const NOTICES: Readonly<Record<string, string>> = {
-  start: 'It is started. What comes of it shows here.',
+  start: 'It is started. Its progress shows here.',
   'as-it-is': 'There was nothing to start: it is under way or over, as it stands below.',
 };
 
@@ -188,7 +188,7 @@ function planPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell
 /** A resting hire, or one whose person came back, is only started by a person. */
 function startPart(c: Asked, { tenantId, jobCandidateId, state }: HireView): Cell {
   if (state !== 'left' && !isResting(state)) return '';
-  const does = state === 'left' ? 'Start it again' : 'Start it, although it rests';
+  const does = state === 'left' ? 'Start it again' : 'Start it anyway';
   return actForm(c, 'startHire', {
     tenant: tenantId,
     to: addressOf('hires', tenantId, jobCandidateId, 'start'),
@@ -220,8 +220,8 @@ interface Shown {
 /** A form to reveal masked data; a viewer does not see sensitive fields even then. */
 function revealForm(c: Asked, name: 'revealHire' | 'revealFields', { tenant, isRevealed }: Shown, to: string): Cell {
   if (isRevealed)
-    return html`<p class="hint">Personal data is shown on this page until you leave it. That you looked is in the audit
-trail.</p>`;
+    return html`<p class="hint">Personal data is shown on this page until you leave it.
+The audit trail records that you looked.</p>`;
   return actForm(c, name, { tenant, to, does: 'Show personal data' });
 }
 

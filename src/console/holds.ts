@@ -74,7 +74,7 @@ function addList(app: ConsoleApp): void {
     return page(
       c,
       tenantId === undefined ? title : `${title} of ${tenantId}`,
-      html`${noticeOf(c, { many: 'They are answered. Whoever waits for it hears it now.' })}
+      html`${noticeOf(c, { many: 'They are answered. The work that waited continues now.' })}
 ${filters(c, '/holds', [searchField(c, 'code', 'Reason'), closed])}
 <div class="result" id="holds-part"${wanted === undefined ? html` data-live` : ''}>${list}${ways}${asOf()}</div>`,
       tenantId === undefined ? {} : { tenant: tenantId },
@@ -235,7 +235,7 @@ function manyPart(c: Asked, code: string, tenantId: string | undefined, shown: r
 class="hint">${answerDoes(answer, isOfHire)}</span>`,
   );
   return html`<form role="none" method="get" action="/holds/answer">${holdsTable(shown, choose)}
-<fieldset class="many"><legend>One answer for all that are chosen, ${code}</legend>${buttons}</fieldset></form>`;
+<fieldset class="many"><legend>One answer for all chosen holds, ${code}</legend>${buttons}</fieldset></form>`;
 }
 
 function lastLookAtMany(c: Asked, holds: readonly HoldView[], answer: string): Html {
@@ -314,14 +314,14 @@ ${personal(value, isRevealed, 'empty')}`,
     ),
   ]);
   const reveal = isRevealed
-    ? html`<p class="hint">That you looked is in the audit trail.</p>`
+    ? html`<p class="hint">The audit trail records that you looked.</p>`
     : actForm(c, 'revealRecords', {
         tenant: hold.tenantId,
         to: addressOf('holds', hold.holdId, 'records'),
         does: 'Show personal data',
       });
   const list = table('The person who is hired, beside employees', head, rows);
-  return html`<p>Both sides were read for this page just now. What is hired is shown as the mapping would write it.</p>
+  return html`<p>Both sides were read just now. The hired person is shown as the mapping would write them.</p>
 <div class="result">${list}</div>
 <div class="actions">${reveal}<a href="${addressOf('holds', hold.holdId)}">Back to the answers</a></div>`;
 }
@@ -342,7 +342,7 @@ function answeredPart({ state, answer, answeredBy }: HoldView): Cell {
   if (state === 'open') return '';
   if (answer === null) return html`<p class="notice">It closed by itself: the cause is gone.</p>`;
   const { waitsFor = '' } = entryOf(answer) ?? {};
-  const heard = state === 'closed' ? '' : 'Whoever waits for it hears it now.';
+  const heard = state === 'closed' ? '' : 'The work that waited continues now.';
   return html`<p class="notice good" role="status">Answered ${answer} by ${answeredBy ?? 'unknown'}. ${heard}
 ${waitsFor}</p>`;
 }
@@ -410,7 +410,7 @@ const LABELS: Readonly<Record<string, string>> = {
   employeeId: 'ID of the employee in the HR system',
   onboardingCandidateId: 'ID of the enrolment in the hiring platform',
   jobId: 'ID of the job in the hiring platform',
-  'jobCandidateId...': 'IDs of the job candidates, apart by spaces',
+  'jobCandidateId...': 'IDs of the job candidates, separated by spaces',
 };
 
 function labelOf(takes: string): string {

@@ -193,12 +193,21 @@ export function plainName(name: string): string {
 /** A message without the commands that it names: the page has buttons for them. */
 export function withoutCommands(message: string): string {
   const kept = message.split(/(?<=[.:!?])\s+/).filter((part, at, all) => {
-    const isCommand = part.includes('hirebridge ');
+    const isCommand = COMMAND.test(part);
     const leadsThere = part.endsWith(':') && all[at + 1]?.startsWith('hirebridge ') === true;
     return !isCommand && !leadsThere;
   });
   return kept.length === 0 ? message : kept.join(' ');
 }
+
+const COMMAND_NAMES = `
+  apply audit backup calendar check codec collection completion conflicts console ddl demo digest discover doctor
+  events explain failed freeze hire hold hris inbox init keys link mapping migrate openapi pause person plan
+  rate-limit reconcile reference replay restore resume retry revert rollout sandbox serve status sync tenant thaw
+  up worker`;
+
+/** By name, because "hirebridge cannot rehire people" is no command. */
+const COMMAND = new RegExp(`hirebridge (${COMMAND_NAMES.trim().split(/\s+/).join('|')})\\b`);
 
 export function time(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;

@@ -126,7 +126,7 @@ function unreachable({ issuer }: OidcSettings, cause: unknown): ConnectorError {
   return new ConnectorError({
     code: 'SIGN_IN_UNREACHABLE',
     action: 'retry',
-    message: `The sign-in provider at ${new URL(issuer).host} does not answer as one. Try again in a moment.`,
+    message: `The sign-in provider at ${new URL(issuer).host} does not answer correctly. Try again in a moment.`,
     cause,
   });
 }

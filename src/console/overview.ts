@@ -74,7 +74,7 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
       'Overview',
       html`${noticeOf(c, {
         freeze: 'Nothing is written for any tenant until somebody thaws it.',
-        thaw: 'Writes go on within seconds.',
+        thaw: 'Writes continue within seconds.',
       })}
 <section id="now" data-live aria-labelledby="now-head">${needsPart(overview)}</section>
 <section aria-labelledby="tenants-head" class="card">
@@ -97,7 +97,7 @@ export function addOverview(app: ConsoleApp, { places }: ConsoleParts): void {
 const MOST_TENANTS = 50;
 
 function foundText({ found, all, from, shown }: Record<'found' | 'all' | 'from' | 'shown', number>): string {
-  if (found === 0) return `No tenant has this in its name, of ${all.toLocaleString('en')}.`;
+  if (found === 0) return `None of ${all.toLocaleString('en')} tenants has this in its name.`;
   const which = shown === found ? '' : `${from + 1} to ${from + shown} of `;
   return `Shown: ${which}${count(
     found,
@@ -119,11 +119,11 @@ function fleetPart(c: Asked, { freezes }: Overview): Cell {
   if (!mayDo(c, 'freezeAll')) return '';
   const isFrozen = freezes.some(({ tenantId }) => tenantId === undefined);
   const act = isFrozen
-    ? actForm(c, 'thawAll', { to: '/thaw', does: 'Let writes of every tenant go on' })
+    ? actForm(c, 'thawAll', { to: '/thaw', does: 'Allow writes of every tenant again' })
     : actForm(c, 'freezeAll', { to: '/freeze', does: 'Stop every write of every tenant', look: 'danger' });
   return html`<details class="card" id="fleet"><summary>Emergency</summary><div class="actions">${act}</div>
-<p class="hint">Both sides are still read and webhooks still taken: nothing is lost, and nothing is
-written.</p></details>`;
+<p class="hint">Both sides are still read and webhooks still accepted:
+nothing is lost, and nothing is written.</p></details>`;
 }
 
 /** All troubles with one cause, wherever they are. */
@@ -144,7 +144,7 @@ function needsPart(overview: Overview): Html {
   const causes = causesOf(overview);
   const head = html`<h2 id="now-head">What needs a person now</h2>`;
   if (causes.length === 0)
-    return html`<div class="card calm">${head}<p>Nothing waits for a person. Hires go on by themselves.</p>
+    return html`<div class="card calm">${head}<p>Nothing waits for a person. Hires continue by themselves.</p>
   <p class="hint">As of ${time(overview.at)}</p></div>`;
   return html`${head}<ol class="causes plain">${causes.map(causePart)}</ol>`;
 }

@@ -78,9 +78,9 @@ function titleOf({ tenantId, upstream }: RateLimitView): string {
 }
 
 const STATES: Record<RateLimitView['state'], string> = {
-  'not met yet': 'no limit was met yet, so calls become ever faster',
-  'looking for noise': 'looking whether refusals come at any rate',
-  paused: 'paused, because the limit was met',
+  'not met yet': 'no limit was reached yet, so calls keep getting faster',
+  'looking for noise': 'checking whether refusals come at any rate',
+  paused: 'paused, because the limit was reached',
   learned: 'learned',
 };
 
@@ -91,8 +91,8 @@ function limitPart(view: RateLimitView, samples: readonly Sample[]): Html {
   const times = samples.map(({ at }) => at);
   const charts =
     samples.length < 2
-      ? html`<p class="hint">Charts grow from here on: the console looks every half minute, and while this page is open
-more often.</p>`
+      ? html`<p class="hint">Charts start now: the console takes a sample every half minute,
+and more often while this page is open.</p>`
       : html`<div class="beside">${lineChart('Calls a second', times, [
           { name: 'allowed', values: samples.map((one) => one.rate) },
           { name: 'made', values: samples.map((one) => one.perSecond) },
@@ -109,7 +109,7 @@ more often.</p>`
     ['made, last minutes', `${perSecond.toFixed(2)} calls a second, ${percent(use)} of it`],
     ['refused (429), last minutes', percent(share429)],
     ['refused at any rate', percent(noise)],
-    ['most calls at once', mostInFlight ?? 'no bound was met'],
+    ['most calls at once', mostInFlight ?? 'no bound was reached'],
     ['hires waited', waitText(waits.live)],
     ['bulk work waited', waitText(waits.bulk)],
   ])}${charts}`;

@@ -27,7 +27,7 @@ export function addBoundedStore(app: ConsoleApp, store: Store, clock = () => per
     filledAt = clock();
     if (isRefresh(c) && left <= 0) {
       const seconds = Math.ceil(-left / STATEMENTS_PER_SECOND) + 1;
-      return c.text('Many pages are open. Later.\n', 429, { 'retry-after': String(seconds) });
+      return c.text('Too many pages are open. Try again later.\n', 429, { 'retry-after': String(seconds) });
     }
     const counted = { statements: 0 };
     c.set('store', { ...store, kysely: store.kysely.withPlugin(countStatements(counted)) });

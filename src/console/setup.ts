@@ -160,7 +160,8 @@ function draftUnknown(): ConnectorError {
     code: 'DRAFT_UNKNOWN',
     action: 'reject',
     message:
-      'What was given for this tenant is kept for an hour and for one session. Begin again: nothing was written.',
+      'Your entries for this tenant are kept for one hour and one session, and are gone now. Begin again: ' +
+      'nothing was written.',
   });
 }
 
@@ -179,8 +180,8 @@ function assertOpen(value: string, isLocal: boolean): void {
     code: 'SETUP_INVALID',
     action: 'reject',
     message:
-      'References to secrets and files of the machine are taken at the machine alone: use hirebridge init there, or ' +
-      'give the secret itself here. It is written to a file that only hirebridge reads.',
+      'References to secrets and files of the machine are accepted only at the machine: use hirebridge init ' +
+      'there, or give the secret itself here. It is written to a file that only hirebridge reads.',
   });
 }
 
@@ -343,7 +344,7 @@ function lookPage(c: Asked, { tenantsDir, draft, files, tried }: Look) {
     ? html`<form role="none" method="post" action="${to}"><input type="hidden" name="csrf" value="${
         c.get('viewer').csrf
       }"><button class="primary">Write these files and begin</button></form>`
-    : html`<p class="notice bad" role="alert">It would not work so. Put right what failed, then check it again.</p>`;
+    : html`<p class="notice bad" role="alert">This would not work. Correct what failed, then check it again.</p>`;
   return stepPage(
     c,
     3,

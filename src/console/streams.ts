@@ -47,11 +47,11 @@ export function addStreams(app: ConsoleApp, parts: ConsoleParts): void {
 }
 
 const NOTICES: Readonly<Record<string, string>> = {
-  sync: 'It was started. How far it is shows here.',
-  pause: 'The stream is paused: its hints wait. Hires and other streams go on.',
-  resume: 'The stream goes on. What a change limit held is allowed in its next pass.',
+  sync: 'It was started. Its progress shows here.',
+  pause: 'The stream is paused: its hints wait. Hires and other streams continue.',
+  resume: 'The stream resumes. Its next pass may make the changes that a change limit held.',
   retry: 'What was left out is read again now. What stays left out is listed here.',
-  settle: 'Decided. The next run writes what stays to the other side.',
+  settle: 'Decided. The next run writes the kept value to the other side.',
 };
 
 function addRuns(app: ConsoleApp, { act, log }: ConsoleParts): void {
@@ -112,7 +112,7 @@ fields that differ</a></p>`,
       `${stream} of ${tenant}`,
       html`${noticeOf(c, NOTICES)}<div id="stream-part" data-live>
 ${section('run', 'Last run', runPart(c, tenant, stream, status))}
-${section('over-time', 'How much was there, pass by pass', passesPart(passes))}
+${section('over-time', 'Records by pass', passesPart(passes))}
 ${section(
   'quarantine',
   'Left out',
@@ -197,7 +197,7 @@ function runsTable(c: Asked, tenant: string, streams: readonly StreamStatus[], o
     ]),
   ];
   return table(`Streams of ${tenant}`, ['stream', ...RUN_HEAD, 'act'], rows, {
-    none: html`The tenant file runs no stream. <code>streams: { jobs: { every: 1h } }</code> in it does.`,
+    none: html`The tenant file runs no stream. Add one, such as <code>streams: { jobs: { every: 1h } }</code>.`,
   });
 }
 
@@ -296,7 +296,7 @@ function passesPart(passes: readonly StreamPass[]): Html {
 }
 
 function failedPart(c: Asked, tenant: string, failed: readonly Failed[]): Html {
-  if (failed.length === 0) return html`<p class="empty">Everything got through.</p>`;
+  if (failed.length === 0) return html`<p class="empty">Nothing was left out.</p>`;
   const places = [...new Set(failed.map(({ where }) => where))].filter((where) => where !== 'inbox');
   const rows = failed
     .slice(0, PAGE_ROWS)
@@ -373,8 +373,7 @@ function nothingChosen(): ConnectorError {
   return new ConnectorError({
     code: 'CONFLICT_UNKNOWN',
     action: 'reject',
-    message:
-      'None of the fields that were chosen waits for this answer any more, and nothing was done. Load the list again.',
+    message: 'None of the chosen fields waits for this answer any more, and nothing was done. Load the list again.',
   });
 }
 
@@ -415,8 +414,8 @@ ${one.record}">`,
   const settle = canSettle
     ? html`<form role="none" method="post" id="settle" action="${addressOf('streams', tenant, 'settle')}">
 <input type="hidden" name="csrf" value="${c.get('viewer').csrf}">
-<fieldset class="many"><legend>Whose value stays, for all that are chosen</legend>${buttons}
-<p class="hint">The next run writes the value that stays to the other side.</p></fieldset></form>`
+<fieldset class="many"><legend>Whose value to keep, for all chosen fields</legend>${buttons}
+<p class="hint">The next run writes the kept value to the other side.</p></fieldset></form>`
     : '';
   const reveal =
     isRevealed || shown.length === 0
@@ -427,7 +426,7 @@ ${one.record}">`,
           does: 'Show personal data',
         });
   return html`<div class="actions">${reveal}</div>${table('Fields that differ', head, rows, {
-    none: 'Both sides agree, as far as anything is exchanged between them.',
+    none: 'Both sides agree on every field that they exchange.',
   })}${settle}`;
 }
 

@@ -47,7 +47,7 @@ export function addTenants(app: ConsoleApp, { act, log }: ConsoleParts): void {
       listObservedHires(store, tenantId),
     ]);
     const [line] = overview.tenants;
-    if (line === undefined) throw new Error(`${tenantId} was there a moment ago`);
+    if (line === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
     return page(
       c,
       tenantId,
@@ -110,15 +110,15 @@ ${section('acts', 'What you can do', actsPart(c, line))}`,
 
 const NOTICES: Readonly<Record<string, string>> = {
   pause: 'It is paused: its work waits, its webhooks are stored.',
-  resume: 'It goes on within seconds.',
+  resume: 'It resumes within seconds.',
   remove: 'It is removed: its webhooks are answered 410, and a worker ends its schedules and workflows.',
-  confirm: 'The company is confirmed. The worker checks the key again and goes on.',
-  'go-live': 'A worker starts them within a minute. Whoever left since costs nothing.',
+  confirm: 'The company is confirmed. The worker checks the key again and continues.',
+  'go-live': 'A worker starts them within a minute. People who left since then cost nothing.',
   setup: 'Its files are written and applied. A worker takes it up within seconds and records who is hired already.',
   reconcile: 'What seems changed is compared now.',
   'reconcile-full': 'Everything is compared now.',
-  freeze: 'Nothing is written for it any more. Both sides are still read, webhooks are still taken.',
-  thaw: 'Its writes go on within seconds.',
+  freeze: 'Nothing is written for it any more. Both sides are still read, webhooks are still accepted.',
+  thaw: 'Its writes continue within seconds.',
 };
 
 type Causes = Awaited<ReturnType<typeof readOverview>>['causes'];
@@ -190,29 +190,29 @@ function actsPart(c: Asked, line: TenantLine): Html {
   const rows: [Cell, string][] = [
     [
       form('reconcile', 'reconcile', 'Compare now'),
-      'Both sides are compared where something seems changed, as every few minutes.',
+      'Compares both sides where something seems changed, as happens every few minutes.',
     ],
     [
       form('reconcile', 'reconcile', 'Compare everything', hidden({ full: 'yes' })),
-      'Everything is compared, as once a day. It takes longer and costs more calls.',
+      'Compares everything, as happens once a day. It takes longer and costs more calls.',
     ],
     isFrozen
-      ? [form('thaw', 'thaw', 'Thaw'), 'Its writes go on.']
+      ? [form('thaw', 'thaw', 'Thaw'), 'Allows its writes again.']
       : [
           form('freeze', 'freeze', 'Freeze writes'),
-          'Stops every write at once, on both sides. Reading goes on, and nothing is lost.',
+          'Stops every write at once, on both sides. Reading continues, and nothing is lost.',
         ],
     state === 'paused'
       ? [
           form('resumeTenant', 'resume', 'Resume'),
-          'Goes on, where a person paused it. A pause for a fault ends by itself once the fault is gone.',
+          'Ends a pause by a person. A pause for a fault ends by itself once the fault is gone.',
         ]
-      : [form('pauseTenant', 'pause', 'Pause'), 'All its work waits. Webhooks are stored and acted upon later.'],
+      : [form('pauseTenant', 'pause', 'Pause'), 'All its work waits. Webhooks are stored and processed later.'],
     ...(paused?.code === 'COMPANY_MISMATCH'
       ? [
           [
             form('confirmCompany', 'confirm-company', 'Confirm the company'),
-            "Says that the key is the right company's, although none of the jobs known before is there.",
+            'Confirms that the key belongs to the right company, although none of the jobs known before is there.',
           ] as [Cell, string],
         ]
       : []),
@@ -220,7 +220,7 @@ function actsPart(c: Asked, line: TenantLine): Html {
       ? [
           [
             html`<a class="button" href="${addressOf('tenants', tenantId, 'remove')}">Remove</a>`,
-            'Ends it. You are asked once more.',
+            'Ends it, after you confirm.',
           ] as [Cell, string],
         ]
       : []),

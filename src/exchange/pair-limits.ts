@@ -24,14 +24,14 @@ const LIMITS: Readonly<Record<Effect, { few: number; share: number; code: PairLi
     few: 10,
     share: 0.05,
     code: 'MASS_EMPTIED',
-    says: 'would lose values %in, as where a permission or a field was lost',
+    says: 'would lose values %in, as happens when a permission or a field is lost',
   },
   changed: { few: 20, share: 0.2, code: 'MASS_CHANGE', says: 'would get other values %in' },
   met: {
     few: 20,
     share: 0.05,
     code: 'FIRST_MEETING',
-    says: 'would get values %in that were never compared before: empty fields are filled, others as the mapping rules',
+    says: 'would get values %in that were never compared before: empty fields are filled, others follow the mapping',
   },
 };
 

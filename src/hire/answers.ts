@@ -26,57 +26,57 @@ export interface Given {
 
 /** Every answer that a hold may accept. */
 export const answers = {
-  retry: { does: 'Reads both sides again and goes on; where the cause is still there, it asks again.', next: 'same' },
+  retry: { does: 'Reads both sides again and continues; asks again if the cause is still there.', next: 'same' },
   adopt: {
-    does: 'Takes the enrolment that you name as the one of this hire.',
-    doesForTenant: 'Starts the hires that you name, although they were recorded as before go-live.',
+    does: 'Uses the enrolment that you name for this hire.',
+    doesForTenant: 'Starts the hires that you name, although they were recorded as hired before go-live.',
     next: 'enrol',
     takes: 'id',
     decides: (_, { argument }) => (argument ? { adopt: argument } : {}),
   },
   'adopt-anyway': {
-    does: 'Takes the enrolment that is shown, although its e-mail is another one.',
+    does: 'Uses the enrolment shown, although its e-mail differs.',
     next: 'enrol',
     decides: (_, { details }) => adoptShown(details['onboardingCandidateId']),
   },
   dismiss: { does: 'Closes this question, and does nothing else.' },
-  'keep-partner': { does: 'The value of the hiring platform stays; the next run writes it to the HR system.' },
-  'keep-hris': { does: 'The value of the HR system stays; the next run writes it to the hiring platform.' },
-  apply: { does: 'The next run changes the employees to what the hiring platform holds.' },
-  'link-job': { does: 'Takes the job that you name as the one of this requisition.', takes: 'jobId' },
-  'create-job': { does: 'Makes a job for this requisition in the hiring platform.' },
+  'keep-partner': { does: "Keeps the hiring platform's value; the next run writes it to the HR system." },
+  'keep-hris': { does: "Keeps the HR system's value; the next run writes it to the hiring platform." },
+  apply: { does: "Changes the employees to the hiring platform's values in the next run." },
+  'link-job': { does: 'Links the job that you name to this requisition.', takes: 'jobId' },
+  'create-job': { does: 'Creates a job for this requisition in the hiring platform.' },
   're-enrol': {
-    does: 'Enrols the person once more, which costs one more credit.',
+    does: 'Enrols the person again, which costs another credit.',
     next: 're-enrol',
     decides: () => ({ adopt: undefined, createAnyway: false, enrolAnew: true }),
   },
   'skip-onboarding': {
-    does: 'Makes the employee without an onboarding.',
+    does: 'Creates the employee without an onboarding.',
     next: 'employ',
     decides: () => ({ skipOnboarding: true }),
   },
   'take-anyway': {
-    does: 'Finishes this hire here, although its job is not among those that this tenant takes.',
+    does: "Finishes this hire here, although its job is outside this tenant's scope.",
     next: 'enrol',
     decides: () => ({ takeAnyway: true }),
   },
   'job-as-known': {
-    does: 'Makes the employee with the job as it was listed last.',
+    does: 'Creates the employee with the last known data of the job.',
     next: 'employ',
     decides: () => ({ jobAsKnown: true }),
   },
   'start-in-past': {
-    does: 'Makes the employee with this start date.',
+    does: 'Creates the employee with this start date.',
     next: 'employ',
     decides: () => ({ startInPast: true }),
   },
   'create-anyway': {
-    does: 'Makes the employee, although the onboarding did not end well.',
+    does: 'Creates the employee, although the onboarding did not succeed.',
     next: 'employ',
     decides: () => ({ createAnyway: true }),
   },
   'same-employee': {
-    does: 'Takes the employee of the other hire for this one; nothing new is made.',
+    does: 'Uses the employee of the other hire for this one; creates nothing.',
     next: 'same',
     decides: () => ({ person: 'same-employee' }),
   },
@@ -86,34 +86,34 @@ export const answers = {
     decides: () => ({ person: 'transfer' }),
   },
   'new-employment': {
-    does: 'Makes another employee record for this person.',
+    does: 'Creates a second employee record for this person.',
     next: 'same',
     decides: () => ({ person: 'new-employment' }),
   },
   'here-too': {
-    does: 'Makes an employee in this HR system as well.',
+    does: 'Creates an employee in this HR system as well.',
     next: 'same',
     decides: () => ({ hereToo: true }),
   },
   link: {
-    does: 'Links this hire to the employee that you name; nothing new is made.',
-    doesForTenant: 'Takes the account that you name as this person’s; nothing new is made.',
+    does: 'Links this hire to the employee that you name; creates nothing.',
+    doesForTenant: 'Links this person to the account that you name; creates nothing.',
     next: 'same',
     takes: 'employeeId',
     decides: (_, { argument }) => (argument ? { link: argument } : {}),
   },
   'same-person': {
-    does: 'Links the employee that is shown to this candidate: both candidates are one human.',
+    does: 'Links the employee shown to this candidate: both candidates are the same person.',
     next: 'same',
     decides: (_, { details }) => samePersonAs(details['employeeIds']),
   },
   create: {
-    does: 'Makes another employee: none of those that are shown is this person.',
-    doesForTenant: 'Makes another account: none of those that are shown is this person’s.',
+    does: 'Creates a new employee: none of those shown is this person.',
+    doesForTenant: 'Creates a new account: none of those shown belongs to this person.',
     next: 'same',
     decides: denyFound,
   },
-  cancel: { does: 'Ends this hire and its enrolment. No employee is made.', next: 'cancel' },
+  cancel: { does: 'Ends this hire and its enrolment. No employee is created.', next: 'cancel' },
   'no-show': { does: 'Ends the employment in the HR system.', next: 'end-employment' },
   ended: {
     does: 'Ends this hire: you have ended the employment in the HR system.',
@@ -121,11 +121,12 @@ export const answers = {
     decides: () => ({ endedByHand: true }),
   },
   moved: {
-    does: 'Leaves the employee to the next hire of this person.',
+    does: 'Hands the employee over to the next hire of this person.',
     next: 'hand-over',
     waitsFor:
-      'The employee stays as they are until the next hire of this person in this tenant takes them over; one that ' +
-      'asks about them already does so now. If none comes, end the employment in the HR system.',
+      'The employee stays unchanged until the next hire of this person in this tenant takes the record over; a ' +
+      'hire that already asks about it does so now. If there is no next hire, end the employment in the HR ' +
+      'system.',
   },
   keep: {
     does: 'Ends this hire and leaves everything as it is.',

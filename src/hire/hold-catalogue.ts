@@ -48,10 +48,10 @@ const conflicts = {
   scope: 'tenant',
   answers: ['keep-partner', 'keep-hris'],
   what: ({ stream, count }: { stream: string; count: number }) =>
-    `${count} fields of stream ${stream} were changed on both sides, and the mapping says that a person decides.`,
+    `Both sides changed ${count} fields of stream ${stream}, and the mapping leaves the decision to a person.`,
   asks:
-    'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or with the ' +
-    'ids of some; the next run writes the value that stays to the other side.',
+    'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or add the ' +
+    'ids of some; the next run writes the kept value to the other side.',
 } as const satisfies HoldEntry;
 
 /** Holds of a whole tenant. */
@@ -63,8 +63,8 @@ export const tenantHolds = {
       `The hiring platform has ${available ?? 'too few'} onboarding credits left, ` +
       `and an enrolment needs ${required ?? 'more'}.`,
     asks:
-      'Top them up in its dashboard. One enrolment is tried by itself from time to time, ' +
-      'or at once with the answer retry; the others follow.',
+      'Top them up in its dashboard. hirebridge tries one enrolment from time to time, or at once after the ' +
+      'answer retry; the others follow.',
   },
   INVITATION_CREDITS: {
     scope: 'tenant',
@@ -72,31 +72,31 @@ export const tenantHolds = {
     what: ({ assessmentId }: { assessmentId: string }) =>
       `The hiring platform has no credits for invitations to assessment ${assessmentId}.`,
     asks:
-      'Top them up in its dashboard. One invitation is tried by itself from time to time; after the answer retry ' +
-      'the next run invites everybody who waits.',
+      'Top them up in its dashboard. hirebridge tries one invitation from time to time; after the answer retry, ' +
+      'the next run invites everybody who is waiting.',
   },
   LEAD_CREDITS: {
     scope: 'tenant',
     answers: ['retry'],
     what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits for new candidates of job ${jobId}.`,
     asks:
-      'Top them up in its dashboard. One lead is tried by itself from time to time; after the answer retry the next ' +
-      'run takes everybody who waits.',
+      'Top them up in its dashboard. hirebridge tries one lead from time to time; after the answer retry, the ' +
+      'next run adds everybody who is waiting.',
   },
   RESUME_CREDITS: {
     scope: 'tenant',
     answers: ['retry'],
     what: ({ jobId }: { jobId: string }) => `The hiring platform has no credits to read resumes for job ${jobId}.`,
     asks:
-      'Top them up in its dashboard. One resume is sent by itself from time to time; after the answer retry the next ' +
-      'run sends all that wait.',
+      'Top them up in its dashboard. hirebridge sends one resume from time to time; after the answer retry, the ' +
+      'next run sends all that are waiting.',
   },
   REQUISITION_UNKNOWN: {
     scope: 'tenant',
     answers: ['link-job', 'create-job', 'dismiss', 'retry'],
     what: ({ requisitionId, jobIds }: { requisitionId: string; jobIds: string[] }) =>
-      `A job for requisition ${requisitionId} was asked for, and no answer came. The list of jobs does not show ` +
-      `whether one was made${jobIds.length === 0 ? '' : `; it may be ${jobIds.join(' or ')}`}.`,
+      `hirebridge asked for a job for requisition ${requisitionId} and got no answer. The list of jobs does not ` +
+      `show whether one was created${jobIds.length === 0 ? '' : `; it may be ${jobIds.join(' or ')}`}.`,
     asks:
       'Look in the hiring platform. Answer link-job <jobId> if it is there, create-job if it is not, dismiss if no ' +
       'job is wanted, or retry to look again.',
@@ -105,12 +105,12 @@ export const tenantHolds = {
     scope: 'tenant',
     answers: ['link', 'create', 'retry', 'dismiss'],
     what: ({ jobCandidateId, destination, keys, employeeIds }: OfHire & Ambiguity & { destination: string }) =>
-      `Whether job candidate ${jobCandidateId} has an account in destination "${destination}" is not certain (${
+      `It is not certain whether job candidate ${jobCandidateId} has an account in destination "${destination}" (${
         employeeIds.length === 0 ? 'it cannot prove that there is none' : `${foundBy(keys)}: ${employeeIds.join(', ')}`
       }).`,
     asks:
       'Look there. Answer link <id> if one is theirs, create if none is, retry to look again, or dismiss if no ' +
-      'account is wanted. The next run of the stream accounts does it.',
+      'account is wanted. The next run of the stream accounts carries it out.',
   },
   FIELD_CONFLICTS: conflicts,
   POSITION_CONFLICTS: conflicts,
@@ -118,31 +118,31 @@ export const tenantHolds = {
     scope: 'tenant',
     answers: ['apply', 'keep'],
     what: ({ stream, count }: { stream: string; count: number }) =>
-      `${count} fields of people who are employed already were changed in the hiring platform (stream ${stream}).`,
+      `The hiring platform changed ${count} fields of people who are already employed (stream ${stream}).`,
     asks:
-      'List them with: hirebridge conflicts TENANT. Answer apply to change the employees, or keep to leave them as ' +
-      'they are, for all of them or with the ids of some; the next run does it.',
+      'List them with: hirebridge conflicts TENANT. Answer apply to change the employees or keep to leave them ' +
+      'as they are, for all of them, or add the ids of some; the next run carries it out.',
   },
   HIRES_NOT_RESTORED: {
     scope: 'tenant',
     answers: ['dismiss'],
     what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
       'The store was restored from a backup, or is new. It does not know the hires of job candidates ' +
-      `${jobCandidateIds.join(', ')}, and the hiring platform does not show these applications any more.`,
+      `${jobCandidateIds.join(', ')}, and the hiring platform no longer shows these applications.`,
     asks:
-      'Look in the HR system whether employees were made for them, and end there what is not wanted. ' +
-      'Then answer dismiss.',
+      'Check in the HR system whether employees were created for them, and end the unwanted ones there. Then ' +
+      'answer dismiss.',
   },
   REBUILT_BASELINE: {
     scope: 'tenant',
     answers: ['adopt', 'dismiss', 'retry'],
     what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
-      'The partner or the HR system carries references that this store does not know: the store was rebuilt. ' +
-      'Hires with a reference were taken up again; ' +
-      `${jobCandidateIds.length} other hired people were recorded as before go-live.`,
+      'The hiring platform or the HR system holds references that this store does not know: the store was ' +
+      `rebuilt. Hires with a reference were resumed; ${jobCandidateIds.length} other hired people were recorded ` +
+      'as hired before go-live.',
     asks:
-      'Answer adopt <jobCandidateId...> for those that were work in progress, dismiss if nobody was, ' +
-      'or retry to see which of them still wait.',
+      'Answer adopt <jobCandidateId...> for those whose hire was in progress, dismiss if there were none, or ' +
+      'retry to see which of them are still waiting.',
   },
 } as const satisfies Record<string, HoldEntry>;
 
@@ -157,8 +157,8 @@ const onboardingEnded = {
   what: ({ jobCandidateId, status }: OfHire & { status: string }) =>
     `The onboarding of job candidate ${jobCandidateId} is ${status}.`,
   asks:
-    'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), cancel, ' +
-    'or retry to look again.',
+    'Answer re-enrol (costs another credit), create-anyway (creates the employee regardless), cancel, or retry ' +
+    'to look again.',
 } as const satisfies HoldEntry;
 
 /** Every hold that hirebridge opens itself; a refusal from outside becomes a hold through `refusalHold`. */
@@ -167,8 +167,11 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, reference }: OfHire & { reference: string }) =>
-      `An enrolment of job candidate ${jobCandidateId} left under reference ${reference}, and no answer came.`,
-    asks: 'Look for the reference in the hiring platform: answer adopt <onboardingCandidateId> if it is there.',
+      `hirebridge sent an enrolment of job candidate ${jobCandidateId} under reference ${reference} and got no ` +
+      'answer.',
+    asks:
+      'Look for the reference in the hiring platform: answer adopt <onboardingCandidateId> if it is there, or ' +
+      'retry to look again.',
   },
   ENROLLED_ELSEWHERE: {
     scope: 'hire',
@@ -177,17 +180,17 @@ export const holdCatalogue = {
       `Job candidate ${jobCandidateId} already has an active enrolment in this flow, and this hire's reference does ` +
       'not tell which one it is.',
     asks:
-      'It may be of an earlier hire, or of another person with the same e-mail. Answer adopt <onboardingCandidateId> ' +
-      'if it belongs to this hire.',
+      'It may belong to an earlier hire, or to another person with the same e-mail. Answer adopt ' +
+      '<onboardingCandidateId> if it belongs to this hire.',
   },
   ENROLMENT_COMPLETED_ELSEWHERE: {
     scope: 'hire',
     answers: ['adopt', 're-enrol', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, onboardingCandidateIds }: OfHire & { onboardingCandidateIds: string[] }) =>
-      `Somebody with the e-mail of job candidate ${jobCandidateId} has completed this flow already, in enrolment ` +
-      `${onboardingCandidateIds.join(', ')}, which hirebridge did not make.`,
+      `Somebody with the e-mail of job candidate ${jobCandidateId} has already completed this flow, in enrolment ` +
+      `${onboardingCandidateIds.join(', ')}, which hirebridge did not create.`,
     told: ({ jobCandidateId }: OfHire) =>
-      `Somebody with the e-mail of job candidate ${jobCandidateId} has completed this flow already.`,
+      `Somebody with the e-mail of job candidate ${jobCandidateId} has already completed this flow.`,
     asks:
       'Answer adopt <onboardingCandidateId> if that was for this hire, or re-enrol if it was for an earlier ' +
       'employment or another person (costs one credit).',
@@ -204,18 +207,18 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, onboardingCandidateId, misfit }: OfHire & Misfit) =>
-      `Enrolment ${onboardingCandidateId} cannot be the one of job candidate ${jobCandidateId}: it ${misfit}.`,
+      `Enrolment ${onboardingCandidateId} cannot belong to job candidate ${jobCandidateId}: it ${misfit}.`,
     told: ({ jobCandidateId }: OfHire) =>
-      `The enrolment that was named cannot be the one of job candidate ${jobCandidateId}.`,
+      `The enrolment that was named cannot belong to job candidate ${jobCandidateId}.`,
     asks: 'Answer adopt with the id of the right one; or correct it in the hiring platform, then answer retry.',
   },
   ADOPT_OTHER_EMAIL: {
     scope: 'hire',
     answers: ['adopt', 'adopt-anyway', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
-      `Enrolment ${onboardingCandidateId} has another e-mail than job candidate ${jobCandidateId}.`,
+      `The e-mail of enrolment ${onboardingCandidateId} differs from that of job candidate ${jobCandidateId}.`,
     told: ({ jobCandidateId }: OfHire) =>
-      `The enrolment that was named has another e-mail than job candidate ${jobCandidateId}.`,
+      `The e-mail of the enrolment that was named differs from that of job candidate ${jobCandidateId}.`,
     asks:
       'Compare the two people in the hiring platform: answer adopt-anyway if they are the same person, ' +
       'or adopt <onboardingCandidateId> with the id of the right one.',
@@ -237,20 +240,19 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'take-anyway', 'cancel'],
     what: ({ jobCandidateId, jobId }: OfHire & { jobId: string }) =>
-      `Job ${jobId} of job candidate ${jobCandidateId} is no longer among those that this tenant takes.`,
+      `Job ${jobId} of job candidate ${jobCandidateId} is no longer in this tenant's scope.`,
     asks:
-      'Answer take-anyway to finish this hire here, retry once job or scope is corrected, or cancel to end it; ' +
-      'the tenant that takes the job then starts it with: hirebridge hire start TENANT JOB_CANDIDATE_ID --adopt',
+      'Answer take-anyway to finish this hire here, retry once the job or the scope is corrected, or cancel to ' +
+      'end it; the tenant whose scope has the job then starts it with: hirebridge hire start TENANT ' +
+      'JOB_CANDIDATE_ID --adopt',
   },
   JOB_NOT_SHOWN: {
     scope: 'hire',
     answers: ['retry', 'job-as-known', 'cancel'],
     what: ({ jobCandidateId, jobId }: OfHire & { jobId: string }) =>
-      `The hiring platform no longer lists job ${jobId} of job candidate ${jobCandidateId}, ` +
-      'and the employee is made of what it says (title, department).',
-    asks:
-      'Answer retry once it is listed again, job-as-known to take the job as it was listed last, ' +
-      'or cancel to end the hire.',
+      `The hiring platform no longer lists job ${jobId} of job candidate ${jobCandidateId}, and the employee ` +
+      'needs its data (title, department).',
+    asks: 'Answer retry once it is listed again, job-as-known to use its last known data, or cancel to end the hire.',
   },
   START_DATE_PAST: {
     scope: 'hire',
@@ -258,8 +260,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, source, days }: OfHire & { source: string; days: number }) =>
       `The start date of job candidate ${jobCandidateId}, read from ${source}, is more than ${days} days ago.`,
     asks:
-      'Correct it in the hiring platform, or name the right field in the mapping, then answer retry; ' +
-      'or answer start-in-past if the employee began then.',
+      'Correct it in the hiring platform, or name the right field in the mapping, then answer retry; or answer ' +
+      'start-in-past if the date is right.',
   },
   PERSON_HIRED_BEFORE: {
     scope: 'hire',
@@ -268,8 +270,8 @@ export const holdCatalogue = {
       `The person of job candidate ${jobCandidateId} is already hired as ${nameHire(other)}.`,
     told: ({ jobCandidateId }: OfHire) => `The person of job candidate ${jobCandidateId} is already hired.`,
     asks:
-      'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
-      'or new-employment (a second employee record).',
+      'Answer same-employee (creates nothing), transfer (gives the employee the new job), or new-employment ' +
+      '(creates a second employee record).',
   },
   PERSON_RECORDED: {
     scope: 'hire',
@@ -280,8 +282,8 @@ export const holdCatalogue = {
     told: ({ jobCandidateId }: OfHire) =>
       `The person of job candidate ${jobCandidateId} was hired before, and may be an employee already.`,
     asks:
-      'Look in the HR system: answer link <employeeId> if the person is there (nothing new is made), ' +
-      'new-employment if a new employee record is to be made, or cancel to end this hire.',
+      'Look in the HR system: answer link <employeeId> if the person is there (creates nothing), new-employment ' +
+      'to create a new employee record, or cancel to end this hire.',
   },
   PERSON_BEING_HIRED: {
     scope: 'hire',
@@ -296,8 +298,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['here-too', 'retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
-      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, ` +
-      'whose tenant is of the same company and has another HR system.',
+      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose tenant belongs to the ` +
+      'same company but has another HR system.',
     told: ({ jobCandidateId }: OfHire) =>
       `The person of job candidate ${jobCandidateId} is also being hired into another HR system of the company.`,
     asks:
@@ -317,29 +319,29 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'cancel'],
     what: ({ jobCandidateId, fields, most }: OfHire & { fields: string[]; most: number }) =>
-      `Each of the ${most} names that the mapping has for job candidate ${jobCandidateId} is taken ` +
+      `All ${most} names that the mapping allows for job candidate ${jobCandidateId} are taken ` +
       `(${fields.join(', ')}).`,
-    asks: 'Free one in the HR system, or let the rule in the mapping say more of the person; then answer retry.',
+    asks: "Free one in the HR system, or use more of the person's data in the mapping rule; then answer retry.",
   },
   IDENTITY_AMBIGUOUS: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, reason, keys, employeeIds }: OfHire & Ambiguity) =>
-      `Whether job candidate ${jobCandidateId} is an employee already is not certain (${reason}; ${
+      `It is not certain whether job candidate ${jobCandidateId} is already an employee (${reason}; ${
         employeeIds.length === 0
           ? 'the HR system cannot prove that there is none'
           : `${foundBy(keys)}: ${employeeIds.join(', ')}`
       }).`,
     told: ({ jobCandidateId }: OfHire) =>
-      `Whether job candidate ${jobCandidateId} is an employee already is not certain.`,
+      `It is not certain whether job candidate ${jobCandidateId} is already an employee.`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
   },
   EMPLOYEE_TOLD: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'keep'],
     what: ({ jobCandidateId, told }: OfHire & { told: string }) =>
-      `The hiring platform shows Employee ID ${told} for job candidate ${jobCandidateId}, so an employee was made ` +
-      'before; the HR system shows none with our reference.',
+      `The hiring platform shows Employee ID ${told} for job candidate ${jobCandidateId}, so an employee was ` +
+      'created before; the HR system shows none with our reference.',
     asks:
       'Look there: answer link <employeeId> if the record was merged into another one or lost the reference, create ' +
       'if it was deleted and another employee is wanted, or keep to end the hire as it is.',
@@ -348,14 +350,14 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['same-person', 'retry', 'link', 'create', 'cancel'],
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
-      `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
-      `and is linked to ${nameHire(other)}, another candidate of the hiring platform.`,
+      `Employee ${employeeIds[0]} matches job candidate ${jobCandidateId} but is linked to ${nameHire(other)}, ` +
+      'another candidate of the hiring platform.',
     told: ({ jobCandidateId }: OfHire) =>
-      `The employee who fits job candidate ${jobCandidateId} is linked to another candidate.`,
+      `The employee who matches job candidate ${jobCandidateId} is linked to another candidate.`,
     asks:
-      'Answer same-person if both candidates are one human (the employee is linked to this one from then on); ' +
-      'correct the record in the HR system, then answer retry; answer link <employeeId> with the right one, ' +
-      'or create to make another employee.',
+      'Answer same-person if both candidates are the same person (links the employee to this candidate). ' +
+      'Otherwise answer link <employeeId> with the right employee, or create for a new one; or correct the record ' +
+      'in the HR system, then answer retry.',
   },
   FORMER_EMPLOYEE: {
     scope: 'hire',
@@ -363,7 +365,7 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, employeeIds }: OfHire & { employeeIds: [string] }) =>
       `Job candidate ${jobCandidateId} is former employee ${employeeIds[0]}, ` +
       'and hirebridge cannot rehire people in this HR system.',
-    asks: 'Rehire the person there, then answer retry; or answer create to make another employee.',
+    asks: 'Rehire the person there, then answer retry; or answer create for a new employee.',
   },
   LINK_NOT_FOUND: {
     scope: 'hire',
@@ -378,38 +380,38 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, employeeIds }: OfHire & { attempt: number; employeeIds: string[] }) =>
-      `A create for job candidate ${jobCandidateId} left, no answer came, ` +
+      `hirebridge asked the HR system to create an employee for job candidate ${jobCandidateId} and got no answer, ` +
       `and the HR system cannot show whether it worked.${
-        employeeIds.length === 0 ? '' : ` It shows ${employeeIds.join(', ')}, by the e-mail or the name.`
+        employeeIds.length === 0 ? '' : ` By e-mail or name it shows ${employeeIds.join(', ')}.`
       }`,
     told: ({ jobCandidateId }: OfHire) =>
-      `Whether an employee was made for job candidate ${jobCandidateId} is not known.`,
+      `It is not known whether an employee was created for job candidate ${jobCandidateId}.`,
     asks: 'Look there: answer link <employeeId> if the employee exists, create if not.',
   },
   EMPLOYEE_PENDING: {
     scope: 'hire',
     answers: ['retry', 'link', 'cancel'],
     what: ({ jobCandidateId, ticket, days }: OfHire & { ticket: string; days: number }) =>
-      `The HR system took the request for job candidate ${jobCandidateId} (${ticket}) ${days} days ago ` +
-      'and has not said what became of it.',
+      `The HR system accepted the request for job candidate ${jobCandidateId} (${ticket}) ${days} days ago and ` +
+      'has not reported a result.',
     asks:
-      'Ask whoever finishes it there. Answer link <employeeId> if the employee exists, retry to wait as long again, ' +
-      'or cancel once the request is withdrawn there.',
+      'Ask the people who handle it there. Answer link <employeeId> if the employee exists, retry to wait the ' +
+      'same time again, or cancel once the request is withdrawn there.',
   },
   EMPLOYEE_GONE: {
     scope: 'hire',
     answers: ['link', 'retry', 'keep'],
     what: ({ jobCandidateId, employeeId, other }: OfHire & { employeeId: string; other?: HireRef }) =>
       other === undefined
-        ? `The HR system does not show employee ${employeeId} of job candidate ${jobCandidateId} any more, ` +
-          'so the hiring platform was not told the Employee ID.'
+        ? `The HR system no longer shows employee ${employeeId} of job candidate ${jobCandidateId}, so the ` +
+          'Employee ID was not written to the hiring platform.'
         : `Employee ${employeeId}, named for job candidate ${jobCandidateId}, is linked to ${nameHire(other)}, ` +
           'another person.',
     told: ({ jobCandidateId }: OfHire) =>
       `The HR system does not show the employee of job candidate ${jobCandidateId}.`,
     asks:
-      'Look there: answer link <employeeId> if the record was merged into another one or made anew, ' +
-      'retry if it is back, or keep to end the hire as it is.',
+      'Look there: answer link <employeeId> if the record was merged into another one or created again, retry if ' +
+      'it is back, or keep to end the hire as it is.',
   },
   WRITE_BACK_TARGET_MISSING: {
     scope: 'hire',
@@ -417,8 +419,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId }: OfHire) =>
       `Job candidate ${jobCandidateId} has no enrolment, and the tenant names no custom field for the Employee ID.`,
     asks:
-      'Set writeBack.customField in the tenant file, restart the worker, then answer retry; ' +
-      'or keep to end the hire as it is.',
+      'Set writeBack.customField in the tenant file, apply it, then answer retry; or keep to end the hire as it ' +
+      'is.',
   },
   WRITE_BACK_REFUSED: {
     scope: 'hire',
@@ -427,24 +429,24 @@ export const holdCatalogue = {
       `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} ` +
       `(${refusal}, ${status ?? 'status unknown'}).`,
     asks:
-      'Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry; ' +
-      'or keep to end the hire as it is.',
+      'Set writeBack.customField in the tenant file as the place for it, apply it, then answer retry; or keep to ' +
+      'end the hire as it is.',
   },
   WRITE_BACK_NOT_VERIFIED: {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ jobCandidateId, targets }: OfHire & { targets: string[] }) =>
-      `The hiring platform accepted what was written back for job candidate ${jobCandidateId} ` +
-      `and does not show it (${targets.join(', ')}).`,
+      `The hiring platform accepted the values written back for job candidate ${jobCandidateId} but does not ` +
+      `show them (${targets.join(', ')}).`,
     asks: 'Look there, then answer retry; or keep to end the hire as it is.',
   },
   TOO_MANY_CANCELLATIONS: {
     scope: 'hire',
     answers: ['cancel', 'retry'],
     what: ({ jobCandidateId, most }: OfHire & { most: number }) =>
-      `Job candidate ${jobCandidateId} left the hiring stage, ` +
-      `and ${most} hires of this tenant already ended that way within the hour.`,
-    asks: 'Check that the move is meant, then answer cancel; or retry if the person is back.',
+      `Job candidate ${jobCandidateId} left the hiring stage, and ${most} hires of this tenant already ended ` +
+      'that way within the last hour.',
+    asks: 'Check that the move is intended, then answer cancel; or retry if the person is back.',
   },
   TERMINATE_REFUSED: {
     scope: 'hire',
@@ -460,9 +462,11 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['keep', 'left', 'retry'],
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
-      `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was made. ` +
-      'Nothing is undone by itself.',
-    asks: 'End the employment in the HR system if the move is meant, then answer left; or keep if the employee stays.',
+      `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was created. ` +
+      'hirebridge undoes nothing by itself.',
+    asks:
+      'End the employment in the HR system if the move is intended, then answer left; or keep if the employee ' +
+      'stays.',
   },
   LEFT_BEFORE_START: {
     scope: 'hire',
@@ -471,24 +475,25 @@ export const holdCatalogue = {
       `Job candidate ${jobCandidateId} left the hiring stage ` +
       `${daysSince === undefined ? 'before' : `${daysSince} days after`} the first day of employee ${employeeId}.`,
     asks:
-      'Answer no-show to end the employment, moved if the person takes another job of this tenant (the next hire of ' +
-      'theirs takes over the employee), keep to leave everything as it is, or retry to look again.',
+      'Answer no-show to end the employment, moved if the person takes another job of this tenant (their next ' +
+      'hire takes over the employee), keep to leave everything as it is, or retry to look again.',
   },
   LEFT_WHILE_PENDING: {
     scope: 'hire',
     answers: ['cancel', 'link', 'retry'],
     what: ({ jobCandidateId }: OfHire) =>
-      `Job candidate ${jobCandidateId} left the hiring stage while the HR system may still make the employee.`,
+      `Job candidate ${jobCandidateId} left the hiring stage while the HR system may still create the employee.`,
     asks:
-      'Withdraw it there, then answer cancel, also where nothing waits there any more; or answer link <employeeId> ' +
-      'if the employee exists by now, or retry to look again. An employee that is made meanwhile is found by itself.',
+      'Withdraw the request there, then answer cancel, even if nothing is waiting there any more; or answer link ' +
+      '<employeeId> if the employee now exists, or retry to look again. hirebridge finds an employee that is ' +
+      'created meanwhile.',
   },
   EMPLOYMENT_NOT_ENDED: {
     scope: 'hire',
     answers: ['ended', 'retry', 'keep'],
     what: ({ jobCandidateId, employeeId, said }: OfHire & { employeeId: string; said: string }) =>
-      `The employment of employee ${employeeId}, made for job candidate ${jobCandidateId}, was not ended. ${said}`,
-    told: ({ jobCandidateId }: OfHire) => `The employment made for job candidate ${jobCandidateId} was not ended.`,
+      `The employment of employee ${employeeId}, created for job candidate ${jobCandidateId}, was not ended. ${said}`,
+    told: ({ jobCandidateId }: OfHire) => `The employment created for job candidate ${jobCandidateId} was not ended.`,
     asks: 'End it in the HR system, then answer ended; or keep if the employee stays.',
   },
   ...tenantHolds,

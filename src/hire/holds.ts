@@ -30,7 +30,8 @@ export function holdOf<C extends HoldCode>(code: C, about: HoldAbout<C>): HoldRe
  */
 export function reasonOf({ code, details }: Pick<HoldRequest, 'code' | 'details'>): string {
   const entry = (holdCatalogue as Readonly<Record<string, HoldEntry>>)[code];
-  const say = entry?.told ?? entry?.what ?? (() => 'Whoever looks after the connection to the HR system was asked.');
+  const say =
+    entry?.told ?? entry?.what ?? (() => 'The operators of the connection to the HR system were asked to decide.');
   return `On hold: ${say((details ?? {}) as never)} [${code}]`.slice(0, MOST_OF_REASON);
 }
 
@@ -63,7 +64,7 @@ export function refusalHold(error: ConnectorError, when: keyof typeof refusalAns
 export function hrisHold({ code, message }: ConnectorError): HoldRequest {
   return {
     code: code.startsWith(HRIS_PREFIX) ? code : `${HRIS_PREFIX}${code}`,
-    message: `${message} Hires wait where they need it and go on by themselves once it answers.`,
+    message: `${message} Hires that need it wait, and continue by themselves once it answers.`,
     answers: ['retry'],
   };
 }

@@ -42,7 +42,9 @@ export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Curs
     throw new ConnectorError({
       code: 'HRIS_CURSOR_INVALID',
       action: 'reject',
-      message: 'The saved place among the changed employees is unreadable. Run the stream with --full to start over.',
+      message:
+        'The saved position in the list of changed employees is unreadable. Run the stream with --full to start ' +
+        'over.',
     });
   }
 }

@@ -148,14 +148,14 @@ function nameOf(error: unknown): string {
 
 function fault({ what, sent }: Progress, how: string, cause?: unknown): ConnectorError {
   const next = sent
-    ? 'The request may have arrived, so it is looked at before anything is sent again.'
+    ? 'The request may have arrived, so it is looked up before anything is sent again.'
     : 'Nothing was sent, and it is tried again.';
   return new ConnectorError({
     code: 'HRIS_ADAPTER_FAULT',
     action: sent ? 'unknown' : 'retry',
     message:
-      `The adapter failed (${what} ${how}); it should give an answer or throw a ConnectorError. ${next} ` +
-      "See the worker's log, and mend the adapter.",
+      `The adapter failed (${what} ${how}); it should give an answer or throw a ConnectorError. ${next} See the ` +
+      "worker's log, and fix the adapter.",
     cause: cause === undefined ? undefined : withoutWords(cause),
   });
 }

@@ -67,7 +67,7 @@ export function readJson(answer: HttpAnswer, { what, idempotent }: { what: strin
       action: idempotent ? 'retry' : 'unknown',
       message:
         `${what} was answered ${answer.status} with ${type} where JSON was expected. A login page or a proxy may ` +
-        'stand before the HR system: check hris.url.',
+        'have answered instead of the HR system: check hris.url.',
       status: answer.status,
       requestId: answer.requestId,
     });

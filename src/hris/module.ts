@@ -54,7 +54,7 @@ export function loadModule(place: string): Record<string, unknown> {
   try {
     return createRequire(import.meta.url)(place) as Record<string, unknown>;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'it threw something else than an error';
+    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'it threw something other than an error';
     throw refuse(`The module ${place} cannot be loaded: ${why}. It must load without a top-level await.`, cause);
   }
 }

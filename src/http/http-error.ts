@@ -18,24 +18,29 @@ const byStatus: Record<number, StatusRow> = {
   405: {
     action: 'reject',
     code: 'METHOD_NOT_ALLOWED',
-    hint: 'the address does not know this call: check the base URL',
+    hint: 'there is no such call at this address: check the base URL',
   },
   408: { action: 'retry', afterWrite: 'unknown', code: 'REQUEST_TIMEOUT', hint: 'the server gave up waiting' },
-  409: { action: 'reject', code: 'CONFLICT', hint: 'it is in conflict with what is there' },
+  409: { action: 'reject', code: 'CONFLICT', hint: 'it conflicts with what is there' },
   410: { action: 'reject', code: 'GONE', hint: 'the record is gone' },
   413: { action: 'reject', code: 'TOO_LARGE', hint: 'the request is too large' },
   415: { action: 'reject', code: 'UNSUPPORTED_MEDIA_TYPE', hint: 'the form of the request was refused' },
   422: { action: 'reject', code: 'UNPROCESSABLE', hint: 'the data was refused' },
   425: { action: 'retry', code: 'TOO_EARLY', hint: 'the server asks to try again' },
-  429: { action: 'throttle', code: 'RATE_LIMITED', hint: 'too many requests: it goes on by itself' },
+  429: { action: 'throttle', code: 'RATE_LIMITED', hint: 'too many requests: it is tried again by itself' },
   501: { action: 'reject', code: 'NOT_IMPLEMENTED', hint: 'the server does not offer this call' },
 };
 
 const byClass: Record<number, StatusRow> = {
-  1: { action: 'retry', afterWrite: 'unknown', code: 'UNEXPECTED_ANSWER', hint: 'this is no final answer' },
+  1: { action: 'retry', afterWrite: 'unknown', code: 'UNEXPECTED_ANSWER', hint: 'this is not a final answer' },
   3: { action: 'reject', code: 'UNEXPECTED_REDIRECT', hint: 'redirects are not followed: check the base URL' },
   4: { action: 'reject', code: 'REQUEST_REFUSED', hint: 'the request was refused' },
-  5: { action: 'retry', afterWrite: 'unknown', code: 'SERVER_ERROR', hint: 'the server failed: it goes on by itself' },
+  5: {
+    action: 'retry',
+    afterWrite: 'unknown',
+    code: 'SERVER_ERROR',
+    hint: 'the server failed: it is tried again by itself',
+  },
 };
 
 const unexpected: StatusRow = {

@@ -74,7 +74,7 @@ function explain(error: unknown, state: Exchange, pool: HttpPool, request: HttpR
     action: idempotent ? 'retry' : 'unknown',
     message:
       `${what} was sent to ${pool.origin} and has no complete answer: it ${reasonText(reason)}. ` +
-      `${idempotent ? 'It is safe to repeat.' : 'Look whether it was carried out before sending it again.'}`,
+      `${idempotent ? 'It is safe to repeat.' : 'Check whether it was carried out before sending it again.'}`,
     status: state.status,
     requestId,
     details: { reason },

@@ -34,7 +34,7 @@ function checkOwner({ target, rule, source }: PlacedRule, way: WayBack | undefin
       `"${target}" has one owner, so there is no conflict. Remove conflict, or write owner: either.`,
     );
   if (report === true && way?.owners.includes('partner') !== true)
-    return say('report', `nothing looks at later edits of "${target}". Remove report.`);
+    return say('report', `nothing reads later edits of "${target}". Remove report.`);
   if (report === true && owner === 'either')
     return say('report', `both sides may edit "${target}", so no edit is put back. Remove report.`);
   if (direction !== 'both')
@@ -108,7 +108,7 @@ function checkParts(placed: PlacedRule): Problem[] {
   const parts: [key: string, isThere: boolean, why: string][] = [
     ['constant', constant !== undefined, 'a constant is read from no place that could take a value'],
     ['template', template !== undefined, 'a template cannot be taken apart again'],
-    ['from', Array.isArray(from), 'of several sources nobody knows which one to write'],
+    ['from', Array.isArray(from), 'it has several sources, so it is unknown which one to write'],
     ['when', when !== undefined, 'its conditions ask the partner, not the HR system'],
     ['table', table !== undefined, 'a table of the hiring platform is only read'],
     ['default', fallback !== undefined, 'a default stands for every value that is unknown or empty'],

@@ -76,8 +76,8 @@ export function applies({ when }: Pick<CompiledField, 'when'>, sources: MappingS
 function unless({ target, def }: CompiledField): Result {
   if (!def.required) return { value: undefined };
   const text =
-    `"${target}" is required by the HR system, and its rule does not count for this record. ` +
-    'Widen its conditions (when) in the mapping.';
+    `"${target}" is required by the HR system, and its rule does not apply to this record. Widen its conditions ` +
+    '(when) in the mapping.';
   return { code: 'MISSING', text };
 }
 

@@ -30,7 +30,7 @@ export const inverses: Record<TransformName, Inverse | { none: string }> = {
   option: spelling('option'),
   boolean: spelling('boolean'),
   first: { none: '"first" leaves the other values out' },
-  join: { none: '"join" makes one text of values that nobody can tell apart again' },
+  join: { none: '"join" makes one text of values, which cannot be split again' },
   split: { isCanonical: isJoined, back: joinAgain },
   list: spelling('list'),
 };

@@ -178,7 +178,7 @@ function placeRule(target: string, rule: FieldRule, source: YamlFile, merging: M
     merging.files[read.file] = read.text;
     return { target, rule: { ...rest, lookup: read.lookup }, source, lookupPlaces: read.places };
   }
-  const text = `"${lookup}" does not exist. Correct the path; it is read as seen from this file.`;
+  const text = `"${lookup}" does not exist. Correct the path; it is relative to this file.`;
   merging.problems.push(problemAt(source, ['fields', target, 'lookup'], text));
   return { target, rule: rest, source };
 }
@@ -290,7 +290,7 @@ function checkPath(
     return [problemAt(source, at, `${parsed.wrong}. ${instead}`.trim())];
   }
   if (!Object.hasOwn(reads, parsed.source)) {
-    const text = `${path} is not at hand here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`;
+    const text = `${path} is not available here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`;
     return [problemAt(source, at, text)];
   }
   const previous = PREVIOUS_JOB[path];
@@ -358,13 +358,13 @@ function checkUnique(
   const say = (text: string) => [problemAt(source, ['fields', target, 'unique'], text)];
   if (isNew !== true) return say(`only a new employee is named, and this mapping is of ${name}. Remove unique.`);
   if (rule.constant !== undefined || flowsToPartner(rule))
-    return say(`"${target}" must be made from the person, and flow to the HR system alone. Remove unique.`);
+    return say(`"${target}" must be made from the person, and flow only to the HR system. Remove unique.`);
   const able = fields.filter(({ isLookedUp }) => isLookedUp === true).map(({ key }) => key);
   if (able.includes(target)) return [];
   const others =
     able.length === 0
-      ? 'it can of none; sql, bamboohr, tryton, scim and odoo can, http by find.taken'
-      : `it can of ${able.join(', ')}`;
+      ? 'it can search no field; sql, bamboohr, tryton, scim and odoo can, http by find.taken'
+      : `it can search ${able.join(', ')}`;
   return say(`this HR system cannot be asked whether somebody has "${target}": ${others}. Remove unique.`);
 }
 
@@ -410,10 +410,10 @@ async function readLayers(file: string, texts?: Texts, above: readonly YamlFile[
   const below = resolve(dirname(file), named);
   const chain = [...above, source];
   const wrong = chain.some((one) => resolve(one.file) === below)
-    ? `"${named}" leads back to this file. Let each file extend only one that does not extend it in turn.`
+    ? `"${named}" leads back to this file. Remove one "extends", so that no file extends itself.`
     : isThere(below, texts)
       ? undefined
-      : `"${named}" does not exist. Correct the path; it is read as seen from this file.`;
+      : `"${named}" does not exist. Correct the path; it is relative to this file.`;
   if (wrong !== undefined) {
     source.problems.push(problemAt(source, ['extends'], wrong));
     return [source];

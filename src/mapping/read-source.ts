@@ -93,7 +93,9 @@ function readValue(value: unknown, text: string): Read {
   if (read !== undefined || value === undefined || value === null) return { value: read };
   return {
     code: 'WRONG_TYPE',
-    text: `${text} holds something that is no text, number, list or yes and no. Correct it in the hiring platform.`,
+    text:
+      `${text} holds something other than a text, a number, a list, or yes or no. Correct it in the hiring ` +
+      'platform.',
   };
 }
 

@@ -71,14 +71,14 @@ const fieldRule = z.strictObject({
   when: z
     .array(condition)
     .min(1)
-    .describe('The rule counts only where all of these hold; elsewhere the field is left out')
+    .describe('The rule applies only where all of these hold; elsewhere the field is left out')
     .optional(),
   transform: z.array(transform).describe('Applied in order').optional(),
   lookup: z
     .union([z.record(z.string(), scalar), from], 'expected { VALUE: what the HR system calls it } or a CSV file')
     .describe(
       'Value after the transforms -> what the HR system calls it; or a CSV file of these two columns with a ' +
-        'header line, its path as seen from this file',
+        'header line, its path relative to this file',
     )
     .optional(),
   table: from
@@ -92,14 +92,14 @@ const fieldRule = z.strictObject({
   unique: z
     .literal(true, 'expected true, or no "unique" at all')
     .describe(
-      'Of a user name or work e-mail: where somebody has it, 2 to 99 is added, before the @; decided once a hire',
+      'For a user name or work e-mail: if somebody has it, 2 to 99 is added before the @; decided once for each hire',
     )
     .optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
   sensitive: z.boolean().describe('Shown masked wherever values are shown').optional(),
   acknowledge: z
     .enum(['previousJob'])
-    .describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it')
+    .describe('candidate.currentJobTitle and currentCompany are the previous job; confirm that you mean it')
     .optional(),
   ...flow,
 });
@@ -107,13 +107,13 @@ const fieldRule = z.strictObject({
 /** One mapping file: employee field -> rule. `null` removes the rule of a lower file. */
 export const mappingFile = z.strictObject({
   $schema: z.string().optional(),
-  extends: from.describe('A mapping file that this one lies over, its path as seen from this file').optional(),
+  extends: from.describe('A mapping file that this one extends, its path relative to this file').optional(),
   fields: z
     .record(
       z.string(),
       z.union([fieldRule, z.null()], 'expected { from: ... }, { constant: ... } or { template: ... }'),
     )
-    .describe('Field of the HR system -> its rule; null takes the rule of a lower file away'),
+    .describe('Field of the HR system -> its rule; null removes the rule of an extended file'),
 });
 
 export type FieldRule = z.output<typeof fieldRule>;

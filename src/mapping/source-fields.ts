@@ -116,7 +116,7 @@ function parseNested(text: string, records: SourceRecords): SourcePath | WrongPa
     return lists.length > 0
       ? { wrong: `"${list}" is no list of ${head} whose entries have custom fields`, word: list, known: [...lists] }
       : {
-          wrong: `custom fields of the entries of a list can be read by the mapping of employees alone`,
+          wrong: 'only the mapping of employees can read custom fields of the entries of a list',
           word: text,
           known: [],
         };
@@ -152,7 +152,7 @@ function parseField(
 ): SourcePath | WrongPath {
   if (field === WHOLE && key === undefined) {
     if (whole !== undefined) return { source: head, text, field, ...whole };
-    return { wrong: `all of a ${head} is read by the mapping of a stream that lands alone`, word: text, known: [] };
+    return { wrong: `only the mapping of a stream that lands can read all of a ${head}`, word: text, known: [] };
   }
   if (!fields.includes(field))
     return {

@@ -37,8 +37,8 @@ function mappingGone({ mappingHash, subject }: SavedPlan): ConnectorError {
     code: 'PLAN_OUTDATED',
     action: 'reject',
     message:
-      `The plan for ${subject} was made by mapping ${(mappingHash ?? '').slice(0, 12)}, and this release no longer ` +
-      'makes the same of its files. Nothing was written. Make a new plan.',
+      `The plan for ${subject} was made with mapping ${(mappingHash ?? '').slice(0, 12)}, which this release ` +
+      'reads differently. Nothing was written. Make a new plan.',
   });
 }
 
@@ -135,7 +135,7 @@ async function employ(hire: HireContext, planned: PlannedRecord): Promise<Writte
   const done = await applyPlan(await reread(hire), made);
   if (done.verdict === 'employee') return { state: 'applied' };
   if (done.verdict === 'hold') return { state: 'refused', reason: done.hold.message };
-  return { state: 'changed', reason: `it came to "${done.verdict}"; its workflow goes on with it` };
+  return { state: 'changed', reason: `the result was "${done.verdict}"; its workflow continues from there` };
 }
 
 function newFields({ changes }: PlannedRecord): EmployeeFields {
@@ -148,8 +148,8 @@ function notDue({ row, ref }: HireContext, part: string): never {
     code: 'PLAN_NOT_DUE',
     action: 'reject',
     message:
-      `The ${part} of job candidate ${ref.jobCandidateId} is not due: the hire stands at "${row.step}", and its ` +
-      'workflow writes it when the time has come. Nothing of it was written.',
+      `The ${part} of job candidate ${ref.jobCandidateId} is not due: the hire is at step "${row.step}", and its ` +
+      'workflow writes it later. None of it was written.',
   });
 }
 

@@ -125,8 +125,8 @@ function workerSilent(run: SyncRun | undefined): ConnectorError {
     action: 'retry',
     details: { run },
     message:
-      `The worker that follows this run has said nothing for ${SILENT_AFTER_MS / 1_000} s. ` +
-      'hirebridge status shows whether the run goes on, and which workers are there.',
+      `The worker that follows this run has not reported for ${SILENT_AFTER_MS / 1_000} s. hirebridge status ` +
+      'shows whether the run continues, and which workers run.',
   });
 }
 
@@ -135,7 +135,8 @@ function workerEnded(run: SyncRun | undefined): ConnectorError {
     code: 'WORKER_ENDED',
     action: 'retry',
     details: { run },
-    message: 'The worker ended that followed this run. The run goes on once a worker runs: hirebridge status shows it.',
+    message:
+      'The worker that followed this run ended. The run continues once a worker runs: hirebridge status shows it.',
   });
 }
 

@@ -135,7 +135,7 @@ async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store
   if (expected === undefined)
     return {
       state: 'warn',
-      message: 'partner.company is not set, so webhooks of another company are not set aside. Set it.',
+      message: 'partner.company is not set, so webhooks of another company are not recognised. Set it.',
     };
   const shown = await companyShown(partner);
   if (shown === undefined) return { state: 'ok', message: `No record shows another company than ${expected}.` };
@@ -241,13 +241,13 @@ async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Pro
   if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
   const { state, rate, limit } = seen;
   if (state === 'paused')
-    return { state: 'warn', message: 'The partner asked for a pause; calls go on by themselves after it.' };
-  const met = limit === undefined ? 'no limit was met yet' : `the limit is met at about ${limit.toFixed(1)} a second`;
+    return { state: 'warn', message: 'The partner asked for a pause; calls continue by themselves after it.' };
+  const met = limit === undefined ? 'no limit was reached yet' : `the limit is about ${limit.toFixed(1)} a second`;
   return { state: 'ok', message: `${rate.toFixed(1)} calls a second are allowed now; ${met}.` };
 }
 
 async function checkWebhooks({ tenant, partner }: Tenant, store: Store | undefined): Promise<Found> {
-  if (partner.webhooks === 'off') return { state: 'ok', message: 'Webhooks are off; the reconcile alone finds hires.' };
+  if (partner.webhooks === 'off') return { state: 'ok', message: 'Webhooks are off; only the reconcile finds hires.' };
   if (store === undefined) return judgeWebhooks(tenant, undefined, 0);
   return judgeWebhooks(tenant, (await readWebhookFacts(store)).get(tenant), await readClock(store));
 }
@@ -258,7 +258,7 @@ async function checkState({ tenant }: Tenant, store: Store | undefined): Promise
   if (row?.state === 'paused')
     return { state: 'fail', message: `The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]` };
   if (row === undefined || row.baseline_done_at === null)
-    return { state: 'warn', message: 'The first reconcile is not done: no hire starts before. Run hirebridge worker.' };
+    return { state: 'warn', message: 'No hire starts before the first reconcile is done. Run hirebridge worker.' };
   return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
 }
 
@@ -337,11 +337,10 @@ async function checkIds({ tenant, file, files }: Tenant, partner: PartnerClient)
     const { id, label } = settled.thing;
     const where = `"${place.path.join('.')}"`;
     if (place.wanted === id) return [];
-    return [`${where} is "${place.wanted}", a label, and takes the id of "${label}": ${id}.`];
+    return [`${where} has the label "${place.wanted}"; the id of "${label}" is ${id}.`];
   });
-  if (found.length === 0)
-    return { state: 'ok', message: `${places.length} ids of the tenant file name what is there.` };
-  return { state: 'fail', message: `${found.join(' ')} hirebridge discover ${tenant} --write puts ids for labels.` };
+  if (found.length === 0) return { state: 'ok', message: `All ${places.length} ids in the tenant file exist.` };
+  return { state: 'fail', message: `${found.join(' ')} To write ids: hirebridge discover ${tenant} --write` };
 }
 
 /** The Employee ID is text: a number field takes only digits, and other types take none. */
@@ -352,7 +351,7 @@ export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClie
   const { customField, employeeUrl, holdReason, values } = writeBack;
   const named = [customField, employeeUrl, holdReason].filter((id) => id !== undefined);
   const wanted = [...named, ...values.map((one) => one.customFieldId)];
-  if (wanted.length === 0) return { state: 'ok', message: 'No custom field is written back to.' };
+  if (wanted.length === 0) return { state: 'ok', message: 'Nothing is written back to a custom field.' };
   const query = { entityType: 'candidate' } as const;
   const { items } = await partner.readAll(contract.customFields.list, { query }, { priority: 'live' });
   const fields = new Map(items.map((field) => [String(field.id), field]));
@@ -369,7 +368,7 @@ export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClie
 
 function judgeType(customField: string | undefined, type: string): Found {
   const state = customField === undefined ? 'ok' : (stateByType[type] ?? 'fail');
-  if (state === 'ok') return { state, message: 'The custom fields that are written back to exist.' };
+  if (state === 'ok') return { state, message: 'The custom fields for write-back exist.' };
   const takes = state === 'warn' ? 'takes digits only' : 'takes no text';
   return {
     state,
@@ -398,7 +397,7 @@ async function checkCustomFields(tenant: Tenant, partner: PartnerClient, store: 
     };
   const gaps = (await loadEveryMapping(tenant)).flatMap((mapping) => optionGaps(mapping, defined));
   const found = [...troubles.map(({ message, reason }) => `${message} [${reason}]`), ...gaps];
-  if (found.length === 0) return { state: 'ok', message: 'The custom fields that the files name are there.' };
+  if (found.length === 0) return { state: 'ok', message: 'The custom fields that the files name exist.' };
   return { state: troubles.some(({ blocks }) => blocks) ? 'fail' : 'warn', message: found.join(' ') };
 }
 
@@ -433,7 +432,8 @@ async function checkHrisFields(tenant: Tenant, hris: HrisConnection): Promise<Fo
   const { misfits } = fitMapping(await loadTenantMapping(tenant), described);
   if (misfits.length > 0) return { state: 'fail', message: misfits.map(({ text }) => text).join(' ') };
   const required = described.filter((field) => field.required).length;
-  return { state: 'ok', message: `The mapping fits ${described.length} fields, the ${required} required ones filled.` };
+  const message = `The mapping fits ${described.length} fields and fills the ${required} required ones.`;
+  return { state: 'ok', message };
 }
 
 /** Checks that the HR system supports the tenant's streams and has the tables that they land in. */
@@ -447,7 +447,7 @@ async function checkStreams(tenant: Tenant, hris: HrisConnection): Promise<Found
   if (found.length > 0) return { state: 'fail', message: found.join(' ') };
   const many = asked.length === 1 ? 'stream' : 'streams';
   const unmarked = (await Promise.all(asked.map((name) => cannotMark(tenant, hris, name)))).flat();
-  const message = [`The HR system can do what ${asked.length} ${many} ask of it.`, ...unmarked].join(' ');
+  const message = [`The HR system supports the ${asked.length} ${many} of the tenant.`, ...unmarked].join(' ');
   return { state: unmarked.length > 0 ? 'warn' : 'ok', message };
 }
 
@@ -461,15 +461,15 @@ async function troubleOf(tenant: Tenant, hris: HrisConnection, name: StreamName)
   const landed = landedNames.find((one) => one === name);
   if (landed !== undefined) return landingTrouble(tenant, hris, landed);
   if (name === 'documents' && hris.files === undefined)
-    return `streams.documents: an HR system of kind ${tenant.hris.kind} takes no documents as it is set. Remove them.`;
+    return `streams.documents: an HR system of kind ${tenant.hris.kind} takes no documents as configured. Remove them.`;
   if (name === 'documents') return filesTrouble(hris);
   if (name === 'amendments' && hris.employees.amend === undefined)
     return `streams.amendments: an HR system of kind ${tenant.hris.kind} cannot be amended. Remove the stream.`;
   if (name === 'options') return listsTrouble(tenant, hris);
   if (isExchange(name) && (await loadExchangeMapping(tenant, name)) === undefined)
-    return `streams.${name}: nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.`;
+    return `streams.${name}: no mapping says what it exchanges. Name a mapping file in streams.${name}.mapping.`;
   if (name === 'requisitions' && (await loadRequisitionMapping(tenant)) === undefined)
-    return 'streams.requisitions: nothing maps them. Name a mapping file in streams.requisitions.mapping.';
+    return 'streams.requisitions: no mapping is set for them. Name a mapping file in streams.requisitions.mapping.';
   return undefined;
 }
 
@@ -484,7 +484,7 @@ async function filesTrouble({ files }: HrisConnection): Promise<string | undefin
 
 /** Checks that each list exists and can be read. */
 async function listsTrouble({ hris: { kind }, options = [] }: Tenant, { lists }: HrisConnection) {
-  if (lists === undefined) return `streams.options: an HR system of kind ${kind} tells no lists. Remove the stream.`;
+  if (lists === undefined) return `streams.options: an HR system of kind ${kind} provides no lists. Remove the stream.`;
   const troubles = await Promise.all(
     options.map(async ({ list }) => {
       const found = await attempted(async () => {

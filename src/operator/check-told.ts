@@ -17,13 +17,14 @@ const PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 's
  */
 export async function checkTold(tenant: Tenant, section: 'notify' | 'events'): Promise<string> {
   const told = tenant[section];
-  if (told === undefined) return `Nothing is told: there is no section ${section}.`;
+  if (told === undefined) return `Nothing is sent: there is no section ${section}.`;
   const [wrong] = mistold({ [section]: told });
   if (wrong !== undefined) throw refused('TOLD_INVALID', `${wrong.path.join('.')}: ${wrong.text}`);
   if (told.secret !== undefined) noticeHeaders('check', '', resolveSecret(told.secret), `${section}.secret`);
   const address = addressOf(told.url);
   await reach(section, address, tenant.partner.allowPrivateAddress);
-  return `The address of ${section} takes connections${told.secret === undefined ? '' : ', and its secret is there'}.`;
+  const secret = told.secret === undefined ? '' : ', and its secret is there';
+  return `The address of ${section} accepts connections${secret}.`;
 }
 
 function addressOf(url: string): URL {
@@ -31,7 +32,7 @@ function addressOf(url: string): URL {
   if (URL.canParse(text) && PORTS[new URL(text).protocol] !== undefined) return new URL(text);
   throw refused(
     'TOLD_INVALID',
-    `What ${url} holds is no address. Put one there: https://..., or smtps://... for mail.`,
+    `${url} does not hold an address. Put one there: https://..., or smtps://... for mail.`,
   );
 }
 
@@ -57,8 +58,8 @@ async function reach(section: string, address: URL, allowPrivate: boolean): Prom
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
     throw refused(
       'TOLD_UNREACHABLE',
-      `The address of ${section} takes no connection (${why}), so nobody is told. Correct ${section}.url, or let ` +
-        'this machine through to it; what waits goes out by itself then.',
+      `The address of ${section} cannot be reached (${why}), so nobody is notified. Correct ${section}.url, or ` +
+        'allow this machine to connect to it; what is waiting is then sent by itself.',
     );
   } finally {
     socket.destroy();

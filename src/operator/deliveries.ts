@@ -105,7 +105,7 @@ const nextSteps: Record<string, string> = {
   HRIS_WEBHOOK_FORGED:
     "the HR system's webhooks are signed by no key of hris.webhookKeys, or the clock here is minutes off: compare both",
   WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
-  STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',
+  STORE_UNAVAILABLE: 'the store does not accept them: check that its database runs',
 };
 
 const STRAY_MS = 3_600_000;
@@ -128,7 +128,7 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
     return {
       state: 'fail',
       message:
-        `Webhooks of ${tenantId} name another company than partner.company in its file (the last ${ago(other)}). ` +
+        `Webhooks of ${tenantId} name a company other than partner.company in its file (the last ${ago(other)}). ` +
         'Correct partner.company, or the webhook address of that other company.',
     };
   const forged = facts?.refused.find(({ reason }) => reason === OF_HRIS);
@@ -144,7 +144,7 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
   return {
     state: 'warn',
     message:
-      `No webhook of the last 90 days is known for ${tenantId}; the reconcile alone finds hires. Set the webhook ` +
+      `No webhook of the last 90 days is known for ${tenantId}; only the reconcile finds hires. Set the webhook ` +
       `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
   };
 }

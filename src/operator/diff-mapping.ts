@@ -112,7 +112,7 @@ async function loadNew(then: Tenant, subject: MappingName): Promise<Mapping> {
   const loaded = isExchange(subject)
     ? await loadExchangeMapping(then, subject)
     : await loadStreamMapping(then, subject);
-  if (loaded === undefined) throw new Error(`nothing maps ${subject}, and something did a moment ago`);
+  if (loaded === undefined) throw new Error(`the mapping of ${subject} disappeared while it was read`);
   return loaded;
 }
 

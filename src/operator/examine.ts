@@ -87,10 +87,10 @@ async function checkTemporal(): Promise<Found> {
 }
 
 const UNJOINED: Record<Unjoined['why'], string> = {
-  'employee-unknown': 'its employee is nobody’s; link them with hirebridge link import',
+  'employee-unknown': 'its employee is not linked to a person; link them with hirebridge link import',
   'candidate-unknown': 'recorded before go-live without a candidate; nobody is asked if they are hired again',
   'owner-over': 'owns its person although it is over; answer its holds, or report this',
-  'owner-missing': 'owns a person and is in no row; the next reconcile begins it anew',
+  'owner-missing': 'owns a person but has no row; the next reconcile starts it again',
 };
 /** At most this many are named; `--json` lists no more. */
 const MOST_NAMED = 20;
@@ -102,13 +102,13 @@ async function checkPeople(dataDir: string): Promise<Found> {
   const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
   try {
     const unjoined = await listUnjoined(store);
-    if (unjoined.length === 0) return { state: 'good', message: 'every hire is joined with its person' };
+    if (unjoined.length === 0) return { state: 'good', message: 'every hire is linked to its person' };
     const named = unjoined
       .slice(0, MOST_NAMED)
       .map(({ tenantId, jobCandidateId, why }) => `job candidate ${jobCandidateId} of ${tenantId} (${UNJOINED[why]})`);
     const more = unjoined.length > named.length ? `, and ${unjoined.length - named.length} more` : '';
     const isWrong = unjoined.some(({ why }) => why !== 'candidate-unknown');
-    const message = `${unjoined.length} hires are not joined with a person: ${named.join('; ')}${more}`;
+    const message = `${unjoined.length} hires are not linked to a person: ${named.join('; ')}${more}`;
     return { state: isWrong ? 'wrong' : 'open', message };
   } finally {
     await store.close();

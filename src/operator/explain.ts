@@ -225,7 +225,7 @@ function unknownLanded(stream: PullName, id: string): ConnectorError {
   return new ConnectorError({
     code: 'RECORD_UNKNOWN',
     action: 'reject',
-    message: `There is nothing to explain of ${id} in ${stream}: the partner shows none. Check the id.`,
+    message: `There is nothing to explain: the partner shows no record ${id} of ${stream}. Check the id.`,
   });
 }
 

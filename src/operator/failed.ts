@@ -75,24 +75,28 @@ function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {
 }
 
 function reasonOf(why: LeftOutPairs['why']): string {
-  if (why.kind === 'in doubt') return 'a write is in doubt: it is looked for, and made again where it is not there';
+  if (why.kind === 'in doubt')
+    return 'it is unknown whether a write arrived: hirebridge looks, and repeats it if it is missing';
   if (why.kind === 'refused')
     return `${why.field}: ${[...wordsOf(why.code), why.code].join('; ')}; each is listed by hirebridge conflicts`;
   const whose = why.side === 'partner' ? 'the hiring platform shows no application' : 'the HR system shows no employee';
-  return `${whose} any more: believed once a second run finds the same`;
+  return `${whose} any more: believed once a second run confirms it`;
 }
 
 /** The meaning of a code, and what follows. Codes from the sides themselves need no words. */
 function wordsOf(code: string): string[] {
   if (TAKEN.includes(code))
-    return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
+    return [
+      'another record there has this value; each pass tries again; to swap two values, set one to a third value ' +
+        'first',
+    ];
   const words = WORDS[code];
   return words === undefined ? [] : [words];
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  [NOT_KEPT]: 'written, and came back otherwise; left until somebody edits it',
-  [NOT_SHOWN]: 'written and accepted, and the old value is still shown there; left until somebody edits it',
+  [NOT_KEPT]: 'written, but it came back different; left alone until somebody edits it',
+  [NOT_SHOWN]: 'written and accepted, but the old value is still shown there; left alone until somebody edits it',
   NOT_A_TEXT: 'the HR system holds bytes where a text belongs',
   BROKEN_TEXT: 'the text holds a character that no database keeps',
   TOO_LONG: 'the text is too long',

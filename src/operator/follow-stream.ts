@@ -128,7 +128,7 @@ async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
   throw new ConnectorError({
     code: 'TENANT_PAUSED',
     action: 'reject',
-    message: `${tenantId} is paused, and nothing was started: ${why} It goes on by itself once the cause is fixed.`,
+    message: `${tenantId} is paused, and nothing was started: ${why} It continues by itself once the cause is fixed.`,
   });
 }
 
@@ -136,7 +136,7 @@ async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
 async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Promise<string | undefined> {
   const why = await whyPaused(store, tenantId);
   if (why !== undefined)
-    return `${tenantId} is paused, and this run waits with it: ${why} It goes on by itself once the cause is fixed.`;
+    return `${tenantId} is paused, and this run waits with it: ${why} It continues by itself once the cause is fixed.`;
   return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
 }
 
@@ -182,6 +182,6 @@ function streamPaused(row: StreamRow | undefined): ConnectorError {
   return new ConnectorError({
     code: 'STREAM_PAUSED',
     action: 'reject',
-    message: `The stream is paused. To let it go on: hirebridge resume ${stream}`,
+    message: `The stream is paused. To resume it: hirebridge resume ${stream}`,
   });
 }

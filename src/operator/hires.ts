@@ -143,7 +143,7 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
   if (state === 'open' && open[0] !== undefined)
     return {
       stands: `The hire of ${who} was answered with ${open[0].answer ?? ''}; nothing to do.`,
-      next: 'It hears the answer and goes on.',
+      next: 'It receives the answer and continues.',
     };
   if (state === 'open') {
     const enrolled = intents.findLast(({ verb, outcome }) => verb.startsWith('enrol') && outcome === 'done');
@@ -158,7 +158,7 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
       stands:
         `The hire of ${who} is done${since}${number === null ? '' : `: employee ${number}`}, written back and ` +
         'verified; nothing to do.',
-      next: 'Nothing more is written. Where the person leaves the stage, it asks what is to be done.',
+      next: 'Nothing more is written. If the person leaves the stage, it asks what to do.',
     };
   if (state === 'before-go-live')
     return {
@@ -169,9 +169,9 @@ function sayHire({ hire, intents, holds, links }: HireRecords, deadlineMs?: numb
 }
 
 const ENDED: Record<'left' | 'cancelled' | 'kept', string> = {
-  left: 'The person left. Somebody who comes back is hired anew.',
-  cancelled: 'A person ended it. Nothing starts again by itself while its person is in the stage.',
-  kept: 'A person ended it and left everything as it is. Nothing starts again by itself.',
+  left: 'The person left. If they come back, a new hire starts.',
+  cancelled: 'Somebody ended it. Nothing starts again by itself while the person stays in the stage.',
+  kept: 'Somebody ended it and left everything as it is. Nothing starts again by itself.',
 };
 
 const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; next: string }> = {
@@ -180,24 +180,24 @@ const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; 
     next: 'Both sides are read; then the person is enrolled, unless the onboarding is skipped.',
   },
   're-enrol': {
-    stands: (who) => `The onboarding of ${who} is about to begin once more; nothing to do.`,
+    stands: (who) => `The onboarding of ${who} is about to begin again; nothing to do.`,
     next: 'Then it waits for the onboarding.',
   },
   'await-credits': {
     stands: (who) => `Waiting for onboarding credits for ${who}.`,
-    next: 'Top them up in the dashboard of the hiring platform; it goes on once an enrolment is possible again.',
+    next: 'Top them up in the dashboard of the hiring platform; it continues once an enrolment is possible again.',
   },
   onboard: {
     stands: (who, until) => `Waiting for ${who} to finish the onboarding${until}; nothing to do.`,
-    next: 'Once it is finished, the employee is made in the HR system.',
+    next: 'Once it is finished, the employee is created in the HR system.',
   },
   employ: {
-    stands: (who) => `The employee for ${who} is being made in the HR system; nothing to do.`,
-    next: 'The HR system is searched, a plan saved, and the employee written once.',
+    stands: (who) => `The employee for ${who} is being created in the HR system; nothing to do.`,
+    next: 'hirebridge searches the HR system, saves a plan, and writes the employee once.',
   },
   'write-back': {
-    stands: (who) => `The employee for ${who} is made, and the hiring platform is being told; nothing to do.`,
-    next: 'The Employee ID is written there and read back.',
+    stands: (who) => `The employee for ${who} exists, and the Employee ID is being written back; nothing to do.`,
+    next: 'The hiring platform gets the Employee ID, which is then read back.',
   },
   'confirm-left': {
     stands: (who) => `It seems that ${who} left the hiring stage; nothing to do yet.`,
@@ -205,11 +205,11 @@ const STEPS: Record<HireStep, { stands: (who: string, until: string) => string; 
   },
   cancel: {
     stands: (who) => `The hire of ${who} is being ended; nothing to do.`,
-    next: 'Its enrolment is ended, and no employee is made.',
+    next: 'Its enrolment is ended, and no employee is created.',
   },
   'watch-done': {
     stands: (who) => `The hire of ${who} is done and watched; nothing to do.`,
-    next: 'Where the person leaves the stage, it asks what is to be done.',
+    next: 'If the person leaves the stage, it asks what to do.',
   },
   'end-employment': {
     stands: (who) => `The employment of ${who} is being ended; nothing to do.`,
@@ -366,8 +366,8 @@ export async function startHire(
       code: 'PERSON_ERASED',
       action: 'reject',
       message:
-        `The person of this application was erased from ${tenantId} on request, so no hire of theirs starts. ` +
-        'Where they are hired all the same, make the employee in the HR system by hand.',
+        `The person of this application was erased from ${tenantId} on request, so none of their hires starts. ` +
+        'If they are hired after all, create the employee in the HR system by hand.',
     });
   const row = await latestHire(store, tenantId, jobCandidateId);
   const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));

@@ -188,7 +188,7 @@ function readLinkFile(file: string): { text: string; lines: LinkLine[] } {
   const problems = [...rows.flatMap((row) => unfit(file, row)), ...repeated(file, lines)];
   if (problems.length > 0) throw linksUnreadable(problems);
   if (lines.length === 0)
-    throw linksUnreadable([{ file, line: 1, column: 1, text: 'holds no line beneath its header.' }]);
+    throw linksUnreadable([{ file, line: 1, column: 1, text: 'holds no line below its header.' }]);
   return { text, lines };
 }
 

@@ -47,7 +47,7 @@ export async function findTenant(store: Store, dir: string, tenantId: string): P
   const tenants = applied.length > 0 ? [] : await loadTenants(dir, { secrets: 'skip' });
   assertKnownTenant(applied.length > 0 ? applied.map((one) => ({ tenant: one.tenantId })) : tenants, tenantId);
   const [tenant] = tenants.filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) throw new Error(`${tenantId} was there a moment ago`);
+  if (tenant === undefined) throw new Error(`tenant ${tenantId} disappeared while it was read`);
   return tenant;
 }
 

@@ -279,7 +279,7 @@ export async function decideDue(
   throw new ConnectorError({
     code: 'NOBODY_WAITS',
     action: 'reject',
-    message: `Nobody of that name waits for a decision. See who does: hirebridge person due ${tenantId}`,
+    message: `No person with that id is waiting for a decision. See who is: hirebridge person due ${tenantId}`,
   });
 }
 
@@ -417,7 +417,7 @@ function ambiguous(id: string, kinds: readonly string[]): ConnectorError {
   return new ConnectorError({
     code: 'PERSON_AMBIGUOUS',
     action: 'reject',
-    message: `That is the id of different people. Say which: ${kinds.map((kind) => `${kind}:${id}`).join(' or ')}.`,
+    message: `That id belongs to different people. Say which: ${kinds.map((kind) => `${kind}:${id}`).join(' or ')}.`,
   });
 }
 
@@ -426,7 +426,7 @@ function unknownPerson(tenantId: string): ConnectorError {
     code: 'PERSON_UNKNOWN',
     action: 'reject',
     message:
-      `Nothing is held in tenant ${tenantId} of anybody by that name. Give a candidate id, an e-mail address, or an ` +
-      'employee id or number; candidate:ID, application:ID, employee:ID and email:ADDRESS say which it is.',
+      `Tenant ${tenantId} holds nothing about a person with that id. Give a candidate id, an e-mail address, or ` +
+      'an employee id or number; candidate:ID, application:ID, employee:ID and email:ADDRESS say which it is.',
   });
 }

@@ -75,7 +75,9 @@ function unknownHire(tenantId: string, id: string): ConnectorError {
   return new ConnectorError({
     code: 'HIRE_UNKNOWN',
     action: 'reject',
-    message: `${tenantId} has no hire of job candidate ${id}. Check the id; it is no candidate id.`,
+    message:
+      `${tenantId} has no hire of job candidate ${id}. Check the id: it must be a job candidate id, not a ` +
+      'candidate id.',
   });
 }
 
@@ -182,7 +184,7 @@ async function corrections(hire: HireContext): Promise<Corrected> {
   const written = await writtenFields(hire);
   if (written === 'not-ours') return { writes: [], notes: [] };
   if (written === 'purged')
-    return none('what was written to it has been purged, so nobody can tell whose its values are');
+    return none('the record of what was written to it was purged, so it is unknown who set its values');
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   if (fetched?.jobCandidate === undefined) return none('the partner does not show the job candidate');
   const own = employeeOf(row);
@@ -309,7 +311,9 @@ export function unknownRecord(id: string, reason: string | undefined): Connector
   return new ConnectorError({
     code: 'RECORD_UNKNOWN',
     action: 'reject',
-    message: `There is nothing to explain of job candidate ${id}: ${why}. Check the id; it is no candidate id.`,
+    message:
+      `There is nothing to explain of job candidate ${id}: ${why}. Check the id: it must be a job candidate id, ` +
+      'not a candidate id.',
   });
 }
 

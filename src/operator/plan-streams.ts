@@ -121,7 +121,7 @@ async function planOptionSets({ tenant, connection, deps }: OpenTenant): Promise
       ...follow.map(({ from, to }) => ({
         record,
         what: 'values',
-        reason: `${from} becomes ${to} wherever it is held`,
+        reason: `${from} becomes ${to} wherever it is used`,
       })),
     );
   }
@@ -155,7 +155,7 @@ function notesOf({ pair: { pairId: record }, found }: ReadPair): PlanView['notes
   const leftOut = (reason: string) => [{ record, what: 'left out', reason }];
   if ('missing' in found) return leftOut(`not found at the ${found.missing === 'hris' ? 'HR system' : 'partner'}`);
   if ('unreadable' in found) return leftOut(found.unreadable);
-  if ('settles' in found) return leftOut('what was written last still settles');
+  if ('settles' in found) return leftOut('the last write may not be visible yet');
   const left = found.plan.findings.filter(({ kind }) => kind !== 'put-back' && kind !== 'conflict');
   return left.map(({ field, kind, code }) => ({ record, what: kind, reason: [field, code ?? ''].join(' ').trim() }));
 }

@@ -63,14 +63,14 @@ export function describeRole(status: RoleStatus, age: (ms: number) => string): s
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
     const inTrouble = running.filter(({ trouble }) => trouble !== undefined);
     const [worst] = inTrouble;
-    const which = inTrouble.length === running.length ? 'Nothing goes on' : `${inTrouble.length} can do nothing`;
+    const which = inTrouble.length === running.length ? 'Nothing is processed' : `${inTrouble.length} can do nothing`;
     const trouble = worst === undefined ? '' : ` ${which}: ${worst.trouble} (${worst.host}).`;
     return `The ${role} runs since ${first.startedAt} on ${first.host}, version ${first.version}${more}.${trouble}`;
   }
   if (!isMissing(status)) return `No ${role} runs, and nothing needs one.`;
-  const how = last?.ended === 'not' ? 'and it did not end by itself' : 'and was stopped';
+  const how = last?.ended === 'not' ? 'and it did not shut down cleanly' : 'and was stopped';
   const before =
-    last === undefined ? 'none ever did' : `the last one was seen ${age(last.ageMs)} ago on ${last.host}, ${how}`;
-  const meanwhile = role === 'worker' ? 'No hire goes on' : 'Webhooks are lost, and the reconcile alone finds hires';
+    last === undefined ? 'none has ever run' : `the last one was seen ${age(last.ageMs)} ago on ${last.host}, ${how}`;
+  const meanwhile = role === 'worker' ? 'Hires stand still' : 'Webhooks are lost, and only the reconcile finds hires';
   return `No ${role} runs (${before}). ${meanwhile}. Start it: ${STARTS[role]}, or both: hirebridge up`;
 }

@@ -21,7 +21,7 @@ export async function reconcileNow(
     throw new ConnectorError({
       code: 'TENANT_PAUSED',
       action: 'reject',
-      message: `${tenantId} is paused, so that nothing is compared: ${why} Remove the cause, or resume the tenant.`,
+      message: `${tenantId} is paused, so nothing is compared: ${why} Remove the cause, or resume the tenant.`,
     });
   await audit(store, { by, tenantId, act: 'reconcile-asked', details: full ? 'everything' : 'what seems changed' });
   if (full) await compareAnew(store, tenantId);

@@ -14,7 +14,7 @@ export function assertKnownStream(name: string): asserts name is StreamName {
   throw new ConnectorError({
     code: 'STREAM_UNKNOWN',
     action: 'reject',
-    message: `"${name}" is no stream. ${meant}They are: ${streamNames.join(', ')}.`,
+    message: `"${name}" is not a stream. ${meant}They are: ${streamNames.join(', ')}.`,
   });
 }
 
@@ -25,7 +25,7 @@ export function assertPulledStream(name: string): asserts name is PullName {
   throw new ConnectorError({
     code: 'STREAM_NOT_PLANNED',
     action: 'reject',
-    message: `"${name}" writes no landing table, so there is no plan of it. Name one of: ${landedNames.join(', ')}.`,
+    message: `"${name}" has no landing table, so it cannot be planned. Name one of: ${landedNames.join(', ')}.`,
   });
 }
 

@@ -132,7 +132,7 @@ async function whyNot(store: Store, verb: Verb, tenantId: string): Promise<Conne
   const { state, paused_code: code } = await readTenantState(store, tenantId);
   const byItself = state === 'paused' && code !== PAUSED_BY_PERSON;
   const message = byItself
-    ? `Tenant ${tenantId} was paused by ${code ?? 'an error'}, and resumes by itself once the cause is cured.`
+    ? `Tenant ${tenantId} was paused by ${code ?? 'an error'}, and resumes by itself once the cause is fixed.`
     : `Tenant ${tenantId} is ${state}.`;
   return new ConnectorError({
     code: 'TENANT_STATE',
@@ -228,7 +228,7 @@ export async function assertWrites(store: Store, tenantId: string): Promise<void
     code: 'TENANT_OBSERVES',
     action: 'reject',
     message:
-      `Tenant ${tenantId} only observes, so nothing of it is written. ` +
-      'Set "mode: live" in its file, run hirebridge tenant apply, then try again.',
+      `Tenant ${tenantId} only observes, so nothing is written for it. Set "mode: live" in its file, run ` +
+      'hirebridge tenant apply, then try again.',
   });
 }

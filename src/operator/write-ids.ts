@@ -78,7 +78,7 @@ function changedMeanwhile(file: string): ConnectorError {
   return new ConnectorError({
     code: 'FILE_CHANGED',
     action: 'reject',
-    message: `${file} was changed while the hiring platform was asked, and nothing is written. Run it again.`,
+    message: `${file} was changed while hirebridge asked the hiring platform, so nothing was written. Run it again.`,
   });
 }
 
@@ -146,7 +146,7 @@ function rangeOf(node: Scalar): { start: number; end: number } {
 }
 
 function notInPlace(path: Path): string {
-  return `"${path.join('.')}" is an alias or stands on several lines. Write the id or label out, on one line.`;
+  return `"${path.join('.')}" is an alias or spans several lines. Write the id or label in full, on one line.`;
 }
 
 /** Reads only lists from which the file names something, because there can be thousands of jobs. */
@@ -243,7 +243,7 @@ function refusalOf({ kind, path, wanted }: IdPlace, things: readonly NamedThing[
   const next = 'write the id of the one that is meant, and run it again.';
   if (things.length === 0) return `${where}, and the hiring platform has no ${name} at all. Create it there first.`;
   if (fitting.length > 1)
-    return `${where}, and ${fitting.length} of the kind "${name}" are called that: ${listed(fitting)}; ${next}`;
+    return `${where}, and ${fitting.length} of the kind "${name}" have that label: ${listed(fitting)}; ${next}`;
   if (isPlaceholder(wanted)) return `${where}, which is still to be filled in: ${listed(things)}; ${next}`;
   const near = didYouMean(wanted, [...new Set(things.flatMap(({ id, label }) => [label, id]))]);
   const hint = near.startsWith('Did') ? ` ${near}` : '';

@@ -75,7 +75,7 @@ type Admission =
 
 /** Whether a hire starts. A recorded hire never starts by itself, even if its job comes into the scope later. */
 export function judgeAdmission({ observes, inScope, takenBy }: AdmissionFacts): Admission {
-  if (!inScope) return { kind: 'pass', why: 'its job is not among those that this tenant takes' };
+  if (!inScope) return { kind: 'pass', why: "its job is outside this tenant's scope" };
   if (takenBy !== undefined) return { kind: 'pass', why: `tenant ${takenBy} of the same company has this hire` };
   return { kind: observes ? 'observe' : 'start' };
 }

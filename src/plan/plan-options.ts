@@ -124,15 +124,15 @@ export function judgeOptions(
   const isMuch = rename.length > Math.max(FEW, all * MOST_RENAMED);
   if (isMuch || moved > MOST_MOVED) {
     const message =
-      `${rename.length} of its ${all} options are called otherwise now` +
+      `${rename.length} of its ${all} options have another name now` +
       (moved === 0 ? '.' : `, and ${moved} records would get the new name.`);
     excesses.push({ code: 'MASS_CHANGE', message, count: Math.max(rename.length, moved) });
   }
   const taken = passedOn.filter((label) => inUse.has(label));
   if (taken.length > 0) {
     const message =
-      `${taken.join(', ')} was the name of one entry and is that of another now. Values that hold it stay as they ` +
-      'are, so correct those that mean the former.';
+      `${taken.join(', ')} was the name of one entry and is now the name of another. Values that hold it stay as ` +
+      'they are: correct those that mean the former entry.';
     excesses.push({ code: 'OPTION_PASSED_ON', message, count: taken.length });
   }
   return excesses;

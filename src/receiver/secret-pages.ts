@@ -107,7 +107,7 @@ export async function renderCalendar(feed: CalendarFeed, events: readonly Calend
       end: event.ends_at === null ? new Date(start.getTime() + HALF_AN_HOUR_MS) : new Date(event.ends_at),
       stamp: changed,
       lastModified: changed,
-      summary: `${event.title ?? 'Interview'}${event.attendance === 'NO_SHOW' ? ' (not come)' : ''}`,
+      summary: `${event.title ?? 'Interview'}${event.attendance === 'NO_SHOW' ? ' (no-show)' : ''}`,
       description: describe(event),
       status: event.cancelled_at === null ? ICalEventStatus.CONFIRMED : ICalEventStatus.CANCELLED,
     });
@@ -115,7 +115,7 @@ export async function renderCalendar(feed: CalendarFeed, events: readonly Calend
   return calendar.toString();
 }
 
-const ATTENDANCE: Readonly<Record<string, string>> = { NO_SHOW: 'Did not come.', CHECKED_IN: 'Has come.' };
+const ATTENDANCE: Readonly<Record<string, string>> = { NO_SHOW: 'Did not attend.', CHECKED_IN: 'Attended.' };
 
 function describe({ entity_type: type, entity_id: id, timezone, starts_at: at, attendance }: CalendarEvent): string {
   const local = timezone === null ? undefined : DateTime.fromISO(at, { zone: timezone });

@@ -22,9 +22,9 @@ export function assertNotInClear(url: string, code: 'DATABASE_URL' | 'HRIS_OPTIO
     code,
     action: 'reject',
     message:
-      'The database is on another machine, and its address asks for no TLS: password and people would travel in ' +
-      'clear, so nothing was sent. Add sslmode=verify-full to the address (behind ? or &), or sslmode=disable if the ' +
-      'network between is trusted.',
+      'The database is on another machine, and its address does not ask for TLS: the password and personal data ' +
+      'would travel unencrypted, so nothing was sent. Add sslmode=verify-full to the address (behind ? or &), or ' +
+      'sslmode=disable if the network between is trusted.',
   });
 }
 

@@ -249,8 +249,8 @@ function silent(cause?: unknown): ConnectorError {
     code: 'DATABASE_SILENT',
     action: 'retry',
     message:
-      'The connection to the database was lost in the middle of a statement, or fell silent and was given up. ' +
-      'Whether the statement was carried out is not known. It is tried again on a new connection.',
+      'The connection to the database broke or stopped answering during a statement. It is unknown whether the ' +
+      'statement was carried out. It is tried again on a new connection.',
     retryAfterMs: AGAIN_MS,
     cause,
   });
@@ -272,8 +272,8 @@ function notANumber(name: string): ConnectorError {
   return new ConnectorError({
     code: 'DATABASE_URL',
     action: 'reject',
-    message: `The database address gives ${name} no whole number. Correct it, or leave it out: ${
-      BOUNDS[name as keyof typeof BOUNDS]
-    } is used then.`,
+    message:
+      `The database address does not give ${name} as a whole number. ` +
+      `Correct it, or leave it out to use ${BOUNDS[name as keyof typeof BOUNDS]}.`,
   });
 }

@@ -155,7 +155,7 @@ function tenantErasing(tenantId: string): ConnectorError {
     code: 'TENANT_ERASING',
     action: 'reject',
     message:
-      `All of tenant ${tenantId} is being erased, and what is applied now would go with it. Nothing was applied. ` +
+      `Tenant ${tenantId} is being erased, and files applied now would be erased with it. Nothing was applied. ` +
       `Wait for its receipt: hirebridge person receipts ${tenantId}`,
   });
 }
@@ -183,8 +183,8 @@ function notPaused(tenantId: string): ConnectorError {
     code: 'TENANT_NOT_PAUSED',
     action: 'reject',
     message:
-      `Tenant ${tenantId} is at work with its HR system of before, so nothing was applied. Pause it first, apply, ` +
-      `and resume it: hirebridge pause ${tenantId}`,
+      `Tenant ${tenantId} is still working with its previous HR system, so nothing was applied. Pause it first, ` +
+      `apply, and resume it: hirebridge pause ${tenantId}`,
   });
 }
 
@@ -193,9 +193,10 @@ function hrisChanged(tenantId: string, { from, to }: { from: string; to: string 
     code: 'HRIS_CHANGED',
     action: 'reject',
     message:
-      `Tenant ${tenantId} has people in the HR system "${from}" and is to have "${to}". Nothing was applied. ` +
-      'Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name or address) ' +
-      'or --hris new (another HR system: nobody of the old one is touched, and whoever is hired again is asked about).',
+      `Tenant ${tenantId} has people in the HR system "${from}", and its file now names "${to}". Nothing was ` +
+      'applied. Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name ' +
+      'or address) or --hris new (another HR system: nobody in the old one is touched, and a hold asks about ' +
+      'people hired again).',
   });
 }
 

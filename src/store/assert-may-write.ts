@@ -40,7 +40,7 @@ function frozen(who: string, by: string | null, name = ''): ConnectorError {
   return new ConnectorError({
     code: 'TENANT_FROZEN',
     action: 'throttle',
-    message: `${who} frozen by ${by ?? 'unknown'}: nothing is written. To let it go on: hirebridge thaw${name}`,
+    message: `${who} frozen by ${by ?? 'unknown'}: nothing is written. To allow writes again: hirebridge thaw${name}`,
     retryAfterMs: ASK_AGAIN_MS,
   });
 }

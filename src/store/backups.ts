@@ -41,7 +41,7 @@ export async function backUp(file: string, target: string): Promise<void> {
     throw new ConnectorError({
       code: 'BACKUP_EXISTS',
       action: 'reject',
-      message: `${target} is there already and is left as it is. Name another file.`,
+      message: `${target} exists already and was not overwritten. Name another file.`,
     });
   await copySqlite(file, target);
   const unsound = unsoundness(target);
@@ -214,7 +214,7 @@ function storeUnsound(file: string, why: string): ConnectorError {
   return new ConnectorError({
     code: 'STORE_UNSOUND',
     action: 'reject',
-    message: `${file} is no sound store: ${why}. Nothing was changed. Try an earlier backup.`,
+    message: `${file} is not a sound store: ${why}. Nothing was changed. Try an earlier backup.`,
   });
 }
 

@@ -151,8 +151,8 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     );
   if (requisitions > 0)
     throw notChanged(
-      `${requisitions} jobs belong to requisitions of "${from}", whose ids mean others in a new HR system. ` +
-        'Give the new HR system a tenant of its own.',
+      `${requisitions} jobs belong to requisitions of "${from}", whose ids mean other requisitions in a new HR ` +
+        'system. Give the new HR system a tenant of its own.',
     );
   // These rows are keyed by ids of the old HR system; the new one uses the same ids for other people.
   for (const table of ['employments', 'exchange_pairs'] as const)

@@ -85,8 +85,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   events_out: {
     people: { job_candidate_id: IDS, facts: IDS },
-    why: 'What is told of hires to a tenant who asks for it, until it is taken; ids and codes.',
-    kept: '30 days after it was taken',
+    why: 'Events about hires for a tenant that asks for them, until they are accepted; ids and codes.',
+    kept: '30 days after it was accepted',
     others: 'event_no event_id tenant_id period type at tries due_at taken_at last_error',
   },
   erasures: {
@@ -255,8 +255,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   privacy_cases: {
     people: { candidate_id: IDS, decided_by: OPERATOR },
-    why: 'Whom `policies.privacy` says something about, until it is done; or that a person wants them kept.',
-    kept: 'until they are erased or back; who is kept for good',
+    why: 'People to whom `policies.privacy` applies, until it is done; or the decision to keep them.',
+    kept: 'until they are erased or back; for good, if they are kept',
     others: 'tenant_id cause state why since due_at',
   },
   processes: { others: 'process_id role version host started_at seen_at ended_at trouble' },
@@ -405,7 +405,7 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   logs: {
     people: { 'ids of records, at every level': IDS },
     why: 'What was done. No value of a record, no secret.',
-    kept: 'as whoever keeps them decides',
+    kept: 'as the people who keep them decide',
   },
   'traces and metrics': {
     people: { 'tenant and job candidate of a span': IDS },
@@ -425,7 +425,7 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   'secrets, in files or the environment': {
     people: { 'keys of partner and HR system': ['secret'] },
     why: 'Tenant files refer to them; the store never holds one.',
-    kept: 'as whoever keeps them decides',
+    kept: 'as the people who keep them decide',
   },
   'files handed over by SFTP': {
     people: { 'a row an employee': RECORD },

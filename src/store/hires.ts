@@ -58,8 +58,8 @@ export function hireBehind({ jobCandidateId, period }: HireRef): ConnectorError 
     code: HIRE_BEHIND,
     action: 'retry',
     message:
-      `The store knows less of the hire of job candidate ${jobCandidateId} (period ${period}) than its workflow: ` +
-      'a backup was restored. The hire begins anew from what both sides show.',
+      `The store knows less about the hire of job candidate ${jobCandidateId} (period ${period}) than its ` +
+      'workflow: a backup was restored. The hire starts again from what both sides show.',
   });
 }
 

@@ -242,8 +242,8 @@ function storeTooOld(): ConnectorError {
     code: 'STORE_TOO_OLD',
     action: 'reject',
     message:
-      'The tables of the store are older than this hirebridge, and a command that only looks does not change them. ' +
-      'Run `hirebridge migrate`, or start the worker of this version first.',
+      'The tables of the store are older than this hirebridge, and a command that only reads does not change ' +
+      'them. Run `hirebridge migrate`, or start the worker of this version first.',
   });
 }
 

@@ -62,7 +62,7 @@ function changedMeanwhile(): ConnectorError {
   return new ConnectorError({
     code: 'PERSON_CHANGED',
     action: 'retry',
-    message: 'Several workers change the same person at this moment. It is tried again.',
+    message: 'Several workers are changing the same person at this moment. It is tried again.',
   });
 }
 

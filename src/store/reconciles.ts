@@ -96,7 +96,7 @@ function takenOver(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'RECONCILE_TAKEN_OVER',
     action: 'retry',
-    message: `Another attempt goes on with the reconcile of tenant ${tenantId}; this one ends.`,
+    message: `Another attempt continues the reconcile of tenant ${tenantId}; this one ends.`,
   });
 }
 

@@ -20,7 +20,7 @@ export async function pauseByPerson(store: Store, act: TenantAct): Promise<boole
         version,
         state: 'paused',
         paused_code: PAUSED_BY_PERSON,
-        paused_message: `Paused by ${act.by}. To let it go on: hirebridge resume ${act.tenantId}`,
+        paused_message: `Paused by ${act.by}. To resume it: hirebridge resume ${act.tenantId}`,
         paused_at: trx.now,
         paused_key: null,
       })

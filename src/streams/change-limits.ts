@@ -56,8 +56,8 @@ export function judgeChanges(tally: Tally, known: number | null): Excess | undef
     return {
       code: 'FILL_RATE_FELL',
       message:
-        `The field ${fell} was filled in ${tally.before[fell]} of the rows read so far and is in ` +
-        `${tally.now[fell] ?? 0} of them now: a permission or a field of the partner's may be gone.`,
+        `The field ${fell} had a value in ${tally.before[fell]} of the rows read so far and has one in ` +
+        `${tally.now[fell] ?? 0} of them now: the partner may have removed a permission or a field.`,
     };
   if (known === null || tally.changed <= Math.max(FEW, known * MOST_CHANGED)) return undefined;
   return {

@@ -80,9 +80,9 @@ export function noLanding(kind: string, stream: PullName): ConnectorError {
     code: 'NO_LANDING',
     action: 'reject',
     message:
-      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. Let it land beside the HRIS ` +
-      `("landing: { kind: sql, url: env:NAME }"), name a mapping file in streams.${stream}, or take the stream ` +
-      'out of the tenant file.',
+      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. Add a landing database beside the HRIS ` +
+      `("landing: { kind: sql, url: env:NAME }"), name a mapping file in streams.${stream}, or remove the stream ` +
+      'from the tenant file.',
   });
 }
 
@@ -195,7 +195,7 @@ async function recordSafely(store: Store, origin: WriteOrigin, writes: readonly 
     throw new ConnectorError({
       code: 'STORE_UNREACHABLE',
       action: 'retry',
-      message: 'The store did not take down what was about to be written, so nothing was written. It is tried again.',
+      message: 'The store could not record the write before it was made, so nothing was written. It is tried again.',
       cause,
     });
   }

@@ -75,8 +75,8 @@ function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
   const fall = fallAt(run, page);
   if (fall === 0) return [];
   const reason =
-    `the list went on moving while it was read: from the page before to this one its total fell by ${fall}, so as ` +
-    'many records may stand on neither; the next run reads them';
+    `the list kept changing while it was read: its total fell by ${fall} from the page before to this one, so ` +
+    'that many records may be on neither page; the next run reads them';
   return [{ key: `page ${run.page}, the list`, reason }];
 }
 

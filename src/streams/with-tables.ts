@@ -44,8 +44,8 @@ function notRead(tenantId: string, name: TableName): ConnectorError {
     code: 'TABLE_NOT_READ',
     action: 'retry',
     message:
-      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} were never read whole. It goes ` +
-      `on once they are; to read them now: hirebridge sync ${tenantId} ${name}`,
+      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} have never been read ` +
+      `completely. It continues once they have been; to read them now: hirebridge sync ${tenantId} ${name}`,
   });
 }
 

@@ -48,7 +48,7 @@ export async function startCodecServer(
     if (!(error instanceof NotNoted))
       return c.text(isConnectorError(error) ? `${error.code}: ${error.message}` : 'The payloads cannot be read.', 400);
     log.error({ error: error.cause }, 'payloads were not shown, because the audit trail took no row');
-    return c.text('Nothing is shown: the audit trail cannot take a row. The log says why.', 503);
+    return c.text('Nothing is shown: the audit trail cannot record it. The log says why.', 503);
   });
   for (const verb of ['encode', 'decode'] as const)
     app.on('POST', [`/${verb}`, `/:token/${verb}`], async (c) => {

@@ -117,8 +117,8 @@ const refused = (address: string, namespace: string) => ({
   code: 'TEMPORAL_REFUSED',
   action: 'reject' as const,
   message:
-    `Temporal at ${address} does not let us into namespace ${namespace}. ` +
-    'Check TEMPORAL_API_KEY or the TEMPORAL_TLS_* certificate, and that they belong to this namespace.',
+    `Temporal at ${address} denies access to namespace ${namespace}. Check TEMPORAL_API_KEY or the ` +
+    'TEMPORAL_TLS_* certificate, and that they belong to this namespace.',
 });
 
 const refusals: Record<string, typeof refused> = {

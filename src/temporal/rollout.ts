@@ -75,8 +75,8 @@ function noVersions(cause: unknown): ConnectorError {
     code: 'NO_WORKER_VERSIONS',
     action: 'reject',
     message:
-      'No worker of this installation has said its build yet, so that all of them take all work. ' +
-      'Start workers with HIREBRIDGE_BUILD_ID to roll versions out (docs/deploy.md).',
+      'No worker of this installation has reported a build yet, so all of them take any work. Start workers with ' +
+      'HIREBRIDGE_BUILD_ID to roll versions out (docs/deploy.md).',
     cause,
   });
 }

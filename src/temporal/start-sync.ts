@@ -92,7 +92,7 @@ export function syncBusy(tenantId: string, stream: string): ConnectorError {
     code: 'SYNC_BUSY',
     action: 'retry',
     message:
-      `Another run of ${tenantId} ${stream} is under way. ` +
-      'Start this one when it is over: hirebridge status shows it.',
+      `Another run of ${tenantId} ${stream} is under way. Start this one when it has ended: hirebridge status ` +
+      'shows it.',
   });
 }

@@ -33,7 +33,7 @@ export function checkAmendments(
 ): Problem[] {
   if (streams.amendments.mapping !== undefined)
     return [
-      problemAt(source, ['streams', 'amendments', 'mapping'], 'amendments take the mapping of employees. Remove it.'),
+      problemAt(source, ['streams', 'amendments', 'mapping'], 'amendments use the mapping of employees. Remove it.'),
     ];
   const targets = employee.fields.map(({ target }) => target);
   const elsewhere = targetsOf(exchanged);
@@ -53,10 +53,10 @@ function targetsOf(exchanged: Mapping | undefined): string[] {
 
 function whyNot({ target, from, rule }: CompiledField, elsewhere: readonly string[]): string | undefined {
   if (elsewhere.includes(target))
-    return `the stream employees brings "${target}" to the HR system. Keep one of the two.`;
+    return `the stream employees already writes "${target}" to the HR system. Keep one of the two.`;
   if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system’s.`;
   if (from.some((path) => 'customField' in path && path.of !== undefined))
-    return `"${target}" is read from an entry of a list, whose later edits nobody tells. Remove it here.`;
+    return `"${target}" is read from an entry of a list, and later edits of it are not reported. Remove it here.`;
   if (from.some((path) => path.source === 'application'))
     return `"${target}" is read from the application, which is sent once. Remove it here.`;
   const onboarding = from.some((path) => path.source === 'onboarding');

@@ -52,9 +52,9 @@ export function overlaps(loaded: readonly Loaded[]): Problem[] {
     const isShared = one.tenant.hris.connection === other.tenant.hris.connection;
     if (isShared || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
     const text =
-      `"${one.tenant.tenant}" and "${other.tenant.tenant}" are of one company and may take the same jobs, so ` +
-      'chance decides which of them hires somebody, and the other one asks. Give both a scope by the same criterion, ' +
-      'without a value in common.';
+      `"${one.tenant.tenant}" and "${other.tenant.tenant}" belong to one company and may take the same jobs, so ` +
+      'chance decides which of them hires somebody, and the other one asks. Give both a scope with the same ' +
+      'criterion and no value in common.';
     return [at(one, ['scope'], text)];
   });
 }
@@ -126,11 +126,11 @@ function compareSystems(): (one: Read, other: Read) => Problem[] {
 function otherSystem(one: Read, other: Read, { parts, unread }: { parts: string[]; unread: string[] }): Problem {
   const { file, line, column } = atConnection(other, '');
   const notHere =
-    unread.length === 0 ? '' : ` What stands behind ${unread.join(', ')} cannot be read here, and so not be compared.`;
+    unread.length === 0 ? '' : ` The values behind ${unread.join(', ')} cannot be read here, so they are not compared.`;
   const text =
-    `"${one.tenant.hris.connection}" already names another HR system in ${file}:${line}:${column}, which differs in ` +
-    `${parts.join(', ')}.${notHere} Give this one a name of its own, or write both alike if they are one HR system: ` +
-    'under one name, people of one customer would be taken for people of the other.';
+    `"${one.tenant.hris.connection}" already names another HR system in ${file}:${line}:${column}, which differs ` +
+    `in ${parts.join(', ')}.${notHere} Give this one a name of its own, or make both the same if they are one HR ` +
+    'system: under one name, people of one customer would be mistaken for people of the other.';
   return atConnection(one, text);
 }
 
@@ -169,8 +169,9 @@ function sharedFolders(read: readonly Read[]): Problem[] {
 function sharedFolder(one: Read, other: Read): Problem[] {
   if (one.tenant.hris.connection === other.tenant.hris.connection) return [];
   const text =
-    `documents of ${other.source.file} go into this folder, one above it or one in it as well, from another HR ` +
-    'system with ids of its own: people would find the documents of others. Give each HR system a folder apart.';
+    `documents of ${other.source.file} also go into this folder, a parent of it or a subfolder, from another HR ` +
+    'system with ids of its own: people would find the documents of others. Give each HR system a separate ' +
+    'folder.';
   return [at(one, ['hris', 'files', 'folder'], text)];
 }
 
@@ -191,8 +192,9 @@ function sameJobs(one: Read, other: Read): Problem[] {
   if (companyOf(one) !== companyOf(other)) return sameNumber(one, other);
   if (areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
   const text =
-    `"${other.tenant.tenant}" (${other.source.file}) is of the same company, on the same HR system, and may take the ` +
-    'same jobs. Give both a scope by the same criterion, without a value in common; or make them one tenant.';
+    `"${other.tenant.tenant}" (${other.source.file}) belongs to the same company, uses the same HR system, and ` +
+    'may take the same jobs. Give both a scope with the same criterion and no value in common; or make them one ' +
+    'tenant.';
   return [at(one, ['scope'], text)];
 }
 

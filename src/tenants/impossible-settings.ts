@@ -63,12 +63,14 @@ function cannotLand(tenant: Tenant, name: PullName): Impossible[] {
   const path = ['streams', name];
   if (landingFields(tenant, name) === undefined) {
     const text =
-      `an HR system of kind ${kind} has no table where ${name} could land. Add a database of yours, ` +
-      '"landing: { kind: sql, url: env:NAME }", or remove the stream.';
+      `an HR system of kind ${kind} has no table where ${name} could land. Add a database of your own, "landing: ` +
+      '{ kind: sql, url: env:NAME }", or remove the stream.';
     return [{ path, text }];
   }
   if (mapping !== undefined || hasDefaultMapping(kind, name)) return [];
-  return [{ path, text: `nothing maps ${name} for kind ${kind}. Name a mapping file in streams.${name}.mapping.` }];
+  return [
+    { path, text: `there is no mapping of ${name} for kind ${kind}. Name a mapping file in streams.${name}.mapping.` },
+  ];
 }
 
 function cannotExchange(tenant: Tenant, name: StreamName): Impossible[] {
@@ -78,7 +80,9 @@ function cannotExchange(tenant: Tenant, name: StreamName): Impossible[] {
   const path = ['streams', name];
   if (name !== 'amendments') {
     if (mapping !== undefined) return [];
-    return [{ path, text: `nothing says which fields it exchanges. Name a mapping file in streams.${name}.mapping.` }];
+    return [
+      { path, text: `no mapping says which fields it exchanges. Name a mapping file in streams.${name}.mapping.` },
+    ];
   }
   if (supportsOf(tenant)?.amend !== false) return [];
   const text = `an HR system of kind ${kind} cannot be amended. Remove the stream. These kinds can: ${AMENDABLE}.`;
@@ -96,26 +100,27 @@ function cannotRequire(tenant: Tenant): Impossible[] {
       ? 'Set hris.requisitions (in the definition, for kind http), or'
       : 'Then';
     const text =
-      `an HR system of kind ${kind} tells no open positions as it is set. ${own} take them from a database of yours: ` +
-      '"landing: { kind: sql, url: env:NAME, requisitions: { table: requisitions } }". Or remove the stream.';
+      `an HR system of kind ${kind} provides no open positions as configured. ${own} take them from a database ` +
+      'of your own: "landing: { kind: sql, url: env:NAME, requisitions: { table: requisitions } }". Or remove ' +
+      'the stream.';
     return [{ path, text }];
   }
   if (requisitions === undefined) {
     const text =
-      'no custom field says which job is made of which position. Add "requisitions: { reference: ID }", the id of a ' +
-      'job custom field of type text.';
+      'no custom field links each job to its position. Add "requisitions: { reference: ID }", the id of a job ' +
+      'custom field of type text.';
     return [{ path, text }];
   }
   if (mapping !== undefined || hasDefaultMapping(kind, 'requisitions')) return [];
-  return [{ path, text: 'nothing maps them. Name a mapping file in streams.requisitions.mapping.' }];
+  return [{ path, text: 'no mapping is set for them. Name a mapping file in streams.requisitions.mapping.' }];
 }
 
 function cannotSend({ streams, hris, landing }: Tenant): Impossible[] {
   if (streams.resumes.every === undefined) return [];
   if (hris.options['resumes'] !== undefined || landing?.resumes !== undefined) return [];
   const text =
-    'nothing lists the files. Add "resumes: { table: resumes }" to hris or landing of kind sql, or "resumes: { ' +
-    'folder: resumes }" to hris of kind sftp. Or remove the stream.';
+    'no list of the files is configured. Add "resumes: { table: resumes }" to hris or landing of kind sql, or ' +
+    '"resumes: { folder: resumes }" to hris of kind sftp. Or remove the stream.';
   return [{ path: ['streams', 'resumes'], text }];
 }
 
@@ -126,7 +131,7 @@ function cannotFile(tenant: Tenant): Impossible[] {
   if (supportsOf(tenant)?.files === false) {
     const path = documents === undefined ? ['streams', 'documents'] : ['documents'];
     const own = FILES_AS[hris.kind] ?? 'Remove it, and streams.documents';
-    const text = `an HR system of kind ${hris.kind} takes no documents as it is set. ${own}.`;
+    const text = `an HR system of kind ${hris.kind} takes no documents as configured. ${own}.`;
     return [{ path, text: `${text} These kinds take them: ${TAKE_FILES}.` }];
   }
   if (documents !== undefined) return [];
@@ -163,8 +168,9 @@ function cannotTellGone({ policies: { privacy }, streams }: Tenant): Impossible[
   return (['gone', 'withdrawn', 'expired'] as const).flatMap((cause) => {
     const stream = told[cause];
     if (privacy[cause] === 'mark' || streams[stream].every !== undefined) return [];
-    const what = cause === 'gone' ? 'that somebody is gone' : 'how a consent stands';
-    const text = `only the stream ${stream} tells ${what}. Add "streams: { ${stream}: { every: 1h } }", or write mark.`;
+    const what = cause === 'gone' ? 'that somebody is gone' : 'the state of a consent';
+    const text =
+      `only the stream ${stream} reports ${what}. ` + `Add "streams: { ${stream}: { every: 1h } }", or write mark.`;
     return [{ path: ['policies', 'privacy', cause], text }];
   });
 }
@@ -184,7 +190,8 @@ function cannotEqualize({ options, streams, hris: { kind, options: own } }: Tena
       : 'Remove it';
     const text =
       names.length === 0
-        ? `an HR system of kind ${kind} tells no lists as it is set. ${where}. These kinds tell some: ${TELL_LISTS}.`
+        ? `an HR system of kind ${kind} provides no lists as configured. ${where}. These kinds provide some: ` +
+          `${TELL_LISTS}.`
         : `there is no list "${list}". It has: ${names.join(', ')}.`;
     return [{ path: ['options', index, 'list'], text }];
   });
@@ -195,9 +202,8 @@ function cannotPoint({ writeBack, hris: { kind, options } }: Tenant): Impossible
   if (writeBack.employeeUrl === undefined || adapter === undefined) return [];
   if (adapter.employeeUrl?.(adapter.optionsSchema(landings).parse(options)) !== undefined) return [];
   const text =
-    `nothing says where people see an employee of kind ${kind}. ` +
-    'Add "employeeUrl: https://hr.example/people/{id}" under hris. These kinds know it by themselves: ' +
-    'bamboohr, odoo, tryton.';
+    `there is no address where people see an employee of kind ${kind}. Add "employeeUrl: ` +
+    'https://hr.example/people/{id}" under hris. These kinds have one by default: bamboohr, odoo, tryton.';
   return [{ path: ['writeBack', 'employeeUrl'], text }];
 }
 
@@ -234,13 +240,15 @@ function cannotGoOn({ hris, destinations, streams }: Tenant): Impossible[] {
       return [
         {
           path: ['destinations', at, 'connection'],
-          text: `"${connection}" stands above already. Each has a name of its own, and the HR system is none of them.`,
+          text:
+            `"${connection}" is used above already. Give each destination a name of its own, different from the HR ` +
+            "system's.",
         },
       ];
     if (supportsOf({ hris: { kind, connection, options } })?.accounts !== false) return [];
-    const own = ACCOUNTS_AS[kind] ?? 'It cannot be one';
+    const own = ACCOUNTS_AS[kind] ?? 'It cannot be a destination';
     const text =
-      `as it is set, one of kind ${kind} does not answer at once, or keeps no reference by which an account is found ` +
+      `as configured, a system of kind ${kind} does not answer at once, or keeps no reference to find an account ` +
       `again. ${own}. These kinds can: ${TAKE_ACCOUNTS}.`;
     return [{ path: ['destinations', at, 'kind'], text }];
   });

@@ -87,7 +87,7 @@ function nameTaken({ tenant, file, hris }: Tenant, parts: readonly string[]): Co
     message:
       `The connection "${hris.connection}" of tenant ${tenant} (${file}) is another tenant's name for another HR ` +
       `system, which differs in ${parts.join(', ')}. Nothing is read or written under it, because people of one ` +
-      'customer would be taken for people of the other. Correct hris or the secrets behind it, or give it a ' +
+      'customer would be mistaken for people of the other. Correct hris or the secrets behind it, or give it a ' +
       'connection of its own: hirebridge tenant apply names both files.',
   });
 }
@@ -106,7 +106,7 @@ export function tenantRemoved(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'TENANT_REMOVED',
     action: 'throttle',
-    message: `Tenant ${tenantId} was removed. Nothing of it goes on.`,
+    message: `Tenant ${tenantId} was removed. All its work has ended.`,
     retryAfterMs: 60_000,
   });
 }

@@ -403,7 +403,7 @@ function writtenTwice(source: YamlFile, { writeBack, results = [] }: Tenant, { b
   );
   if (twice.length > 0)
     return twice.map(([path, id]) =>
-      problemAt(source, path, `the file has ${id} written elsewhere as well, and each would overwrite the other.`),
+      problemAt(source, path, `the file also writes ${id} elsewhere, and each would overwrite the other.`),
     );
   return wanted.flatMap(([path, id]) => {
     const rule = back.find(({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id);

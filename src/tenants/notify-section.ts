@@ -108,9 +108,9 @@ function mistoldAddress(path: string[], url: string | undefined, ofChat = false)
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return [{ path, text: `it holds a user or a password. ${ELSEWHERE}` }];
   if (ofChat || CHATS.test(hostname))
-    return [{ path, text: `the address of a chat is a secret: whoever knows it may write there. ${ELSEWHERE}` }];
+    return [{ path, text: `the address of a chat is a secret: anyone who knows it can post there. ${ELSEWHERE}` }];
   if (protocol === 'https:' || isInside(hostname)) return [];
-  const text = 'http would show what is told to everybody on the way. Write an https address.';
+  const text = 'http would expose the notifications on the network. Write an https address.';
   return [{ path, text }];
 }
 

@@ -64,7 +64,7 @@ function whyForeign(tenant: Tenant, { path, ref }: Named, tenants: readonly Tena
   if (owner === undefined || owner.tenant === tenant.tenant) return undefined;
   if (isShared(tenant, owner, path)) return undefined;
   return (
-    `${ref} is a secret of tenant "${owner.tenant}", to judge by its name. Name one of this tenant: ` +
+    `${ref} is a secret of tenant "${owner.tenant}", judging by its name. Name one of this tenant: ` +
     `env:${prefixOf(tenant.tenant)}... or file:secrets/${tenant.tenant}/...`
   );
 }

@@ -161,8 +161,8 @@ async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | und
     const [was, is] = [before[key], tenant.partner[key]];
     if (was === undefined || was === is) return [];
     const text =
-      `The tenant "${tenant.tenant}" is of ${key} ${was}, and its records with it. ` +
-      'An id is never passed on: give this one a new id.';
+      `The tenant "${tenant.tenant}" and its records belong to ${key} ${was}. A tenant id is never reused: give ` +
+      'this one a new id.';
     return [problemAt(source, ['partner', key], text)];
   });
 }
@@ -176,8 +176,9 @@ async function movedDestinations({ source, tenant }: Loaded, applied: AppliedTen
     const parts = was === undefined ? [] : differencesOf(hrisSystem(was), hrisSystem(now));
     if (parts.length === 0) return [];
     const text =
-      `"${now.connection}" was another system when this was applied last, which differs in ${parts.join(', ')}, and ` +
-      'accounts are remembered by that name. Give this one a name of its own; people are found there by our reference.';
+      `"${now.connection}" was another system when this was last applied (it differs in ${parts.join(', ')}), ` +
+      'and accounts are stored under that name. Give this one a name of its own; hirebridge finds people there ' +
+      'by our reference.';
     return [problemAt(source, ['destinations', at, 'connection'], text)];
   });
 }

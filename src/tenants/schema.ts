@@ -72,8 +72,8 @@ export const partnerSection = z
         code: 'custom',
         path: ['webhookKeys'],
         message:
-          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write ' +
-          '"webhooks: off" to live by the reconcile alone',
+          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: ' +
+          'off" to rely on the reconcile alone',
       });
     }
     if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
@@ -261,7 +261,7 @@ const options = z
   .min(1, 'expected at least one, or no "options" at all')
   .refine(
     (sets) => new Set(sets.map(({ customField }) => customField)).size === sets.length,
-    'expected each custom field once: it can have the options of one list alone',
+    'expected each custom field once: it can have the options of one list only',
   );
 
 const NO_NEXT_STAGE: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
@@ -284,7 +284,7 @@ const invitations = z.strictObject({
           moveTo: stage
             .refine(
               (value) => !NO_NEXT_STAGE.has(value),
-              'expected a stage on the way: nobody is moved back, and a person hires',
+              'expected a stage before hiring: nobody is moved back, and only a person hires',
             )
             .optional(),
         })
@@ -294,7 +294,7 @@ const invitations = z.strictObject({
         )
         .refine(({ flow, moveTo }) => moveTo === undefined || flow !== undefined, {
           path: ['moveTo'],
-          error: 'expected "flow" beside it: only who completes a flow is moved',
+          error: 'expected "flow" beside it: only people who complete a flow are moved',
         }),
       'expected a list of rules',
     )
@@ -367,7 +367,7 @@ const results = z
   .min(1, 'expected at least one, or no "results" at all')
   .refine(
     (rules) => new Set(rules.map(({ customField }) => customField)).size === rules.length,
-    'expected each custom field once: it can have the results of one assessment or flow alone',
+    'expected each custom field once: it can have the results of one assessment or flow only',
   );
 
 /** How files that the customer lists become candidates. */

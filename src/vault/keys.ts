@@ -69,8 +69,8 @@ export function sealBroken(about: string, cause?: unknown): ConnectorError {
     code: 'SEAL_BROKEN',
     action: 'reject',
     message:
-      `An encrypted value (${about}) cannot be opened: it was changed or moved past hirebridge. ` +
-      'Find out who wrote to the database, and put the row back from a backup.',
+      `An encrypted value (${about}) cannot be opened: it was changed or moved without hirebridge. Find out who ` +
+      'wrote to the database, and put the row back from a backup.',
     cause,
   });
 }
@@ -124,7 +124,7 @@ export function keyMissing(keyId: string, but = 'is not set: name the file that 
   return new ConnectorError({
     code: 'KEY_MISSING',
     action: 'retry',
-    message: `This was encrypted with key ${keyId}, and HIREBRIDGE_KEYS ${but}. Until then nothing of it can be read.`,
+    message: `This was encrypted with key ${keyId}, and HIREBRIDGE_KEYS ${but}. Until then it cannot be read.`,
   });
 }
 
@@ -155,7 +155,7 @@ function readKeys(file: string): Map<string, KeyObject> {
   for (const [index, line] of textOf(file).split('\n').entries()) {
     if (/^\s*(?:#.*)?$/.test(line)) continue;
     const [, id = '', key = ''] = LINE.exec(line.trim()) ?? [];
-    if (id === '') throw invalid(`has no key in ${file}:${index + 1}; a line is an id, a blank, 32 bytes in base64`);
+    if (id === '') throw invalid(`has no key in ${file}:${index + 1}; a line is an id, a space, 32 bytes in base64`);
     if (keys.has(id)) throw invalid(`has two keys ${id}, the second in ${file}:${index + 1}; give it another id`);
     keys.set(id, createSecretKey(key, 'base64'));
   }

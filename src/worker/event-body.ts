@@ -3,7 +3,7 @@ import type { EventOutRow } from '../store/schema.ts';
 
 const id = z.string();
 const ids = z.string().nullable();
-const timestamp = z.iso.datetime().describe('When it came about');
+const timestamp = z.iso.datetime().describe('When it happened');
 const hire = { tenantId: id, jobCandidateId: id, period: z.int().describe('Which employment of this application') };
 const hired = { candidateId: ids, jobId: ids, connection: ids, employeeId: ids, employeeNumber: ids };
 

@@ -188,8 +188,8 @@ function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts
       subject: `stream ${name}, hints`,
       reason: 'HINTS_WAIT',
       message:
-        `Webhooks named records of ${name} that nobody has read since. ` +
-        `Read them now: hirebridge sync ${state.tenant_id} ${name}`,
+        `Webhooks named records of ${name} that have not been read since. Read them now: hirebridge sync ` +
+        `${state.tenant_id} ${name}`,
     });
   return troubles;
 }
@@ -227,9 +227,9 @@ function eventTroubles({ now, state, untaken }: TenantFacts): Trouble[] {
   if (untaken === undefined || now - untaken.at <= HOUR_MS) return [];
   const tenantId = state.tenant_id;
   const message =
-    `Its events address has not taken what happened an hour ago (${untaken.error ?? 'not tried'}). All is kept and ` +
-    `tried again by itself. See what waits: hirebridge events list ${tenantId} --waiting; ask the address: ` +
-    `hirebridge check ${tenantId}`;
+    `The tenant's events address has not accepted events from an hour ago (${untaken.error ?? 'not tried'}). ` +
+    `They are kept and sent again by themselves. See which are waiting: hirebridge events list ${tenantId} ` +
+    `--waiting; test the address: hirebridge check ${tenantId}`;
   return [{ tenantId, kind: 'events-waiting', subject: 'events', reason: 'EVENTS_WAIT', message }];
 }
 
@@ -239,8 +239,8 @@ function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Tro
     // The sender chooses the name, so it is shown only if it looks like one.
     const shown = /^[\w.-]{1,60}$/.test(event) ? event : '(not a name)';
     const message =
-      `The partner sent the event ${shown}, which hirebridge does not know; it is stored and nothing acts upon it. ` +
-      `See: hirebridge inbox list --tenant ${tenantId} --state unknown`;
+      `The partner sent the event ${shown}, which hirebridge does not know; it is stored and has no effect. See: ` +
+      `hirebridge inbox list --tenant ${tenantId} --state unknown`;
     return { tenantId, kind: 'unknown-event', subject: `event ${shown}`, reason: 'EVENT_UNKNOWN', message };
   });
   if (!stuck.some(({ state }) => state === 'undeliverable')) return events;

@@ -182,7 +182,7 @@ describe.each(EITHER)('%s, where the HR system quietly keeps what it had', (rule
     await kept();
     expect(await said()).toEqual([['city', 'quarantined', 'NOT_SHOWN']]);
     const [failed, ...more] = await readFailed(store(), 'acme');
-    expect(failed?.reason).toMatch(/^city: written and accepted, and the old value is still shown there; .*edits/);
+    expect(failed?.reason).toMatch(/^city: written and accepted, but the old value is still shown there; .*edits/);
     expect(more).toEqual([]);
     expect((await listConflicts(store(), { tenantId: 'acme', all: true })).length).toBe(1);
   });

@@ -77,7 +77,7 @@ test('whoever stayed recorded is started later, from the day on that they were f
   await forget();
   expect(await cli('tenant', 'go-live', 'acme', '--since', '2999-01-01', '--yes')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Nobody was observed since then'),
+    stdout: expect.stringContaining('Everybody observed since then is started already'),
   });
   const asked = await cli('tenant', 'go-live', 'acme', '--since', '2020-01-01');
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --yes') });

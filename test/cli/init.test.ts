@@ -82,7 +82,7 @@ test('init overwrites nothing', async () => {
 });
 
 test.each<[string, Partner, string[], string]>([
-  ['no database, and nobody to ask', {}, [], 'Nobody is here to be asked. Give --hris as well'],
+  ['no database, and nobody to ask', {}, [], 'There is no terminal to ask on. Give --hris as well'],
   ['two active flows', { flows: [FLOW, { ...FLOW, flowId: 'flow-2' }] }, SQLITE, 'Name one with --flow'],
   ['no active flow', { flows: [OLD_FLOW] }, SQLITE, 'no active onboarding flow'],
   ['no field for the start date', { fields: [] }, SQLITE, 'define it with --define'],

@@ -63,7 +63,7 @@ test('a worker that was killed is missed, by status, doctor and check alike', as
     .set((eb) => ({ seen_at: eb('seen_at', '-', 300_000) }))
     .where('process_id', '=', 'w')
     .execute();
-  const missed = /No worker runs \(the last one was seen .* ago on elsewhere \(7\), and it did not end by itself\)/;
+  const missed = /No worker runs \(the last one was seen .* ago on elsewhere \(7\), and it did not shut down cleanly\)/;
   expect(await cli('status', '--verbose')).toMatchObject({ code: 3, stdout: expect.stringMatching(missed) });
   expect((await cli('doctor')).stdout).toMatch(missed);
   expect((await cli('check', 'acme')).stdout).toMatch(missed);

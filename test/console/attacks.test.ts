@@ -252,7 +252,7 @@ test("another tenant's ids lead nowhere, in any address, and no list names it", 
     if (!own.has(path)) expect([path, status]).toEqual([path, 404]);
     expect([path, /secret-of-globex|6013/.exec(text)?.[0]]).toEqual([path, undefined]);
   }
-  expect((await visitor.get('/hires?id=6013')).text).toContain('No hire is known here');
+  expect((await visitor.get('/hires?id=6013')).text).toContain('No hire matches');
   for (const path of ['/', '/hires', '/holds', '/holds?all=yes', '/streams', '/deliveries', '/audit', '/audit.csv']) {
     const { status, text } = await visitor.get(path);
     expect([path, status, /globex|6013/.exec(text)?.[0]]).toEqual([path, 200, undefined]);

@@ -233,7 +233,7 @@ test('an answer of the provider is taken once, only by the browser that asked, a
   await browser.signIn(open.url);
   const callback = browser.seen.find((url) => url.includes('/sign-in/callback')) ?? '';
   const replayed = await browser.go(callback);
-  expect([replayed.status, await replayed.text()]).toEqual([403, expect.stringContaining('began no sign-in')]);
+  expect([replayed.status, await replayed.text()]).toEqual([403, expect.stringContaining('did not begin a sign-in')]);
   // Somebody lets another browser finish a sign-in that is theirs.
   const victim = createBrowser();
   expect((await victim.go(callback)).status).toBe(403);
@@ -252,5 +252,5 @@ test('a provider that is away is said, and asked again', async () => {
   const access = { url, tokens: [], oidc: { ...oidc, roles: [] } };
   const open = await openConsole({ port: Number(url.port), access });
   const answer = await fetch(`${open.url}/sign-in/provider`, { redirect: 'manual' });
-  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('does not answer as one')]);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('does not answer correctly')]);
 });

@@ -90,9 +90,9 @@ test('a hire begins with the sentence that its command begins with, and tells it
 test('a hold shows what was seen beside what is asked, each answer with what it does and takes', async () => {
   const { holdId, signIn } = await withHold();
   const { text } = await (await signIn()).get(`/holds/${holdId}`);
-  expect(text).toContain('Whether job candidate 5012 is an employee already is not certain');
+  expect(text).toContain('It is not certain whether job candidate 5012 is already an employee');
   expect(text).toContain('Answer link &lt;employeeId&gt; if one of them is this person');
-  expect(text).toContain('Links this hire to the employee that you name; nothing new is made.');
+  expect(text).toContain('Links this hire to the employee that you name; creates nothing.');
   expect(text).toMatch(/<label>ID of the employee in the HR system<input name="id" required/);
   expect(text).not.toContain('<img');
 });
@@ -209,7 +209,7 @@ test.each([
   ['/hires/acme/%3Cimg%3E', '&lt;img&gt;'],
   ['/tenants/nobody', 'no tenant &quot;nobody&quot;'],
   ['/deliveries/acme/123', 'no delivery 123'],
-  ['/streams/acme/nothing', 'is no stream'],
+  ['/streams/acme/nothing', 'is not a stream'],
   ['/nowhere', 'no such page'],
 ])('%s is a clear page, not an empty one', async (path, said) => {
   const { signIn } = await openConsole();
@@ -236,8 +236,8 @@ test('the audit trail is narrowed, paged without a loss, and saved as a file in 
   }
   expect(seen).toHaveLength(120);
   expect(new Set(seen).size).toBe(120);
-  expect((await visitor.get('/audit?act=frozen')).text).toContain('Nobody did anything that fits');
-  expect((await visitor.get('/audit?from=1970-01-02')).text).toContain('Nobody did anything that fits');
+  expect((await visitor.get('/audit?act=frozen')).text).toContain('No act matches');
+  expect((await visitor.get('/audit?from=1970-01-02')).text).toContain('No act matches');
   const csv = await visitor.get('/audit.csv?by=eve');
   expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
   expect(csv.text).toContain(`"'=HYPERLINK(""x"")"`);

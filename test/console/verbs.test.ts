@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAccess } from '../../src/console/access.ts';
 import { ACTS } from '../../src/console/acts.ts';
+import { withoutCommands } from '../../src/console/layout.ts';
 import { systemUser } from '../../src/places.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -153,4 +154,15 @@ describe('a button and its command leave the same row in the audit trail', () =>
     expect(rows).toHaveLength(1);
     expect(await rowsOf(store)).toEqual(rows);
   });
+});
+
+test('a message loses the commands that it names, and keeps what it says about hirebridge', async () => {
+  const headings = (await read('docs/reference.md')).matchAll(/^### `hirebridge ([a-z-]+)/gm);
+  const names = new Set([...headings].map(([, name = '']) => name));
+  const left = [...names].filter(
+    (name) => withoutCommands(`It stopped. See: hirebridge ${name} acme`) !== 'It stopped.',
+  );
+  expect(left).toEqual([]);
+  const said = 'This is former employee 7, and hirebridge cannot rehire people there. hirebridge tries one again.';
+  expect(withoutCommands(`${said} See: hirebridge status`)).toBe(said);
 });

@@ -9,11 +9,11 @@ const APART = ['src/sandbox/', 'src/partner/contract/', 'src/hris-kit/cases/', '
 
 const ACTIONS: Readonly<Record<string, string>> = {
   retry: 'Trying again may help; a worker does so by itself.',
-  throttle: 'It goes on by itself after a pause.',
-  reauthorize: 'The tenant is paused until the key or the account works again; then it goes on by itself.',
+  throttle: 'It continues by itself after a pause.',
+  reauthorize: 'The tenant is paused until the key or the account works again; then it continues by itself.',
   reject: 'Somebody must act; nothing was written.',
-  ignore: 'Nothing is to be done.',
-  unknown: 'Nobody knows whether it arrived. It is looked up before anything is sent again.',
+  ignore: 'Nothing needs to be done.',
+  unknown: 'It is unknown whether the request arrived. It is looked up before anything is sent again.',
   alarm: 'An alarm, which ends by itself once its cause is gone; [what to do](runbook.md#hirebridgealarm).',
   hold: 'A question for a person; what it asks, and its answers: [holds](reference.md#holds).',
 };
@@ -296,7 +296,7 @@ const INTRODUCTION = `# Troubleshoot by error code
 
 Every error, alarm and hold names a code, what happened, why, the next step, and its place on this page; \`--json\`
 prints the code as \`code\`. Here is each code of hirebridge, in alphabetical order, with its messages; words in
-capitals stand for what differs. Codes that are not here come from the hiring platform or the HR system, whose
+capitals stand for values. Codes that are not here come from the hiring platform or the HR system, whose
 documentation explains them. Why a field is left out or a stream stands still:
 [two-way exchange](two-way.md#why-a-field-is-left-out).
 `;

@@ -1,4 +1,4 @@
-/** Every wait of the product shortened, so that a killed worker's work goes on within seconds. */
+/** Every wait of the product shortened, so that a killed worker's work resumes within seconds. */
 export const shortWaits: NodeJS.ProcessEnv = {
   HIREBRIDGE_HEARTBEAT_MS: '1500',
   HIREBRIDGE_GIVE_UP_MS: '3000',

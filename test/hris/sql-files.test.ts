@@ -115,7 +115,7 @@ test('a folder that is away is never made, and says so', async () => {
     expect(await refusal(call())).toMatchObject({
       code: 'FOLDER_UNUSABLE',
       action: 'retry',
-      message: expect.stringMatching(/is not there; it is never made.*\(ENOENT\)/),
+      message: expect.stringMatching(/does not exist; hirebridge never creates it.*\(ENOENT\)/),
     });
   await writeFile(folder, 'a file');
   expect((await refusal(Promise.resolve(files.probe?.(signal)))).message).toMatch(/ENOTDIR/);

@@ -36,7 +36,7 @@ test('an error names call, status, code, request and next step', () => {
     requestId: 'r1',
   });
   expect(error.message).toBe(
-    'GET /jobs was answered 429 RATE_LIMITED (request r1): too many requests: it goes on by itself.',
+    'GET /jobs was answered 429 RATE_LIMITED (request r1): too many requests: it is tried again by itself.',
   );
 });
 

@@ -35,7 +35,7 @@ describe('the default mapping of the sql adapter', () => {
     const place = `${of}.yaml:2:${target.length + '  : { from: '.length + 1}`;
     await expect(loadMapping({ kind: 'sql', of: subject, fields, file })).rejects.toMatchObject({
       code: 'MAPPING_INVALID',
-      message: expect.stringContaining(`${place} ${other} is not at hand here`) as string,
+      message: expect.stringContaining(`${place} ${other} is not available here`) as string,
     });
   });
 });

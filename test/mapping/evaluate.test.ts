@@ -222,6 +222,6 @@ test('all of a record is one text, the same whenever it holds the same, and open
 
 test('all of a record is nothing for an employee', () => {
   expect(() => evaluate('text: { from: "candidate.*" }')).toThrow(
-    /rule\.yaml:2:\d+ all of a candidate is read by the mapping of a stream that lands alone/,
+    /rule\.yaml:2:\d+ only the mapping of a stream that lands can read all of a candidate/,
   );
 });

@@ -46,7 +46,7 @@ test.each([
 
 test.each([
   ['fields:\n  title:\n    loo|kup: { a: b }', 'what the HR system calls it'],
-  ['fields:\n  title:\n    when|: [{ path: job.city, present: true }]', 'counts only where all of these hold'],
+  ['fields:\n  title:\n    when|: [{ path: job.city, present: true }]', 'applies only where all of these hold'],
 ])('an editor explains a key under the pointer: %j', async (text, expected) => {
   expect(JSON.stringify(await editor.request('textDocument/hover', type(text)))).toContain(expected);
 });

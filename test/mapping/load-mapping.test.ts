@@ -53,12 +53,12 @@ describe('a mapping is refused at load', () => {
     [
       'for a name that the HR system cannot be asked about',
       rule('title: { from: job.title, transform: [login], unique: true }'),
-      '4:57 this HR system cannot be asked whether somebody has "title": it can of userName. Remove unique.',
+      '4:57 this HR system cannot be asked whether somebody has "title": it can search userName. Remove unique.',
     ],
     [
       'for one name for everybody',
       rule('userName: { constant: ana, unique: true }'),
-      '4:38 "userName" must be made from the person, and flow to the HR system alone. Remove unique.',
+      '4:38 "userName" must be made from the person, and flow only to the HR system. Remove unique.',
     ],
     [
       'for a record that does not exist',

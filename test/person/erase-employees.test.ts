@@ -76,7 +76,7 @@ test('an employment that was to be ended without an open HR system is not told a
   );
   expect(receipt?.left).toEqual(
     expect.arrayContaining([
-      'An employment was to be ended, and was not: no connection to the HR system was open; end it there.',
+      'An employment should have been ended but was not: no connection to the HR system was open; end it there.',
     ]),
   );
   expect(lastDays()).toEqual([]);
@@ -89,7 +89,7 @@ test('an employment that the HR system refuses to end keeps no other one from en
     `2 of 3 employments ended as of ${YESTERDAY}, as asked; the record stays in the HR system`,
   );
   expect(receipt?.left).toEqual([
-    'An employment was to be ended, and was not: the HR system refused it (EMPLOYEE_NOT_FOUND).',
+    'An employment should have been ended but was not: the HR system refused it (EMPLOYEE_NOT_FOUND).',
   ]);
   expect(JSON.stringify(receipt)).not.toContain('4040');
   expect(lastDays()).toEqual([
@@ -122,7 +122,9 @@ test("an employee who is another tenant's by now keeps the employment", async ()
     .values({ ...person, ...sister, value: '32' })
     .execute();
   const receipt = await carryOut();
-  expect(receipt?.left).toEqual(["An employment was to be ended, and was not: the employee is another tenant's."]);
+  expect(receipt?.left).toEqual([
+    "An employment should have been ended but was not: the employee is another tenant's.",
+  ]);
   expect(lastDays()).toEqual([{ id: 31, last_day: YESTERDAY }]);
 });
 

@@ -89,7 +89,7 @@ describe('a hire asks for its person', () => {
   test.each([
     ['is over', { ...OPEN, isOpen: false }],
     ['is of a removed tenant', { ...OPEN, isServed: false }],
-    ['is in no row', undefined],
+    ['has no row', undefined],
   ])('one that %s takes nobody: nothing would release them', (_what, hire) => {
     expect(hold({}, {}, { hire })).toEqual({ kind: 'refused', refusal: { reason: 'over' } });
   });

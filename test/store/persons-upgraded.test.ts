@@ -150,8 +150,10 @@ describe.each(kinds)('what an installation knew before people were one record, i
     const places = { dataDir: '/nowhere', tenantsDir: '/nowhere' };
     const people = (await examine(places)).findings.find(({ check }) => check === 'people');
     expect(people?.state).toBe('wrong');
-    expect(people?.message).toContain('4 hires are not joined with a person');
-    expect(people?.message).toContain('job candidate 6 of acme (its employee is nobody’s; link them with');
+    expect(people?.message).toContain('4 hires are not linked to a person');
+    expect(people?.message).toContain(
+      'job candidate 6 of acme (its employee is not linked to a person; link them with',
+    );
   });
 
   test('names the HR system of each hire that has an employee', async () => {

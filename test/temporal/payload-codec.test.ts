@@ -153,7 +153,7 @@ test('the codec server speaks the protocol of the pages, to whoever has the toke
   const unnoted = await ask(`/${token}/decode`);
   expect([unnoted.status, await unnoted.text()]).toEqual([
     503,
-    'Nothing is shown: the audit trail cannot take a row. The log says why.',
+    'Nothing is shown: the audit trail cannot record it. The log says why.',
   ]);
   expect(logged.mock.calls).toEqual([[{ error: away }, expect.stringContaining('audit trail')]]);
   expect((await ask('/decode')).status).toBe(401);

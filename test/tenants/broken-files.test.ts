@@ -117,7 +117,7 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
     mapped('extends: m.yaml\nfields: {}\n'),
     'm.yaml:1:10',
     'leads back to this file',
-    'Let each file extend only one',
+    'Remove one "extends"',
   ],
   'a lookup file that is not there': [
     rule('city: { from: candidate.city, lookup: gone.csv }'),

@@ -45,7 +45,7 @@ test.each([
 
 test.each([
   ['costCentre: { from: job.title, direction: toPartner }', 'job.title cannot be changed at the partner'],
-  ['costCentre: { from: candidate.city }', 'candidate.city is not at hand here: this mapping reads job'],
+  ['costCentre: { from: candidate.city }', 'candidate.city is not available here: this mapping reads job'],
   ['colour: { from: job.title }', '"colour"'],
 ])('a rule that no position could follow is refused with its place: %s', async (rule, reason) => {
   const problems = await problemsOf('requisitions: { reference: cf-9 }\n', `fields:\n  ${rule}\n`);

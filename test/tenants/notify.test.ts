@@ -52,12 +52,12 @@ test.each<[string, RegExp]>([
   ['notify:\n  url: https://hooks.slack.com/services/T0/hunter2', /address of a chat is a secret/],
   ['notify: https://prod-1.westeurope.logic.azure.com/hunter2', /address of a chat is a secret/],
   ['notify: https://me:hunter2@hooks.acme.example/', /holds a user or a password/],
-  ['notify: http://hooks.acme.example/a', /http would show .*Write an https address/],
-  ['notify: http://8.8.8.8/a', /http would show/],
+  ['notify: http://hooks.acme.example/a', /http would expose .*Write an https address/],
+  ['notify: http://8.8.8.8/a', /http would expose/],
   ['notify: { url: env:CHAT, form: slack, secret: env:HUNTER2 }', /secret is never read .*webhook/],
   ['notify: { url: env:CHAT, from: a@b.example }', /notify\.from is never read .*mail/],
   [`notify: { url: env:SMTP, ${MAIL}, secret: env:HUNTER2 }`, /notify\.secret is never read with the form mail/],
-  ['events: { url: "http://events.acme.example", secret: env:KEY }', /http would show/],
+  ['events: { url: "http://events.acme.example", secret: env:KEY }', /http would expose/],
   ['events: { url: "https://hunter2@events.acme.example", secret: env:KEY }', /a user or a password/],
 ])('%s is refused with its place and what would work', async (section, text) => {
   await writeFile(join(dir, 'acme.yaml'), `${ACME}${section}\n`);

@@ -65,7 +65,7 @@ test('two tenants of one company with HR systems of their own may overlap, with 
   await put('acme.yaml', ACME);
   await put('beta.yaml', own);
   const { warnings } = await planApplication(store, dir, { secrets: 'skip' });
-  expect(warnings).toEqual([expect.stringContaining('"beta" and "acme" are of one company')]);
+  expect(warnings).toEqual([expect.stringContaining('"beta" and "acme" belong to one company')]);
   await put('acme.yaml', `${ACME}scope: { jobs: ["1"] }\n`);
   await put('beta.yaml', `${own}scope: { jobs: ["2"] }\n`);
   expect((await planApplication(store, dir, { secrets: 'skip' })).warnings).toEqual([]);
@@ -79,11 +79,13 @@ test('is refused when another HR system files documents in its folder', async ()
   await put('beta.yaml', filed(beta, '/srv/beta'));
   expect(await loadTenants(dir)).toHaveLength(2);
   await put('beta.yaml', filed(beta, '/srv/other/../files/'));
-  await expect(loadTenants(dir)).rejects.toThrow(/beta\.yaml:\d+:\d+ documents of .*acme\.yaml go into this folder/);
+  await expect(loadTenants(dir)).rejects.toThrow(
+    /beta\.yaml:\d+:\d+ documents of .*acme\.yaml also go into this folder/,
+  );
   for (const within of ['/srv/files/12', '/srv']) {
     await put('beta.yaml', filed(beta, within));
     await expect(loadTenants(dir)).rejects.toThrow(
-      /documents of .*acme\.yaml go into this folder, one above it or one in/,
+      /documents of .*acme\.yaml also go into this folder, a parent of it or a/,
     );
   }
   await put('beta.yaml', filed(beta, 'files'));
@@ -148,7 +150,7 @@ test('what stands behind secrets of another machine is compared by its reference
   expect(await loadTenants(dir, { secrets: 'skip' })).toHaveLength(2);
   await put('beta.yaml', ofCompany('beta', '18', SQL.replace('HR_URL', 'SAME_URL')));
   await expect(loadTenants(dir, { secrets: 'skip' })).rejects.toThrow(
-    'differs in url. What stands behind env:TEST_SAME_URL, env:TEST_HR_URL cannot be read here',
+    'differs in url. The values behind env:TEST_SAME_URL, env:TEST_HR_URL cannot be read here',
   );
 });
 

@@ -65,8 +65,8 @@ export async function isTaken(bamboo: Bamboo, name: string, value: string, signa
     code: 'TOO_MANY_EMPLOYEES',
     action: 'reject',
     message:
-      `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so nobody can prove that "${name}" is free. ` +
-      'Remove "unique" from the mapping.',
+      `BambooHR shows more than ${MOST_PAGES * PAGE_SIZE} employees, so hirebridge cannot prove that "${name}" ` +
+      'is free. Remove "unique" from the mapping.',
   });
 }
 

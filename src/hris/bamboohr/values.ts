@@ -11,7 +11,7 @@ export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeField
   for (const [key, value] of Object.entries(fields)) {
     const field = known[key];
     const problem = problemOf(field, value);
-    if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is no field of this HRIS';
+    if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is not a field of this HRIS';
     else written[field.name] = toText(field, value);
   }
   if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'BambooHR does not accept', problems);
@@ -35,9 +35,9 @@ export function fromBamboo({ fields: known }: BambooOptions, read: Record<string
 
 function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
   if (typeof value === 'string' && value.includes('\0')) return 'holds a zero character';
-  if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is no date';
+  if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
   if (field?.type === 'country' && typeof value === 'string' && countryName(value) === undefined)
-    return 'is no ISO 3166-1 country';
+    return 'is not an ISO 3166-1 country';
   return undefined;
 }
 

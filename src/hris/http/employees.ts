@@ -73,8 +73,8 @@ export async function isTaken(defined: Defined, field: string, value: string, si
     code: 'HRIS_TOO_MANY',
     action: 'reject',
     message:
-      `${name} has more employees than are gone through to see whether somebody has a value of ${field}, and no ` +
-      `search for it. Add find.taken.${field} to the definition.`,
+      `${name} has too many employees to read them all for a value of ${field}, and no search for it. Add ` +
+      `find.taken.${field} to the definition.`,
   });
 }
 
@@ -376,7 +376,7 @@ export async function terminateEmployee(
       code: 'HRIS_NO_LAST_DAY',
       action: 'reject',
       message:
-        `${definition.name} ends an employment at once and keeps no last day, and ${lastDay} is still to come. ` +
+        `${definition.name} ends an employment at once and keeps no last day, and ${lastDay} is in the future. ` +
         'Answer again on that day, or end the employment there.',
     });
   await writeRecord(defined, plan, { id, fields: {}, values: { lastDay } }, options);

@@ -342,7 +342,7 @@ function quoted(said: string): string {
 const MEANINGS: Readonly<Record<string, { code: string; action: ConnectorError['action']; text: string }>> = {
   reject: { code: 'INVALID_VALUE', action: 'reject', text: 'does not accept the data' },
   retry: { code: 'HRIS_BUSY', action: 'retry', text: 'asks to try again' },
-  throttle: { code: 'RATE_LIMITED', action: 'throttle', text: 'asks for fewer calls; it goes on by itself' },
+  throttle: { code: 'RATE_LIMITED', action: 'throttle', text: 'asks for fewer calls; it is tried again by itself' },
   reauthorize: {
     code: 'HRIS_AUTH',
     action: 'reauthorize',

@@ -409,7 +409,7 @@ class Compiler {
     if (paging?.by === 'cursor' && paging.next === undefined)
       this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
     if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
-      this.#wrong([...at, 'paging'], `nothing of the request names the page. Use one of {${PAGE.join('}, {')}}.`);
+      this.#wrong([...at, 'paging'], `nothing in the request names the page. Use one of {${PAGE.join('}, {')}}.`);
     const { file, line, column } = problemAt(this.#source, at, '');
     return {
       what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,

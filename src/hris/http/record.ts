@@ -64,15 +64,15 @@ export function assertFits({ name, fields: known }: HttpDefinition, fields: Empl
 }
 
 function problemOf(field: FieldPlan | undefined, value: FieldValue): string | undefined {
-  if (field === undefined) return 'is no field of this HR system';
-  if (!field.write) return 'is only read';
+  if (field === undefined) return 'is not a field of this HR system';
+  if (!field.write) return 'is read-only';
   if (isEmpty(value)) return undefined;
   const texts = (Array.isArray(value) ? value : [value]).map(String);
   if (texts.some((text) => text.includes('\0'))) return 'holds a zero character';
   if (field.maxLength !== undefined && texts.some((text) => text.length > (field.maxLength as number)))
     return `is longer than ${field.maxLength} characters`;
-  if (field.type === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is no date';
-  if (field.type === 'number' && 'wrong' in readCell('number', value)) return 'is no number';
+  if (field.type === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is not a date';
+  if (field.type === 'number' && 'wrong' in readCell('number', value)) return 'is not a number';
   if (field.type === 'boolean' && typeof value !== 'boolean') return 'is neither true nor false';
   if (field.values !== undefined && !texts.every((text) => Object.hasOwn(field.values as object, text)))
     return `is none of ${Object.keys(field.values).join(', ')}`;

@@ -72,7 +72,7 @@ function longerThanListed(path: string): ConnectorError {
     action: 'retry',
     message:
       `The file ${path} is longer than the server's list says, so it was not read to its end. It is tried again; if ` +
-      'that goes on, write it anew under another name.',
+      'that goes on, write it again under another name.',
   });
 }
 

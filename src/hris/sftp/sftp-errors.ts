@@ -54,14 +54,14 @@ export function explainSftpError(error: unknown, { what, sent, stopped }: Attemp
     return new ConnectorError({
       code: 'HRIS_UNREACHABLE',
       action: 'unknown',
-      message: `${what}: the connection ended before the server answered. It is looked at before anything is repeated.`,
+      message: `${what}: the connection ended before the server answered. It is looked up before anything is repeated.`,
       cause: error,
     });
   if (stopped)
     return new ConnectorError({
       code: 'STOPPED',
       action: 'retry',
-      message: `${what} was stopped by the caller; nothing was handed over.`,
+      message: `${what} was stopped by the caller; nothing was delivered.`,
       cause: error,
     });
   return explainConnecting(error, what);
@@ -104,8 +104,8 @@ export function wrongHostKey({ host, port, hostKeys }: SftpOptions, shown: strin
     code: 'HRIS_HOST_KEY',
     action: 'reauthorize',
     message:
-      `${host}:${port} shows the host key ${shown}, and hris.hostKey pins ${hostKeys.join(', ')}. Nothing was sent. ` +
-      'Ask whoever runs the server which one is right; add the new one to hris.hostKey only then.',
+      `${host}:${port} shows the host key ${shown}, and hris.hostKey pins ${hostKeys.join(', ')}. Nothing was ` +
+      "sent. Ask the server's administrators which one is right; add the new one to hris.hostKey only then.",
     details: { shown, pinned: hostKeys },
   });
 }

@@ -105,7 +105,7 @@ function resumesOf(hris: Sftp): Pick<HrisConnection, 'resumes'> {
       },
       async read(name, signal) {
         const path = `${folder}/${name}`;
-        if (NO_NAME.test(name)) throw unreadable(path, 'a list names files beside it alone');
+        if (NO_NAME.test(name)) throw unreadable(path, 'a list may only name files beside it');
         if (!(await hris.session.exists(path, signal))) throw unreadable(path, 'it is not there');
         return hris.session.read(path, MOST_RESUME_BYTES, signal);
       },
@@ -209,7 +209,9 @@ function noFolder(folder: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
-    message: `The SFTP server has no folder ${folder}. Make it for us alone, or name another in hris.folders.sent.`,
+    message:
+      `The SFTP server has no folder ${folder}. ` +
+      'Make it for hirebridge alone, or name another in hris.folders.sent.',
   });
 }
 
@@ -218,8 +220,8 @@ function noRoster({ folders }: SftpOptions): ConnectorError {
     code: 'HRIS_NO_ROSTER',
     action: 'reject',
     message:
-      `There is no finished roster in ${folders.rosters}. Without one nobody knows who is employed already. Let the ` +
-      'HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready after it.',
+      `There is no finished roster in ${folders.rosters}. Without one, hirebridge does not know who is employed ` +
+      'already. Let the HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready after it.',
   });
 }
 
@@ -228,8 +230,8 @@ function noEndColumn({ folders, endColumn }: SftpOptions, name: string): Connect
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
     message:
-      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, as hris.endColumn names it. Let ` +
-      'the HR system write it, empty for who stays, or leave hris.endColumn out.',
+      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, as hris.endColumn names it. ` +
+      'Let the HR system write it, empty for people who stay, or leave hris.endColumn out.',
   });
 }
 

@@ -15,7 +15,7 @@ export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields)
   for (const [key, value] of Object.entries(fields)) {
     const column = Object.hasOwn(known, key) ? known[key]?.column : undefined;
     const text = toText(value);
-    const problem = column === undefined ? 'is no field of this HRIS' : problemOf(text);
+    const problem = column === undefined ? 'is not a field of this HRIS' : problemOf(text);
     if (column === undefined || problem !== undefined) problems[key] = problem ?? '';
     else cells[column] = text;
   }

@@ -56,8 +56,8 @@ async function placeOf(folder: string, id: string): Promise<string> {
       code: 'FOLDER_PLACE_TAKEN',
       action: 'reject',
       message:
-        'In the folder for files (hris.files.folder) there is no place for this employee: under their id stands ' +
-        'something that is no folder. Move it away; the next pass delivers the document.',
+        'In the folder for files (hris.files.folder) there is no place for this employee: the entry with their ' +
+        'id is not a folder. Move it away; the next pass delivers the document.',
     });
   return place;
 }
@@ -133,8 +133,8 @@ async function inFolder<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'it is not there; it is never made, because what is missing may be a mount',
-  ENOTDIR: 'it is no folder',
+  ENOENT: 'it does not exist; hirebridge never creates it, because a mount may be missing',
+  ENOTDIR: 'it is not a folder',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'it can only be read',
@@ -148,7 +148,7 @@ function changedThere(): ConnectorError {
     code: 'FOLDER_FILE_CHANGED',
     action: 'reject',
     message:
-      'In the folder for files (hris.files.folder) stands a file under the name of this document whose bytes are no ' +
-      'longer those of it. It is left as it is. Move it away to have the document delivered again.',
+      'In the folder for files (hris.files.folder) there is a file with the name of this document and other ' +
+      'bytes. It is left as it is. Move it away to have the document delivered again.',
   });
 }

@@ -80,7 +80,7 @@ function halfOf({ remainingMs }: WriteOptions): number {
   throw new ConnectorError({
     code: 'DEADLINE_PASSED',
     action: 'retry',
-    message: 'The time for this write was over before it was sent; nothing was written.',
+    message: 'The deadline of this write passed before it was sent; nothing was written.',
   });
 }
 
@@ -237,8 +237,8 @@ function optionsOf(text: string): PoolOptions {
       code: 'HRIS_OPTIONS_INVALID',
       action: 'reject',
       message:
-        'hris.url is no address of a MariaDB: write mariadb://USER:PASSWORD@HOST:PORT/DATABASE, and behind it ' +
-        '?sslmode=verify-full for TLS, with the name that the certificate is made out to as HOST.',
+        'hris.url is not the address of a MariaDB: write mariadb://USER:PASSWORD@HOST:PORT/DATABASE, followed by ' +
+        '?sslmode=verify-full for TLS, with the name in the certificate as HOST.',
     });
   return {
     host,

@@ -73,7 +73,7 @@ async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, o
       throw new ConnectorError({
         code: 'DEADLINE_PASSED',
         action: 'retry',
-        message: 'The time for this write was over before it was sent; nothing was written.',
+        message: 'The deadline of this write passed before it was sent; nothing was written.',
       });
     const { rows } = await whileOpen(
       client.query<{ latest: string }>(

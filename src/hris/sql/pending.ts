@@ -29,7 +29,7 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
     code: 'HIRE_REJECTED',
     action: 'reject',
     said: shown,
-    message: `The job over there refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
+    message: `The job in the HRIS database refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
   });
 }
 

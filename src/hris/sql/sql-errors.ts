@@ -15,7 +15,7 @@ const UNREACHABLE: Meaning = {
 const FAULT: Meaning = {
   code: 'HRIS_ADAPTER_FAULT',
   action: 'retry',
-  text: 'hirebridge failed on what the HRIS database gave or was to be given. The database works; report this fault',
+  text: 'hirebridge could not handle a value of the HRIS database. The database works; report this fault',
 };
 const STOPPED: Meaning = {
   code: 'STOPPED',
@@ -145,7 +145,7 @@ export function explainSqlError(error: unknown, state: SqlErrorState): Connector
     return new ConnectorError({
       code: 'OUTCOME_UNKNOWN',
       action: 'unknown',
-      message: 'The write was sent to the HRIS database and no answer came. Look before writing again.',
+      message: 'The write was sent to the HRIS database and no answer came. Check before writing again.',
     });
   const { code, action, text } =
     meaning ??

@@ -43,6 +43,6 @@ export function tooLate(): ConnectorError {
   return new ConnectorError({
     code: 'DEADLINE_PASSED',
     action: 'retry',
-    message: 'The write reached the HRIS database after its time was over; nothing was written.',
+    message: 'The write reached the HRIS database after its deadline; nothing was written.',
   });
 }

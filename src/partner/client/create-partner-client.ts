@@ -183,8 +183,8 @@ function notShown(endpoint: UndefinedEndpoint): ConnectorError {
     code: 'NOT_IN_SPECIFICATION',
     action: 'reject',
     message:
-      `${endpoint.id} was not sent: section ${endpoint.section} leaves it open (${endpoint.what}). It must be done ` +
-      `in the partner's dashboard.`,
+      `${endpoint.id} was not sent: section ${endpoint.section} does not specify it (${endpoint.what}). Do it in ` +
+      "the partner's dashboard.",
     details: { operation: endpoint.id, section: endpoint.section },
   });
 }

@@ -52,7 +52,7 @@ async function download(url: string, { allowPrivate, signal }: DownloadOptions):
         ?.trim()
         .toLowerCase() ?? '';
     if (body.length === 0) throw unavailable('it is empty');
-    if (mediaType === 'text/html') throw unavailable('a web page stands at its address');
+    if (mediaType === 'text/html') throw unavailable('its address leads to a web page');
     return { bytes: body, mediaType: mediaType === '' ? 'application/octet-stream' : mediaType };
   } finally {
     await pool.close();
@@ -70,7 +70,7 @@ function unavailable(why: string): ConnectorError {
   return new ConnectorError({
     code: 'FILE_UNAVAILABLE',
     action: 'reject',
-    message: `The hiring platform's file cannot be taken over: ${why}.`,
+    message: `The hiring platform's file cannot be copied: ${why}.`,
   });
 }
 

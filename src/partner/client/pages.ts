@@ -158,7 +158,7 @@ function assertNewPage(
     code: 'PAGE_REPEATED',
     action: 'reject',
     message:
-      `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read ` +
+      `${endpoint.id} gave the same records for page ${page} as for the page before: it ignores ` +
       `"${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
     details: { operation: endpoint.id, page },
   });

@@ -63,7 +63,7 @@ const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: 
   403: {
     code: 'UNEXPECTED_ANSWER',
     action: 'retry',
-    hint: "the body is not the partner API's, something in between refused",
+    hint: "the body is not the partner API's: something in between refused it",
   },
   404: { code: 'UNEXPECTED_ANSWER', action: 'reject', hint: "the body is not the partner API's: check the base URL" },
 };

@@ -71,7 +71,7 @@ test('a document whose step the partner does not tell stays there and is told, u
     expect(stored().map(hashOf).toSorted()).toEqual(isWanted ? all : []);
     if (isWanted) continue;
     expect((await readQuarantine(store, key))[0]?.reason).toMatch(
-      /may be of the medical test.*"documents: \[onboarding, medical\]"/,
+      /may be from the medical test.*"documents: \[onboarding, medical\]"/,
     );
     const { story } = await readHire(store, 'acme', hire.job_candidate_id);
     expect(story.filter(({ kind }) => kind === 'document')).toHaveLength(all.length);
@@ -164,7 +164,7 @@ test('a document that was taken, and is listed no more before it was read back, 
     .values({ ...row, ...earlier })
     .execute();
   expect(await run('two', { full: true })).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/listed it no longer/);
+  expect((await readQuarantine(store, key))[0]?.reason).toMatch(/stopped listing it/);
 });
 
 test('what stands at the address is no file, too large or away: it is told, and taken once it is right', async () => {
@@ -180,11 +180,11 @@ test('what stands at the address is no file, too large or away: it is told, and 
   await told(/status 503/);
   Object.assign(served, { status: 200, type: 'text/html', bytes: Buffer.from('<html>') });
   expect(await run('page')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  await told(/a web page stands/);
+  await told(/leads to a web page/);
   // Refused for good: it is told with each pass, and looked at again once a day.
   Object.assign(served, { type: 'application/pdf', bytes: Buffer.alloc(21 * 1024 * 1024) });
   expect(await run('same')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  await told(/a web page stands/);
+  await told(/leads to a web page/);
   clock.ahead += 2 * 86_400_000;
   await run('large');
   await told(/larger than 20 MB/);
@@ -248,7 +248,7 @@ test('an offer signed late is in the record with the pass of its event', async (
 
 test('documents for an HR system that has no section for them are refused when the file is applied', async () => {
   await expect(hiredIntoBamboo('resume', {})).rejects.toThrow(
-    /takes no documents as it is set\. Set hris\.fileCategory/,
+    /takes no documents as configured\. Set hris\.fileCategory/,
   );
 });
 

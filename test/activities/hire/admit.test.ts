@@ -73,7 +73,7 @@ test('a hire on a job outside the scope is recorded, and stays so when the job c
   await reconcile('acme');
   const id = await hire();
   expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
-  expect((await latestHire(store, 'acme', id))?.passed_over).toContain('not among those that this tenant takes');
+  expect((await latestHire(store, 'acme', id))?.passed_over).toContain("outside this tenant's scope");
   await apply('acme');
   expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
   expect(await open('acme', id, true)).toMatchObject({ verdict: 'open' });

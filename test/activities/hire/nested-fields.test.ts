@@ -80,7 +80,7 @@ test.each([
     '"newest" does not say which entry of workExperiences is meant',
   ],
   ['candidate.projects[first].customFields[X]', '"projects" is no list of candidate whose entries have custom fields'],
-  ['job.steps[first].customFields[X]', 'can be read by the mapping of employees alone'],
+  ['job.steps[first].customFields[X]', 'only the mapping of employees can read'],
 ])('a path that cannot be read says so: %s', async (rule, says) => {
   await expect(hiredWith(rule)).rejects.toThrow(says);
 });

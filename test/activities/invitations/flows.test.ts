@@ -64,7 +64,7 @@ test.each([
   await run('two');
   expect(await assigned()).toEqual({ people: people.length, requests: people.length });
   const told = await readQuarantine(store, key);
-  expect(told.map(({ reason }) => reason)).toEqual(['the hiring platform names no outcome of their invitation']);
+  expect(told.map(({ reason }) => reason)).toEqual(['the hiring platform reports no outcome of their invitation']);
 });
 
 test('two workers at once assign each person by one request', async () => {

@@ -128,7 +128,7 @@ test('who is erased once the flow was read is moved nowhere, and no row of their
 
 test.each([
   ['comes after', 'ONBOARDING', 'no stage ONBOARDING comes after APPLIED in their pipeline'],
-  ['is one of hiring', 'HIRED', 'HIRED is a stage of hiring: a person hires'],
+  ['is one of hiring', 'HIRED', 'HIRED is a hiring stage, and only a person hires'],
 ])(
   'where no stage is right (%s), nobody is moved, and each is named with the reason',
   async (_what, moveTo, reason) => {

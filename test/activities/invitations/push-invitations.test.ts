@@ -280,7 +280,7 @@ test('whom a batch that is over does not name is in quarantine, and asked for ag
   await run('one');
   await sandbox.later();
   expect(await run('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  expect((await readQuarantine(store, key))[0]?.reason).toContain('names no outcome');
+  expect((await readQuarantine(store, key))[0]?.reason).toContain('reports no outcome');
   partnerSays.change = () => undefined;
   await run('three', { full: true });
   await sandbox.later();

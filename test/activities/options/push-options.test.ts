@@ -45,7 +45,7 @@ test('an entry that is called otherwise renames its option, and the values that 
   const before = await effects();
   expect(await plan()).toMatchObject({
     records: [{ changes: { options: { old: ['Kitchen', 'Bar'], new: ['Kitchen', 'Lounge'] } } }],
-    notes: [{ what: 'values', reason: 'Bar becomes Lounge wherever it is held' }],
+    notes: [{ what: 'values', reason: 'Bar becomes Lounge wherever it is used' }],
   });
   expect(await effects()).toBe(before);
   expect(await run('two')).toMatchObject({ state: 'done', counts: { updated: 1, unchanged: 1 } });

@@ -87,7 +87,7 @@ test('one run an ask, wherever the process is killed or an answer lost, as far a
   await sandbox.control.act('setFaults', { faults });
   await ask();
   await run('unknown');
-  expect(await reason()).toContain('no event tells of its run');
+  expect(await reason()).toContain('no event reports its run');
   expect(await runs()).toHaveLength(known.length + 2);
 
   await sandbox.control.act('setCredits', { credits: 0 });

@@ -144,7 +144,7 @@ test('files of a drop folder become candidates, each once; a rejected one is tol
     'none: it names neither a file nor an address',
     'up: the file cannot be read where the list says it is',
     'word: the file is no PDF',
-    'zip: the hiring platform read nobody from it: it is no resume, shows somebody of another file, or credits ended',
+    'zip: the hiring platform found nobody in it: no resume, somebody of another file, or no credits left',
   ]);
   const { requests } = await made();
   await run('seven');
@@ -208,7 +208,7 @@ test('what left without an answer and is shown nowhere goes again only when a pe
   await expect(once('one')).rejects.toThrow('uploadResumes/before');
   clock.now += 600_000;
   expect(await once('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
-  expect((await reasons()).get('a.pdf')).toContain('look into the job');
+  expect((await reasons()).get('a.pdf')).toContain('check the job');
   expect(await made()).toEqual({ files: 0, requests: 0, people: 0 });
   await once('three', { full: true });
   await sandbox.later(10_000);

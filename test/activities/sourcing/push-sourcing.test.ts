@@ -264,7 +264,7 @@ test('who was sent without an answer and is shown nowhere is told until they are
   clock.now += 600_000;
   expect(await once('two')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
   expect(await readQuarantine(store, key)).toMatchObject([
-    { record_key: expect.stringContaining(id), reason: expect.stringContaining('look into the job') },
+    { record_key: expect.stringContaining(id), reason: expect.stringContaining('check the job') },
   ]);
   partnerSays.change = () => undefined;
   expect(await once('three')).toMatchObject({ state: 'done', counts: { created: 1 } });

@@ -206,7 +206,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
       await walk.look();
       assert.ok(!(await hands.page.content()).includes(lastName));
       await hands.press(button('Show personal data'));
-      await says('That you looked is in the audit trail');
+      await says('The audit trail records that you looked');
       assert.ok((await hands.page.content()).includes(lastName));
       await hands.press(link('Back to the answers'));
       await hands.press(button(/^create$/));
@@ -353,8 +353,8 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await heading(/^Delivery /);
     await says('•••');
     await walk.look();
-    await hands.press(button('Act upon it again'));
-    await says('The relay has the delivery again');
+    await hands.press(button('Process it again'));
+    await says('The delivery is being processed again');
   },
   async 'rate limits, hires and holds are reached as well, and no page asked another host or failed'(walk) {
     const { hands, errors } = walk;
@@ -376,7 +376,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
       assert.ok((await page.locator('main').innerText()).length > 80);
     }
     await page.goto(`${up.url}/?q=nobody`);
-    await page.getByText('No tenant has this in its name').waitFor();
+    await page.getByText('tenants has this in its name').waitFor();
     await context.close();
   },
 };

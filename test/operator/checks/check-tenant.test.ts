@@ -61,10 +61,10 @@ test('a tenant that fits both sides has a line for each thing looked at, and non
   const lines = await check('  city: null\n');
   expect(Object.values(lines).filter((line) => line.startsWith('fail'))).toEqual([]);
   expect(lines).toMatchObject({
-    'custom-fields': 'ok The custom fields that the files name are there.',
+    'custom-fields': 'ok The custom fields that the files name exist.',
     clock: expect.stringMatching(/^ok /),
     'rate-limit': 'ok No call was counted yet.',
-    'hris-fields': expect.stringMatching(/^ok The mapping fits \d+ fields, the 4 required ones filled\.$/),
+    'hris-fields': expect.stringMatching(/^ok The mapping fits \d+ fields and fills the 4 required ones\.$/),
   });
 });
 
@@ -178,14 +178,14 @@ const brokenSetups: [string, string, Setup, string, RegExp][] = [
     '  city: null\n',
     { spoil: (file) => `${file}documents: [resume]\n` },
     'streams',
-    /^fail documents: an HR system of kind sql takes no documents as it is set\. Name a folder/,
+    /^fail documents: an HR system of kind sql takes no documents as configured\. Name a folder/,
   ],
   [
     'requisitions of a table that has none',
     '  city: null\n',
     { spoil: stream('{ requisitions: { every: 1h } }') },
     'streams',
-    /^fail streams\.requisitions: an HR system of kind sql tells no open positions .*Set hris\.requisitions/,
+    /^fail streams\.requisitions: an HR system of kind sql provides no open positions .*Set hris\.requisitions/,
   ],
   [
     'a landing table that is not there',
@@ -199,7 +199,7 @@ const brokenSetups: [string, string, Setup, string, RegExp][] = [
     '  city: null\n',
     { spoil: (file) => file.replace('policies:', 'scope: { jobs: ["Backend Engineer"] }\npolicies:') },
     'ids',
-    /^fail "scope\.jobs\.0" is "Backend Engineer", a label, and takes the id.*discover acme --write/,
+    /^fail "scope\.jobs\.0" has the label "Backend Engineer"; the id of.*discover acme --write/,
   ],
   [
     'an id that is not there',
@@ -269,8 +269,8 @@ test('addresses of notify and events are asked whether they take connections, an
   onTestFinished(() => void vi.unstubAllEnvs());
   const checked = (events: string) => check('  city: null\n', { spoil: told(events) });
   expect(await checked(`{ url: "${url}", secret: env:TEST_EVENTS_SECRET }`)).toMatchObject({
-    notify: 'ok The address of notify takes connections.',
-    events: 'ok The address of events takes connections, and its secret is there.',
+    notify: 'ok The address of notify accepts connections.',
+    events: 'ok The address of events accepts connections, and its secret is there.',
   });
   expect((await checked(`{ url: "${url}", secret: env:TEST_EVENTS_NONE }`))['events']).toMatch(
     /^fail .*TEST_EVENTS_NONE is missing or empty\. Set the environment variable/,

@@ -3,8 +3,8 @@ import { answeredText } from '../../../src/operator/holds.ts';
 
 test('whoever answers moved is told what the employee waits for, and what to do if it never comes', () => {
   const told = answeredText('1f2e3d4c', 'moved');
-  expect(told).toContain('until the next hire of this person in this tenant takes them over');
-  expect(told).toContain('If none comes, end the employment in the HR system.');
+  expect(told).toContain('until the next hire of this person in this tenant takes the record over');
+  expect(told).toContain('If there is no next hire, end the employment in the HR system.');
 });
 
 test('an answer whose hire goes on at once says only how to follow it', () => {

@@ -63,9 +63,9 @@ test('failed counts the pairs that an exchange leaves out, reason by reason', as
   for (const pairId of ['6', '7', '8']) await settleConflicts(store, { ...employees, pairId }, { open: [] }, [level]);
   const failed = await readFailed(store, 'acme');
   expect(failed.map(({ where, what, reason }) => `${where} ${what}: ${reason}`).toSorted()).toEqual([
-    'employees (1 pair): a write is in doubt: it is looked for, and made again where it is not there',
-    'employees (1 pair): the HR system shows no employee any more: believed once a second run finds the same',
-    'employees (2 pairs): the hiring platform shows no application any more: believed once a second run finds the same',
+    'employees (1 pair): it is unknown whether a write arrived: hirebridge looks, and repeats it if it is missing',
+    'employees (1 pair): the HR system shows no employee any more: believed once a second run confirms it',
+    'employees (2 pairs): the hiring platform shows no application any more: believed once a second run confirms it',
     'employees (3 pairs): level: the field of the hiring platform does not take this value; VALUE_MISFIT; ' +
       'each is listed by hirebridge conflicts',
   ]);
