@@ -11,6 +11,20 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The version that an upgrade begins with: the first whose steps, activities and tables are kept. */
 export const BASE_COMMIT = '19c8a49';
 
+/**
+ * The last version that did not know the newest change of the tables. Undefined where that change does more than add,
+ * so that no version can go back, and where this clone ends after it.
+ */
+export async function versionBefore(): Promise<string | undefined> {
+  const newest = ['log', '-1', '--format=%H', '--name-only', '--diff-filter=A', '--', 'src/store/migrations'];
+  const [commit, ...files] = (await run('git', newest, { cwd: ROOT })).stdout.split(/\n+/).filter(Boolean);
+  if (!files.every((file) => file.includes('/widening/'))) return undefined;
+  const before = await run('git', ['rev-parse', '--verify', '--quiet', `${commit}^`], { cwd: ROOT }).catch(
+    () => undefined,
+  );
+  return before?.stdout.trim();
+}
+
 /** An earlier version's tree with its dependencies. */
 export interface Base {
   /** Its command line's entry file. */

@@ -22,6 +22,15 @@ export function faultsOf(
   return Object.entries(wrong).flatMap(([fault, is]) => (is ? [fault] : []));
 }
 
+/** What is wrong with a way back to the version before. */
+export function faultsOfReturn({ olderSays, widenings }: Upgraded): string[] {
+  const wrong = {
+    [`the version before does not start on the tables of now: ${olderSays}`]: olderSays !== undefined,
+    'the version before knew every change of the tables': widenings.length === 0,
+  };
+  return Object.entries(wrong).flatMap(([fault, is]) => (is ? [fault] : []));
+}
+
 /** One line that names the code. */
 function isRefusal(said: string | undefined): boolean {
   return said !== undefined && !said.includes('\n') && said.includes('STORE_TOO_NEW');

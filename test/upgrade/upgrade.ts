@@ -7,7 +7,7 @@ import { readWorkflows } from '../harness/histories.ts';
 import { gatherEvidence, type Judged } from '../harness/judge-hires.ts';
 import { sendDelivery } from '../harness/send-delivery.ts';
 import { shortWaits } from '../harness/short-waits.ts';
-import { startWorld, until, type World } from '../harness/world.ts';
+import { type Process, startWorld, until, type World } from '../harness/world.ts';
 import { openVersion, type Version } from './open-version.ts';
 
 export interface UpgradeOptions {
@@ -32,10 +32,10 @@ export interface Upgraded {
   migrations: string[];
   widenings: string[];
   /**
-   * What an older worker prints that is started on the migrated store. Undefined: it works, and all others ended, so
-   * that it made the hires' end.
+   * What an older worker prints that is started on the migrated store. Undefined: it works, the newer version was alone
+   * for a while, and then the older one, started anew, began the last hires and made the end of all.
    */
-  olderSays: string | undefined;
+  olderSays?: string;
   /**
    * Webhooks sent all the time; the longest that one waited for its answer, before and from the first change on; and
    * the longest that the statement which stores them waited for a lock (Postgres), which no busy machine makes longer.
@@ -50,7 +50,8 @@ export interface Versions {
 
 /**
  * A rolling upgrade: receivers and workers of both versions on one store and one Temporal, so many hires begun, one
- * worker of each version killed; then everybody's onboarding ends, and the hires with it.
+ * worker of each version killed. Where the tables allow it, the newer version then works alone, and the older one takes
+ * everything over from it. Then everybody's onboarding ends, and the hires with it.
  */
 export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
   const { temporalAddress, storeUrl, hires, baseMain, rows = 0 } = options;
@@ -66,7 +67,7 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
   try {
     const old = await versions.base.receiver();
     await world.control.act('setWebhook', { url: old.webhookUrl });
-    const [doomed] = await Promise.all([versions.base.worker(), versions.base.worker()]);
+    const [doomed, steady] = await Promise.all([versions.base.worker(), versions.base.worker()]);
     await untilBaseline(world);
     await fillInbox(world, rows);
     const before = await migrationsOf(world);
@@ -74,22 +75,30 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
     const traffic = startTraffic(world, await takeApplicants(world, hires), { mayFinish: () => finish.may });
     await traffic.keep(Math.ceil(hires / 4));
     sending.mark();
-    const { webhookUrl } = await versions.current.receiver();
-    sending.also(webhookUrl);
+    const { webhookUrl, process: receiver } = await versions.current.receiver();
+    await sending.to(old.webhookUrl, webhookUrl);
     const first = await versions.current.worker();
     // The older receiver goes on in tables that the newer version changed.
     await traffic.keep(Math.ceil(hires / 2));
+    await untilEnrolled(world, Math.ceil(hires / 2));
     await world.control.act('setWebhook', { url: webhookUrl });
-    await traffic.keep(hires);
+    await traffic.keep(Math.ceil((hires * 3) / 4));
     await doomed.kill();
     await first.kill();
     const second = await versions.current.worker();
-    const olderSays = await startOlder(versions.base);
-    if (olderSays === undefined) {
-      // Back to the version before, all of it.
-      await world.control.act('setWebhook', { url: (await versions.base.receiver()).webhookUrl });
-      await second.stop();
+    const older = await startOlder(versions.base);
+    if (typeof older !== 'string') {
+      // The newer version alone begins some hires, and then the older one goes on with them, started anew.
+      await sending.to(webhookUrl);
+      await Promise.all([old.process, steady, older].map((one) => one.stop()));
+      await traffic.keep(Math.ceil((hires * 7) / 8));
+      await untilEnrolled(world, Math.ceil((hires * 7) / 8));
+      const [again] = await Promise.all([versions.base.receiver(), versions.base.worker()]);
+      await world.control.act('setWebhook', { url: again.webhookUrl });
+      await sending.to(again.webhookUrl);
+      await Promise.all([receiver, second].map((one) => one.stop()));
     }
+    await traffic.keep(hires);
     finish.may = true;
     await untilDone(world, traffic, hires);
     const webhooks = await sending.end();
@@ -97,7 +106,7 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
       names.filter((name) => !before[place]?.includes(name)),
     );
     const judged = await judge(world, temporalAddress, traffic, versions);
-    return { ...judged, migrations, widenings, olderSays, webhooks };
+    return { ...judged, migrations, widenings, ...(typeof older === 'string' ? { olderSays: older } : {}), webhooks };
   } finally {
     await versions.base.close();
     await versions.current.close();
@@ -106,10 +115,9 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
 }
 
 /** A worker that comes up, or its last words. */
-async function startOlder(base: Version): Promise<string | undefined> {
+async function startOlder(base: Version): Promise<Process | string> {
   try {
-    await base.worker();
-    return undefined;
+    return await base.worker();
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     return said.replace(/^worker ended with \S+: /, '').trim();
@@ -122,6 +130,12 @@ export async function untilBaseline(world: World): Promise<void> {
     const rows = await ask<{ done: unknown }>(world, 'select baseline_done_at as done from tenants');
     return rows.length > 0 && rows.every(({ done }) => done !== null);
   });
+}
+
+/** So long do both versions work beside each other. */
+async function untilEnrolled(world: World, hires: number): Promise<void> {
+  const enrolled = async () => (await world.effects('enrolment')).length >= hires;
+  await until(`${hires} enrolled`, enrolled, { timeoutMs: 600_000 });
 }
 
 /** Narrowing ones, and those that only widen. */
@@ -181,8 +195,11 @@ function sendSteadily(world: World, url: string) {
   return {
     /** From here on the tables may change. */
     mark: () => void (when = 'after'),
-    /** A receiver more that takes its part of them. */
-    also: (another: string) => void urls.push(another),
+    /** Receivers that share them from then on; whoever had them before has answered when this resolves. */
+    async to(...others: string[]) {
+      urls.splice(0, urls.length, ...others);
+      await Promise.all(answers);
+    },
     async end() {
       ended = true;
       await sending;
