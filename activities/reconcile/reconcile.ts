@@ -8,7 +8,7 @@ import { noticeRestored } from '../../src/store/backups.ts';
 import { addFirstHints, addHints, clearHints, clearHintsUntil, type Hint, readHints } from '../../src/store/hints.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
 import { hiresInState, latestHires } from '../../src/store/hires.ts';
-import { hiresHeld } from '../../src/store/holds.ts';
+import { everHeld, hiresHeld } from '../../src/store/holds.ts';
 import { markListed, readJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
@@ -160,7 +160,7 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
   if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
   const isOpen = present.some((id) => known.get(id)?.state === 'open');
-  const held = isOpen ? await hiresHeld(deps.store, { tenantId, code: BACK }) : new Set();
+  const held = isOpen ? await hiresHeld(deps.store, tenantId, BACK) : new Set();
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
     const starts = startsNow(hire);
@@ -400,7 +400,8 @@ async function signalOutOfScope({ deps, connection, tenantId, counts }: Run): Pr
   if (connection.tenant.scope === undefined) return;
   const { store } = deps;
   const open = (await hiresInState(store, tenantId, 'open')).filter((hire) => hire.employee_id === null);
-  const asked = await hiresHeld(store, { tenantId, code: 'JOB_LEFT_SCOPE', ever: true });
+  const openIds = open.map((hire) => hire.job_candidate_id);
+  const asked = await everHeld(store, { tenantId, code: 'JOB_LEFT_SCOPE' }, openIds);
   const jobs = new Map<string, boolean>();
   for (const { job_id: jobId, job_candidate_id: jobCandidateId } of open) {
     if (jobId === null || asked.has(jobCandidateId)) continue;

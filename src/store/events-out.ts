@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import type { Store } from './open-store.ts';
+import { onceNow, type Store } from './open-store.ts';
 import { inTransaction } from './persons.ts';
 import type { EventOutRow } from './schema.ts';
 
@@ -144,10 +144,11 @@ function chosen({ now }: Store, { tenantId, eventId, jobCandidateId, sinceMs }: 
 }
 
 /** Deletes events delivered longer ago than `keptMs`, and undelivered ones of tenants that no longer send any. */
-export async function purgeEvents({ kysely, now }: Store, keptMs: number): Promise<void> {
+export async function purgeEvents(store: Store, keptMs: number): Promise<void> {
+  const { kysely } = store;
   await kysely
     .deleteFrom('events_out')
-    .where('taken_at', '<=', sql<number>`${now} - ${sql.lit(keptMs)}`)
+    .where('taken_at', '<=', sql<number>`${onceNow(store)} - ${sql.lit(keptMs)}`)
     .execute();
   await kysely
     .deleteFrom('events_out')

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue } from '../hire/employee.ts';
 import type { Side } from '../hire/side.ts';
 import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
-import type { Store } from './open-store.ts';
+import { onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
@@ -154,13 +154,14 @@ export async function listConflicts(
 }
 
 /** Clears the values of older conflicts; their fields and times stay. */
-export async function purgeConflicts({ kysely, now }: Store, tenantId: string, afterMs: number): Promise<number> {
-  const { numUpdatedRows } = await kysely
+export async function purgeConflicts(store: Store, tenantId: string, afterMs: number): Promise<number> {
+  const { numUpdatedRows } = await store.kysely
     .updateTable('field_conflicts')
     .set({ partner_value: null, hris_value: null })
     .where('tenant_id', '=', tenantId)
-    .where('since', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
-    .where((eb) => eb.or([eb('partner_value', 'is not', null), eb('hris_value', 'is not', null)]))
+    .where('since', '<=', sql<number>`${onceNow(store)} - ${sql.lit(afterMs)}`)
+    // Written literally, so that the planner uses the partial index.
+    .where(sql<boolean>`(partner_value is not null or hris_value is not null)`)
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }

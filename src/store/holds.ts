@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
+import { batchesOf } from './batches.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
@@ -346,19 +347,36 @@ function openedAt(store: Store, key: HireRef) {
     .where((eb) => eb.and(hireColumns(key)));
 }
 
-/** Job candidates whose hire has an open hold with this code; with `ever`, a closed one counts too. */
-export async function hiresHeld(
-  { kysely }: Store,
-  { tenantId, code, ever = false }: { tenantId: string; code: string; ever?: boolean },
-): Promise<Set<string | null>> {
+/** Job candidates whose hire has an open hold with this code. */
+export async function hiresHeld({ kysely }: Store, tenantId: string, code: string): Promise<Set<string | null>> {
   const rows = await kysely
     .selectFrom('holds')
     .select('job_candidate_id')
     .where('tenant_id', '=', tenantId)
     .where('code', '=', code)
-    .$if(!ever, (query) => query.where('closed_at', 'is', null))
+    .where('closed_at', 'is', null)
     .execute();
   return new Set(rows.map((row) => row.job_candidate_id));
+}
+
+/** Which of these job candidates ever had a hold with this code, open or closed. */
+export async function everHeld(
+  { kysely }: Store,
+  { tenantId, code }: { tenantId: string; code: string },
+  jobCandidateIds: readonly string[],
+): Promise<Set<string | null>> {
+  const held = new Set<string | null>();
+  for (const some of batchesOf(jobCandidateIds)) {
+    const rows = await kysely
+      .selectFrom('holds')
+      .select('job_candidate_id')
+      .where('tenant_id', '=', tenantId)
+      .where('job_candidate_id', 'in', some)
+      .where('code', '=', code)
+      .execute();
+    for (const row of rows) held.add(row.job_candidate_id);
+  }
+  return held;
 }
 
 /** When the last hold with this code was answered, by the database's clock; undefined if none was. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
-import type { Store } from './open-store.ts';
+import { onceNow, type Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
 
@@ -139,8 +139,8 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
     .selectFrom('intents')
     .select('verb')
     .where('tenant_id', '=', tenantId)
-    .where('outcome', '=', 'open')
-    .where('give_up_at', '>', store.now)
+    .where('outcome', '=', sql.lit('open'))
+    .where('give_up_at', '>', onceNow(store))
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -77,7 +77,8 @@ async function creatingFor(
     .selectFrom('person_keys')
     .select('person_id')
     .distinct()
-    .where((eb) => eb.and({ kind: 'creating', ...where }))
+    .where('kind', '=', sql.lit('creating'))
+    .where((eb) => eb.and(where))
     .execute();
   return rows.map((row) => row.person_id);
 }

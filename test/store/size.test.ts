@@ -1,9 +1,16 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { batchesOf } from '../../src/store/batches.ts';
+import { purgeEvents } from '../../src/store/events-out.ts';
+import { purgeConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
 import { addHints, oldestHints } from '../../src/store/hints.ts';
+import { documentsToTell } from '../../src/store/hire-documents.ts';
+import { everHeld } from '../../src/store/holds.ts';
 import { insertDeliveries, leaseDeliveries, lookForDue } from '../../src/store/inbox.ts';
+import { hasWriteUnderWay } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { lapseCreating } from '../../src/store/people.ts';
 import { listOverdue, purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import { plansOf, recordingStore, rowsRead } from './recording-store.ts';
@@ -11,6 +18,7 @@ import { kinds } from './stores.ts';
 
 const MANY = 2_000;
 const DAY_MS = 86_400_000;
+const EVENT = { tenant_id: 'acme', type: 'hire', facts: '{}', tries: 1 };
 
 /** Tenants at work, each of which was told to wait at some time. */
 async function insertTenants({ kysely }: Store, count: number): Promise<void> {
@@ -100,3 +108,75 @@ describe.each(kinds)('what is asked of the store grows with what is there to do,
     expect(await rowsRead(store, ask)).toBeLessThan(100);
   });
 });
+
+describe.each(kinds)('what is over, on %s', (kind) => {
+  test('what rounds look for in tables whose old rows stay is found without reading those', async () => {
+    const { store, asked } = await recordingStore(kind);
+    await insertOver(store);
+    asked.splice(0);
+    await hasWriteUnderWay(store, 'acme');
+    await purgeConflicts(store, 'acme', DAY_MS);
+    await documentsToTell(store, 'acme', 'run');
+    await lapseCreating(store, 'acme');
+    await purgeEvents(store, DAY_MS);
+    await everHeld(store, { tenantId: 'acme', code: 'JOB_LEFT_SCOPE' }, ['7']);
+    const ask = asked.splice(0);
+    expect(await rowsRead(store, ask)).toBeLessThan(10);
+    const steps = (await plansOf(store, ask)).flatMap(({ lines }) => lines).join('\n');
+    for (const index of ['intents_open', 'field_conflicts_kept', 'hire_documents_open', 'person_keys_creating'])
+      expect(steps).toContain(index);
+  });
+});
+
+/** So many rows of one tenant in each of these tables, none of which a round has to do with any more. */
+async function insertOver({ kysely }: Store): Promise<void> {
+  const ids = Array.from({ length: MANY }, (_, n) => `${n}`);
+  const at = Date.now();
+  const hire = { tenant_id: 'acme', period: 1 };
+  const over = { opened_at: at, closed_at: at, answered_at: at, notified_at: at, answers: '[]', details: '{}' };
+  const sides = { partner_form: null, hris_form: null, partner_value: null, hris_value: null };
+  const conflict = { ...sides, tenant_id: 'acme', stream: 'people', kind: 'conflict' as const, field: 'a', times: 1 };
+  for (const some of batchesOf(ids, 500)) {
+    const hires = some.map((id) => ({ ...hire, job_candidate_id: id }));
+    const done = { verb: 'create-employee', attempt: 1, pinned: '{}', sent_at: at, give_up_at: at + DAY_MS };
+    await kysely
+      .insertInto('intents')
+      .values(hires.map((one) => ({ ...one, ...done, outcome: 'done' })))
+      .execute();
+    await kysely
+      .insertInto('field_conflicts')
+      .values(
+        some.map((id) => ({ ...conflict, conflict_id: id, pair_id: id, is_sensitive: 0, since: 1, closed_at: at })),
+      )
+      .execute();
+    await kysely
+      .insertInto('hire_documents')
+      .values(
+        hires.map((one) => ({
+          ...one,
+          document: 'cv',
+          state: 'delivered',
+          attempt: 1,
+          run_id: `run-${one.job_candidate_id}`,
+        })),
+      )
+      .execute();
+    await kysely
+      .insertInto('person_keys')
+      .values(
+        hires.map((one) => ({ ...one, scope: 'hris', kind: 'employee', value: one.job_candidate_id, person_id: 'p' })),
+      )
+      .execute();
+    await kysely
+      .insertInto('events_out')
+      .values(some.map((id) => ({ ...EVENT, event_id: id, job_candidate_id: id, at, due_at: at, taken_at: at })))
+      .execute();
+    await kysely
+      .insertInto('holds')
+      .values(
+        hires.map((one) => ({ ...one, ...over, hold_id: one.job_candidate_id, code: 'JOB_LEFT_SCOPE', message: '' })),
+      )
+      .execute();
+  }
+  await sql`analyze`.execute(kysely);
+}
