@@ -31,5 +31,5 @@ test('each field says why its value is there, read from the partner now, and sen
   const revealed = await (await visitor.post(`/hires/acme/${id}/fields`, {})).text();
   expect(revealed).toMatch(/\w@\w/);
   const unknown = await visitor.get('/hires/acme/999999999/fields');
-  expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('the partner shows no record')]);
+  expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('the partner shows none')]);
 });

@@ -79,7 +79,7 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
     const title = [...lines, / {2}planned .*"Planned title"/].map(({ source }) => source).join('\\n');
     expect(stdout).toMatch(new RegExp(`^${title}$`, 'm'));
     const unknown = await world.cli(['explain', 'acme', '999999999']);
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows no record')]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows none')]);
   } finally {
     await world.close();
   }

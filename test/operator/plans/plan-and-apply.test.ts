@@ -209,5 +209,5 @@ test('explain tells of a landed record who wrote which field, when, by which map
   const { stdout } = await world.cli(['explain', 'acme', id, '--stream', 'candidates']);
   expect(stdout).toMatch(/written +value purged \d{4}-/);
   const unknown = await world.cli(['explain', 'acme', '999999999', '--stream', 'jobs']);
-  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows none')]);
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows no record')]);
 }, 120_000);
