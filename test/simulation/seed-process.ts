@@ -10,5 +10,10 @@ registerHooks({
     specifier === '@temporalio/workflow' ? { url: double, shortCircuit: true } : next(specifier, context),
 });
 
-const { playSeeds } = await import('./play-seeds.ts');
-await playSeeds(process.argv.slice(2));
+if (process.argv[2] === 'month') {
+  const { playMonth } = await import('./month.ts');
+  await playMonth(process.argv.slice(3));
+} else {
+  const { playSeeds } = await import('./play-seeds.ts');
+  await playSeeds(process.argv.slice(2));
+}

@@ -17,6 +17,8 @@ export interface Timeline extends Clock {
   sleepUntil(time: number): void;
   /** Events that ran so far. */
   count(): number;
+  /** Events that are still to come. */
+  waiting(): number;
 }
 
 const settled = setImmediate;
@@ -51,6 +53,7 @@ export function createTimeline(start: number, random: Random): Timeline {
       now = Math.max(now, time);
     },
     count: () => ran,
+    waiting: () => heap.filter(({ run }) => run !== undefined).length,
   };
 }
 

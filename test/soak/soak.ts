@@ -12,18 +12,13 @@ import { takeApplicants, untilBaseline } from '../harness/hiring.ts';
 import { joinWorld } from '../harness/join-world.ts';
 import { gatherEvidence } from '../harness/judge-hires.ts';
 import { type Process, startWorld, until, type World } from '../harness/world.ts';
+import type { Sample } from './flat.ts';
 
 export interface SoakOptions {
   cliPath: string;
   minutes: number;
   tenants: number;
   say: (line: string) => void;
-}
-
-export interface Sample {
-  /** Since the beginning, seconds. */
-  at: number;
-  values: Record<string, number>;
 }
 
 /** Tenants with a partner of their own, in which hires come and go; the others follow streams. */
