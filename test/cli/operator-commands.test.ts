@@ -178,7 +178,7 @@ test('status counts hires and deliveries by state and shows holds with their rea
   expect(readable.stdout).toContain('MAPPING_INCOMPLETE: The start date is missing');
   const short = (await runCommand(['status', '--tenants', dir, '--data', data])).stdout;
   expect(short).toMatch(
-    /^2 hires are under way; 1 question waits for an answer\. Not everything is running,\s+see below\.\n/,
+    /^2 hires are under way; 1 question waits for an answer\. Not everything is\s+running, see\s+below\.\n/,
   );
   expect(short).toContain('[MAPPING_INCOMPLETE]');
   expect(short.split('\n').filter((line) => line.length > 80)).toEqual([]);

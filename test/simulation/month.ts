@@ -28,10 +28,10 @@ const OF_HIRES = new Set(['intents', 'persons', 'person_keys', 'holds', 'audit',
 const GROWS = new Set(['hires', 'hire_counts']);
 
 /**
- * Weeks of a customer in virtual time, a hire an hour, with faults of the partner all the time and a worker killed every
- * four hours: `npm run test:month -- [--days N] [--hires-a-day N] [--curves FILE.svg]`. Memory, timers, rows of every
- * table and the time of a hire have to stay what they are; who was made an employee is judged by the simulation's
- * oracle. The hire's policies are the simulation's: a reconcile every minute, retention of seconds.
+ * Weeks of a customer in virtual time, a hire an hour, with faults of the partner all the time and a worker killed
+ * every four hours: `npm run test:month -- [--days N] [--hires-a-day N] [--curves FILE.svg]`. Memory, timers, rows of
+ * every table and the time of a hire have to stay what they are; who was made an employee is judged by the
+ * simulation's oracle. The hire's policies are the simulation's: a reconcile every minute, retention of seconds.
  */
 export async function playMonth(args: string[]): Promise<void> {
   const { values } = parseArgs({
