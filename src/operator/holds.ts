@@ -186,9 +186,10 @@ export async function answerHolds(
 ): Promise<number> {
   const { tenantId, code } = which;
   const rows = await listRows(parts.store, tenantId === undefined ? {} : { tenantId });
-  const open = rows.filter((row) => row.code === code && row.answered_at === null);
+  const asking = rows.filter((row) => row.answered_at === null);
+  const open = asking.filter((row) => row.code === code);
   if (open.length === 0) {
-    const near = nearest(code, [...new Set(rows.map((row) => row.code))]);
+    const near = nearest(code, [...new Set(asking.map((row) => row.code))]);
     const next = near === undefined ? 'List them with: hirebridge hold list' : `Did you mean "${near}"?`;
     throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. ${next}`);
   }

@@ -56,6 +56,15 @@ test('a reason that no open hold has is named, with the way to list them', async
   await expect(answerHolds(parts, { code: 'NONSENSE' }, given)).rejects.toMatchObject({ code: 'HOLD_UNKNOWN' });
 });
 
+test('a reason whose only hold was answered a moment ago is not proposed in its own place', async () => {
+  const { parts, store } = await operator();
+  await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  await answerHolds(parts, { code: HOLD.code }, given);
+  await expect(answerHolds(parts, { code: HOLD.code }, given)).rejects.toMatchObject({
+    message: `No open hold has the reason ${HOLD.code}. List them with: hirebridge hold list`,
+  });
+});
+
 test.each([
   ['of one hire, of an enrolment', { jobCandidateId: '1', period: 1 }, 'adopt <onboardingCandidateId>'],
   ['of the whole tenant, of hires', {}, 'adopt <jobCandidateId...>'],
