@@ -402,8 +402,15 @@ async function bringBack(play: Play): Promise<void> {
   }
   for (const stage of ['SCREEN', 'HIRED'] as const) await move(play, erased, stage);
   const run = async (...args: string[]): Promise<void> => {
-    const { code, stderr } = await world.cli(args, envOf(play));
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+    let said = '';
+    const isDone = async (): Promise<boolean> => {
+      const { code, stderr } = await world.cli(args, envOf(play));
+      said = `${args.join(' ')} ended with ${code}: ${stderr}`;
+      // Its schedule runs the same stream every few seconds.
+      if (code !== 0 && !stderr.includes('[SYNC_BUSY]')) throw new Error(said);
+      return code === 0;
+    };
+    await until(args.join(' '), isDone, { ...WAIT, instead: () => said });
   };
   for (const stream of ['candidates', 'applications', 'onboarding', 'employees'])
     await run('sync', world.tenant, stream, '--full');
