@@ -35,11 +35,14 @@ const DEEP_EVERY = 60;
 const BEAT_MS = 15_000;
 const LEASE_MS = 45_000;
 const LEASE_END_MS = 500;
+/** Pauses between the first attempts, so that a worker that starts while Temporal is slow does not end. */
+const FIRST_PAUSES_MS = [500, 2_000, 8_000];
 
 /**
  * Keeps the server's schedules equal to the applied tenants', and ends what removed tenants leave there. One worker
  * compares them regularly; a new change is applied by every worker that notices it, because the lease's holder may be
- * dead. Resolves after the first comparison, or once another worker is known to do it.
+ * dead. Resolves after the first comparison, or once another worker is known to do it; rejects if four
+ * attempts at the first one failed.
  */
 export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper> {
   const { tenants, log, everyMs = 60_000 } = parts;
@@ -54,8 +57,8 @@ export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper>
     const isOurs = await lease.take(LEASE_MS);
     if (!isOurs) rounds = 0;
     if (isPoked || (isOurs && performance.now() >= nextAt)) {
-      nextAt = performance.now() + everyMs;
       await align(parts, isOurs && rounds % DEEP_EVERY === 0);
+      nextAt = performance.now() + everyMs;
       if (isOurs) rounds += 1;
     }
     if (isPoked || isOurs) for (const tenantId of tenants.leaving()) await endTenant(parts, tenantId);
@@ -64,10 +67,18 @@ export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper>
     const ms = tenants.leaving().length > 0 ? ENDING_MS : Math.min(BEAT_MS, everyMs);
     await delay(ms, undefined, { signal: AbortSignal.any([stop.signal, poke.signal]) }).catch(() => undefined);
   };
-  await round();
+  const warn = (err: unknown): void => log.warn({ err }, 'schedules not compared');
+  const first = async (): Promise<void> => {
+    for (const pauseMs of FIRST_PAUSES_MS) {
+      const isDone = await round().then(() => true, warn);
+      if (isDone) return;
+      await delay(pauseMs);
+    }
+    await round();
+  };
+  await first();
   const keeping = (async () => {
-    for (await rest(); !stop.signal.aborted; await rest())
-      await round().catch((error: unknown) => log.warn({ err: error }, 'schedules not compared'));
+    for (await rest(); !stop.signal.aborted; await rest()) await round().catch(warn);
   })();
   return {
     changed: () => poke.abort(),

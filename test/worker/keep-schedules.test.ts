@@ -1,0 +1,31 @@
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { type KeeperParts, keepSchedules } from '../../src/worker/keep-schedules.ts';
+
+/** A Temporal whose list of schedules fails so many times before it is empty. */
+async function keeperParts(failures: number): Promise<{ parts: KeeperParts; asked: () => number }> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  let asked = 0;
+  const list = (): never[] => {
+    asked += 1;
+    if (asked <= failures) throw new Error('Failed to list schedules');
+    return [];
+  };
+  const parts = {
+    hires: { client: { schedule: { list } }, installationId: 'hb' },
+    store,
+    tenants: { all: () => [], leaving: () => [], unreadable: () => [], isPaused: () => false },
+    refresh: async () => undefined,
+    log: pino({ level: 'silent' }),
+  } as unknown as KeeperParts;
+  return { parts, asked: () => asked };
+}
+
+test('a worker that starts while Temporal fails twice compares schedules and goes on', async () => {
+  const { parts, asked } = await keeperParts(2);
+  const keeper = await keepSchedules(parts);
+  expect(asked()).toBe(3);
+  await keeper.close();
+});
