@@ -53,8 +53,9 @@ async function insertErasure(
   trx: Store,
   asked: Pick<ErasureRow, 'erasure_id' | 'tenant_id' | 'subject' | 'employee' | 'reason' | 'by'>,
   what: string,
+  askedAt?: number,
 ): Promise<ErasureRow> {
-  const row = { ...asked, asked_at: trx.now, quiet_at: 0, found: '{}' };
+  const row = { ...asked, asked_at: askedAt ?? trx.now, quiet_at: 0, found: '{}' };
   const inserted = await trx.kysely.insertInto('erasures').values(row).returningAll().executeTakeFirstOrThrow();
   const { by, tenant_id: tenantId, reason } = asked;
   await audit(trx, { by, tenantId, act: 'erasure-asked', details: `${what}: ${reason}` });
@@ -79,11 +80,14 @@ export async function eraseOnceMore(
   await store.kysely.transaction().execute(insert);
 }
 
-/** The same of a whole tenant; its work ends here as well. */
+/**
+ * The same of a whole tenant; its work ends here as well. It is dated when it was first asked: a tenant that was
+ * applied again since stays, also where a later backup is put back after this one.
+ */
 export async function eraseTenantOnceMore(
   store: Store,
   subject: TenantSubject,
-  { erasure, by }: { erasure: string; by: string },
+  { erasure, by, askedAt }: { erasure: string; by: string; askedAt: number },
 ): Promise<void> {
   const { tenantId } = subject;
   const reason = `a backup was put back that is from before erasure ${erasure}`;
@@ -91,20 +95,23 @@ export async function eraseTenantOnceMore(
   await changeTenants(store, async (trx, version) => {
     await removeApplied(trx, version, { tenantId, by });
     const erasureId = randomUUID();
-    await insertErasure(trx, { ...asked, erasure_id: erasureId }, `all of the tenant, ${erasureId}`);
+    await insertErasure(trx, { ...asked, erasure_id: erasureId }, `all of the tenant, ${erasureId}`, askedAt);
   });
 }
 
 /**
  * Takes over the erasures of a store that this one replaces, whose rows are the later ones: receipts, and what is to go
- * on. A tenant that is being erased there is removed here as well.
+ * on. A tenant that is being erased there is removed here as well, unless it was applied again after that was asked.
  */
 export async function takeErasures(store: Store, rows: readonly ErasureRow[]): Promise<void> {
   for (const row of rows) {
     const { tenant_id: tenantId, by } = row;
     const subject = row.subject === '' ? undefined : (JSON.parse(row.subject) as Subject | TenantSubject);
-    if (subject !== undefined && isTenantSubject(subject))
+    if (subject !== undefined && isTenantSubject(subject)) {
+      const tenant = store.kysely.selectFrom('tenants').select('applied_at').where('tenant_id', '=', tenantId);
+      if (Number((await tenant.executeTakeFirst())?.applied_at ?? 0) > Number(row.asked_at)) continue;
       await changeTenants(store, (trx, version) => removeApplied(trx, version, { tenantId, by }));
+    }
     await store.kysely
       .insertInto('erasures')
       .values(row)

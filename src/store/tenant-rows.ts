@@ -177,7 +177,7 @@ export async function eraseRestoredTenant(
   await eraseTenantRows(store, tenantId);
   if ((await erasingTenant(store, tenantId)) !== undefined) return true;
   if (landing !== undefined && (await findErasure(store, erasure)) === undefined)
-    await eraseTenantOnceMore(store, { landing, tenantId }, { erasure, by });
+    await eraseTenantOnceMore(store, { landing, tenantId }, { erasure, by, askedAt });
   else await store.kysely.transaction().execute((kysely) => forgetDefinition({ ...store, kysely }, tenantId));
   return true;
 }

@@ -207,6 +207,34 @@ test('a tenant erased since the backup, in a store that is gone, is looked for o
   expect(await landed()).toEqual([]);
 });
 
+test.each([
+  ['under way', false],
+  ['done', true],
+])('a tenant applied again stays in the right backup, with an erasure by a wrong one %s', async (_, isDone) => {
+  const { store, dbFile, ask, carryOut } = await applied();
+  const [wrong, right] = [`${dbFile}.wrong`, `${dbFile}.right`];
+  await backUp(dbFile, wrong);
+  await carryOut(await ask());
+  await store.kysely.updateTable('tenants').set({ state: 'active', applied_at: Date.now() }).execute();
+  await backUp(dbFile, right);
+  await store.close();
+  const back = async (backup: string) =>
+    restore(dbFile, backup, 'ann', await readErasures(join(dirname(dbFile), ERASURES_FILE)));
+  // An older store was put back first, which knows neither the erasure nor what came after it.
+  for (const end of ['', '-wal', '-shm']) await rm(`${dbFile}${end}`, { force: true });
+  await back(wrong);
+  const between = await openStore(`sqlite:${dbFile}`, { relaxed: true });
+  const [again] = await openErasures(between);
+  await between.kysely.updateTable('tenants').set({ ended_at: 1 }).execute();
+  if (isDone) await carryOut(again?.erasure_id ?? '', between);
+  await between.close();
+  await back(right);
+  const restored = await openStore(`sqlite:${dbFile}`, { relaxed: true });
+  onTestFinished(() => restored.close());
+  expect(await readTenantState(restored, 'acme')).toMatchObject({ state: 'active' });
+  expect(await openErasures(restored)).toEqual([]);
+});
+
 test('a receipt says that no landing table was looked at where the backup does not know the tenant', async () => {
   const { store, ask, carryOut } = await applied();
   const erasure = await ask();
