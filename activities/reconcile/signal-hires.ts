@@ -113,13 +113,14 @@ export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise
     return true;
   }
   log.error({ tenantId, hires: lost.length, some: lost.slice(0, 10) }, 'open hires had no workflow');
-  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message: unfollowedText(lost) }, 0);
+  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message: unfollowedText(lost.length) }, 0);
   return true;
 }
 
-function unfollowedText(lost: readonly string[]): string {
+/** Names nobody, because an alarm may outlast an erasure. */
+function unfollowedText(count: number): string {
   return (
-    `${lost.length} open hires had no workflow in Temporal and were started again, among them job candidate ` +
-    `${lost.slice(0, 5).join(', ')}. Temporal lost its history, or the store was restored from a backup.`
+    `Temporal had no workflow for ${count} open ${count === 1 ? 'hire' : 'hires'}; hirebridge started them again, ` +
+    `and the worker's log names them. Temporal lost its history, or the store was restored from a backup.`
   );
 }
