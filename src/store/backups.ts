@@ -232,6 +232,9 @@ async function copySqlite(from: string, to: string): Promise<void> {
     // which nothing that is deleted later reaches.
     database.exec('pragma secure_delete = on');
     database.prepare('vacuum into ?').run(half);
+  } catch (error) {
+    await rm(half, { force: true });
+    throw error;
   } finally {
     database.close();
   }
