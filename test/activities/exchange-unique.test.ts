@@ -127,7 +127,7 @@ describe.each(Object.entries(sides))('edited on the side %s', (_side, { edit, se
     expect(await exchange()).toMatchObject({ state: 'partial', counts: { quarantined: 2 } });
     const [failed] = await readFailed(store(), 'acme');
     expect(failed).toMatchObject({ what: '(2 pairs)' });
-    expect(failed?.reason).toMatch(/mail: .*has this value.*tried again.*swap/);
+    expect(failed?.reason).toMatch(/mail: .*has this value.*tries again.*swap/);
     expect(failed?.reason).not.toContain('@');
     await edit(one!, 'between@example.com');
     expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: 2 } });

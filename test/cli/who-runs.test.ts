@@ -34,8 +34,10 @@ test('status says at once who runs, and ends with 3 where a worker or receiver s
   const nobody = await cli('status', '--verbose');
   expect(nobody.code).toBe(3);
   const [, , workerLine, receiverLine] = nobody.stdout.split('\n');
-  expect(workerLine).toMatch(/^No worker runs \(none ever did\)\. No hire goes on\. Start it: hirebridge worker,/);
-  expect(receiverLine).toMatch(/^No receiver runs \(none ever did\)\. Webhooks are lost/);
+  expect(workerLine).toMatch(
+    /^No worker runs \(none has ever run\)\. Hires stand still\. Start it: hirebridge worker,/,
+  );
+  expect(receiverLine).toMatch(/^No receiver runs \(none has ever run\)\. Webhooks are lost/);
   const [worker, receiver] = [keepPresence(store, 'worker', log), keepPresence(store, 'receiver', log)];
   await untilSeen(store, 2);
   const both = await cli('status', '--verbose');

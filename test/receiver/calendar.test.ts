@@ -80,7 +80,7 @@ test('a booking stands in the calendar, and follows: moved, not come, cancelled'
   expect(await shown()).toMatchObject({ DTSTART: stamp(other), SEQUENCE: '1', STATUS: 'CONFIRMED', UID: first['UID'] });
   await sandbox.control.act('markNoShow', { bookingId });
   await pass();
-  expect(await shown()).toMatchObject({ SEQUENCE: '2', SUMMARY: 'Second talk (not come)' });
+  expect(await shown()).toMatchObject({ SEQUENCE: '2', SUMMARY: 'Second talk (no-show)' });
   await sandbox.control.act('cancelBooking', { bookingId });
   await pass();
   expect(await shown()).toMatchObject({ SEQUENCE: '2', STATUS: 'CONFIRMED' });

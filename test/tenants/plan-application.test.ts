@@ -136,9 +136,11 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     const { store } = await freshStore(kind);
     await apply(store);
     await put('acme.yaml', ACME.replace('company: "17"', 'company: "18"'));
-    expect(await refused(store)).toMatch(/acme\.yaml:\d+:\d+ The tenant "acme" is of company 17.*new id/);
+    expect(await refused(store)).toMatch(
+      /acme\.yaml:\d+:\d+ The tenant "acme" and its records belong to company 17.*new id/,
+    );
     await removeTenant(store, { tenantId: 'acme', by: 'ada' });
-    expect(await refused(store)).toContain('is of company 17');
+    expect(await refused(store)).toContain('belong to company 17');
     await put('acme.yaml', ACME);
     expect((await plan(store)).applications).toMatchObject([{ kind: 'back' }]);
   });

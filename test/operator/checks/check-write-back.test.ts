@@ -11,7 +11,7 @@ const fields = ['text', 'number', 'date'].map((fieldType) => ({
 }));
 
 test.each([
-  ['no custom field', {}, 'ok', /^No custom field/],
+  ['no custom field', {}, 'ok', /^Nothing is written back/],
   ['a text field', { customField: 'cf_text' }, 'ok', /exist/],
   ['a number field', { customField: 'cf_number' }, 'warn', /cf_number is of type number, which takes digits only/],
   ['a date field', { customField: 'cf_date' }, 'fail', /cf_date is of type date.*writeBack\.customField/],

@@ -102,7 +102,9 @@ test.each(['SQLite', 'Postgres'] as const)(
     const folder = join(await scratchFolder(), 'files');
     const options = { ...tenant.hris.options, files: { folder } };
     const filed: Tenant = { ...tenant, documents: ['resume'], hris: { ...tenant.hris, options } };
-    expect(await failing(filed)).toEqual([expect.stringMatching(/^streams\.documents: The folder .* it is not there/)]);
+    expect(await failing(filed)).toEqual([
+      expect.stringMatching(/^streams\.documents: The folder .* it does not exist/),
+    ]);
     await mkdir(folder);
     expect([await failing(filed), await readdir(folder)]).toEqual([[], []]);
     const left = (await setupStatements(tenant, [])) ?? [];
