@@ -196,21 +196,13 @@ const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'un
  */
 export function toFailure(error: unknown, usualMs?: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (!(error instanceof ConnectorError)) {
-    const type = error instanceof Error ? error.name : 'Error';
-    return ApplicationFailure.create({
-      type,
-      message: `Unexpected ${type}; see the worker's log.`,
-      nonRetryable: false,
-      ...delayOf(usualMs),
-    });
-  }
+  const known = asConnectorError(error);
   return ApplicationFailure.create({
-    type: error.code,
-    message: error.withoutWords(error.message),
-    nonRetryable: error.code === HIRE_BEHIND,
-    ...delayOf(error.retryAfterMs ?? usualMs),
-    ...(benign.has(error.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
+    type: known.code,
+    message: known.withoutWords(),
+    nonRetryable: known.code === HIRE_BEHIND,
+    ...delayOf(known.retryAfterMs ?? usualMs),
+    ...(benign.has(known.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
 }
 
@@ -267,9 +259,9 @@ export async function noteFailure(
     if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
     return undefined;
   }
-  const isKnown = error instanceof ConnectorError;
-  const { code, message: whole, action } = isKnown ? error : unexpected(error);
-  const message = isKnown ? error.withoutWords(whole) : whole;
+  const known = asConnectorError(error);
+  const { code, action } = known;
+  const message = known.withoutWords();
   const trouble = { ...key, reason: code, message };
   const { raised, times } = await noteTrouble(store, trouble, action === 'reject' ? 0 : LASTING_MS);
   if (raised) log.error({ tenantId: key.tenantId, subject: key.subject, code, reason: message }, 'alarm raised');
@@ -290,9 +282,11 @@ function keyOf({ name, input }: WatchedActivity): AlarmKey | undefined {
   return { tenantId, kind: 'activity-failing', subject: of === undefined ? name : `${name} of ${of}` };
 }
 
-function unexpected(error: unknown): { code: string; message: string; action: 'retry' } {
+/** Any other error says its name alone, because its message may quote a record. */
+function asConnectorError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error;
   const code = error instanceof Error ? error.name : 'Error';
-  return { code, message: `Unexpected ${code}; see the worker's log.`, action: 'retry' };
+  return new ConnectorError({ code, action: 'retry', message: `Unexpected ${code}; see the worker's log.` });
 }
 
 /** A worker's activity slots, shared by its tenants. */

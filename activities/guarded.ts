@@ -70,7 +70,7 @@ async function pause(
 ): Promise<void> {
   const { code, message } = error;
   const first = await pauseForKey(store, tenantId, { code, message }, used);
-  if (first) log.error({ tenantId, code, status: error.status, reason: error.withoutWords(message) }, 'tenant paused');
+  if (first) log.error({ tenantId, code, status: error.status, reason: error.withoutWords() }, 'tenant paused');
 }
 
 /** The refused secret is not the one behind the reference any more. */
@@ -103,8 +103,7 @@ export async function pauseHris(deps: ActivityDeps, tenantId: string, trouble: C
   pausedHris.add(tenantId);
   const hold = hrisHold(trouble);
   const { fresh } = await openHold(store, { tenantId, ...hold });
-  if (fresh)
-    log.error({ tenantId, code: hold.code, reason: trouble.withoutWords(trouble.message) }, 'HR system does not work');
+  if (fresh) log.error({ tenantId, code: hold.code, reason: trouble.withoutWords() }, 'HR system does not work');
 }
 
 /** The HR system works again. */

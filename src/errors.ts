@@ -54,10 +54,10 @@ export class ConnectorError extends Error {
   }
 
   /**
-   * A text that repeats the message (itself, a stack), without the other side's words. Values that they were sent are
+   * The message, or a text that repeats it (a stack), without the other side's words. Values that they were sent are
    * cut out of these, but what else they say of somebody cannot be known: they go into the store, and nowhere else.
    */
-  withoutWords(text: string): string {
+  withoutWords(text = this.message): string {
     return this.#said ? text.replaceAll(this.#said, '…') : text;
   }
 }

@@ -237,7 +237,7 @@ export function alarmOf(tenantId: string, erasureId: string): AlarmKey {
 }
 
 function whyFailed(error: unknown): Pick<Trouble, 'reason' | 'message'> {
-  if (isConnectorError(error)) return { reason: error.code, message: error.withoutWords(error.message) };
+  if (isConnectorError(error)) return { reason: error.code, message: error.withoutWords() };
   return {
     reason: 'UNEXPECTED',
     message: "An erasure keeps failing and is tried again every minute. See the worker's log.",

@@ -144,6 +144,13 @@ export async function applyDefinitions(
   });
 }
 
+/** When the tenant was applied last, 0 if never; undefined where the store does not know it. */
+export async function lastApplied({ kysely }: Store, tenantId: string): Promise<number | undefined> {
+  const tenant = kysely.selectFrom('tenants').select('applied_at').where('tenant_id', '=', tenantId);
+  const row = await tenant.executeTakeFirst();
+  return row === undefined ? undefined : Number(row.applied_at ?? 0);
+}
+
 /** The unfinished erasure of this whole tenant, if there is one. */
 export async function erasingTenant({ kysely }: Store, tenantId: string): Promise<ErasureRow | undefined> {
   const open = kysely.selectFrom('erasures').selectAll().where('tenant_id', '=', tenantId).where('done_at', 'is', null);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { changeTenants, erasingTenant } from './applied-tenants.ts';
+import { changeTenants, erasingTenant, lastApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
@@ -108,8 +108,7 @@ export async function takeErasures(store: Store, rows: readonly ErasureRow[]): P
     const { tenant_id: tenantId, by } = row;
     const subject = row.subject === '' ? undefined : (JSON.parse(row.subject) as Subject | TenantSubject);
     if (subject !== undefined && isTenantSubject(subject)) {
-      const tenant = store.kysely.selectFrom('tenants').select('applied_at').where('tenant_id', '=', tenantId);
-      if (Number((await tenant.executeTakeFirst())?.applied_at ?? 0) > Number(row.asked_at)) continue;
+      if (((await lastApplied(store, tenantId)) ?? 0) > Number(row.asked_at)) continue;
       await changeTenants(store, (trx, version) => removeApplied(trx, version, { tenantId, by }));
     }
     await store.kysely

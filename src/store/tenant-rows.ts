@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { erasingTenant, type Receives } from './applied-tenants.ts';
+import { erasingTenant, lastApplied, type Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
 import type { ErasureRow } from './erasure-tables.ts';
@@ -168,12 +168,8 @@ export async function eraseRestoredTenant(
   store: Store,
   { tenant: tenantId, erasure, by, wholeTenant: askedAt, landing }: ErasedTenant,
 ): Promise<boolean> {
-  const known = await store.kysely
-    .selectFrom('tenants')
-    .select('applied_at')
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst();
-  if (known === undefined || Number(known.applied_at ?? 0) > askedAt) return false;
+  const appliedAt = await lastApplied(store, tenantId);
+  if (appliedAt === undefined || appliedAt > askedAt) return false;
   await eraseTenantRows(store, tenantId);
   if ((await erasingTenant(store, tenantId)) !== undefined) return true;
   if (landing !== undefined && (await findErasure(store, erasure)) === undefined)

@@ -3,7 +3,7 @@ import { companyById } from '../../src/sandbox/records/companies.ts';
 import { insertStage, stagesOf } from '../../src/sandbox/records/pipelines.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createHrisDouble } from './hris-double.ts';
-import { employByHand } from './people.ts';
+import { employByHand, setStartDate } from './people.ts';
 import { has } from './scenario.ts';
 import { simulatedTenant, type TenantFacts } from './tenants.ts';
 import { type Customer, served, type World } from './world.ts';
@@ -40,12 +40,7 @@ export function addCustomer(world: World, companyId: number): void {
   customer.startDateField = define('Start date', 'date');
   customer.idField = define('Employee ID', 'text');
   for (const { id: entityId } of state.all<{ id: number }>('select id from candidates where company_id = ?', companyId))
-    world.act('setCustomFieldValue', customer, {
-      customFieldId: customer.startDateField,
-      entityType: 'candidate',
-      entityId,
-      value: entityId % 2 === 0 ? AFTER_THE_STORM : BEFORE_THE_STORM,
-    });
+    setStartDate(world, customer, entityId, entityId % 2 === 0 ? AFTER_THE_STORM : BEFORE_THE_STORM);
   world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
   if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });
   customer.facts = {

@@ -7,7 +7,7 @@ import { gatherFacts } from './oracle/facts.ts';
 import { checkFinished, checkHolds } from './oracle/finished.ts';
 import { checkClaims, checkEmployees, checkEnrolments, checkTerminations } from './oracle/once.ts';
 import { takeOverTime } from './own-time.ts';
-import { hiredNow, moveOn, sendPeople } from './people.ts';
+import { addApplicant, hiredNow, move, moveOn, sendPeople, setStartDate } from './people.ts';
 import { closeWorld, prepareSeeds } from './run-seed.ts';
 import { drawScenario, type Scenario } from './scenario.ts';
 import { beginStorm, endStorm } from './storm.ts';
@@ -131,22 +131,11 @@ function hireSomebody(world: World, customer: Customer): void {
     customer.companyId,
   );
   const candidate = { email, firstName: 'Robin', lastName: `Month ${nth}` };
-  const { jobCandidateId, candidateId } = world.act('addCandidate', customer, { candidate, jobId: job?.id }) as {
-    jobCandidateId: number;
-    candidateId: number;
-  };
-  world.people.set(String(jobCandidateId), String(candidateId));
-  world.jobs.set(String(jobCandidateId), String(job?.id));
+  const { jobCandidateId, candidateId } = addApplicant(world, customer, { candidate, jobId: job?.id ?? 0 });
   world.emails.set(`${customer.companyId} ${email}`, String(candidateId));
-  world.act('setCustomFieldValue', customer, {
-    customFieldId: customer.startDateField,
-    entityType: 'candidate',
-    entityId: candidateId,
-    value: new Date(timeline.now() + 14 * DAY_MS).toISOString().slice(0, 10),
-  });
-  timeline.at(timeline.now() + random() * 600_000, () =>
-    world.act('move', customer, { jobCandidateIds: [jobCandidateId], stageType: 'HIRED' }),
-  );
+  const startDate = new Date(timeline.now() + 14 * DAY_MS).toISOString().slice(0, 10);
+  setStartDate(world, customer, candidateId, startDate);
+  timeline.at(timeline.now() + random() * 600_000, () => move(world, customer, jobCandidateId, 'HIRED'));
   if (nth % CHANGE !== 0) return;
   timeline.at(timeline.now() + 600_000 + random() * HOUR_MS, () => {
     const person = hiredNow(world, customer).find(({ id }) => id === jobCandidateId);

@@ -75,8 +75,32 @@ function planOf(world: World, customer: Customer): Deed[] {
 }
 
 /** A recruiter moves somebody. */
-function move(world: World, customer: Customer, id: number, stageType: string): void {
+export function move(world: World, customer: Customer, id: number, stageType: string): void {
   world.act('move', customer, { jobCandidateIds: [id], stageType });
+}
+
+/** Somebody new applies for a job. */
+export function addApplicant(
+  world: World,
+  customer: Customer,
+  applicant: {
+    candidate: { email: string; firstName?: string | undefined; lastName?: string | undefined };
+    jobId: number;
+  },
+): Pick<Applicant, 'candidateId'> & { jobCandidateId: number } {
+  const added = world.act('addCandidate', customer, applicant) as { jobCandidateId: number; candidateId: number };
+  world.people.set(String(added.jobCandidateId), String(added.candidateId));
+  world.jobs.set(String(added.jobCandidateId), String(applicant.jobId));
+  return added;
+}
+
+export function setStartDate(world: World, customer: Customer, candidateId: number, value: string): void {
+  world.act('setCustomFieldValue', customer, {
+    customFieldId: customer.startDateField,
+    entityType: 'candidate',
+    entityId: candidateId,
+    value,
+  });
 }
 
 function applicants(world: World, customer: Customer): Applicant[] {
@@ -297,18 +321,8 @@ function addAgain(world: World, customer: Customer, { candidateId, jobId, email 
   );
   world.act('deleteCandidate', customer, { candidateIds: [candidateId] });
   const candidate = { email, firstName: row?.first, lastName: row?.last };
-  const added = world.act('addCandidate', customer, { candidate, jobId }) as {
-    jobCandidateId: number;
-    candidateId: number;
-  };
-  world.people.set(String(added.jobCandidateId), String(added.candidateId));
-  world.jobs.set(String(added.jobCandidateId), String(jobId));
+  const added = addApplicant(world, customer, { candidate, jobId });
   world.aliases.set(`${customer.companyId}:${added.candidateId}`, `${customer.companyId}:${candidateId}`);
-  world.act('setCustomFieldValue', customer, {
-    customFieldId: customer.startDateField,
-    entityType: 'candidate',
-    entityId: added.candidateId,
-    value: '2026-03-02',
-  });
+  setStartDate(world, customer, added.candidateId, '2026-03-02');
   willDo(world, world.random() * 120_000, () => move(world, customer, added.jobCandidateId, 'HIRED'));
 }
