@@ -14,12 +14,14 @@ import { type Employed, isSameCandidate } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
   type EmployeeObservation,
+  isGivenUp,
   type KnownPerson,
   type LinkedPerson,
   planEmployee as plan,
   readingFor,
 } from '../../src/plan/plan-employee.ts';
 import { employeeOf } from '../../src/store/hires.ts';
+import { giveUpEmployee } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { Connection } from '../connections.ts';
@@ -28,7 +30,7 @@ import { claimPerson } from './ask-person.ts';
 import { createReference, isFormer, latestRehire, readEmployee, readFindings } from './read-employee.ts';
 import { heldOutsideScope, readSources, readToldId, type Seen, type Sources } from './read-sources.ts';
 import { nameEmployee } from './unique-names.ts';
-import { type HireContext, noteHire, personOf } from './with-hire.ts';
+import { CREATE_VERB, type HireContext, noteHire, personOf, REHIRE_VERB, reread } from './with-hire.ts';
 
 /** A saved plan and what it was made from. */
 export interface Planned {
@@ -59,15 +61,24 @@ export async function planEmployee(
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;
-  const known = knownPerson(hire, sources, claimed.before);
+  const now = await withoutTakenOver(hire, claimed.before);
+  const known = knownPerson(now, sources, claimed.before);
   // Questions before a rehire were answered before it was sent.
-  const observed = await observe(hire, isRehiring ? { ...known, startLimit: undefined } : known);
-  const change = await withNames(hire, sources, plan(observed, hire.decisions));
+  const observed = await observe(now, isRehiring ? { ...known, startLimit: undefined } : known);
+  const change = await withNames(now, sources, plan(observed, now.decisions));
   if ('verdict' in change) return change;
   const { mapping } = sources;
-  await keepMapping(hire.store, hire.connection.tenant, { subject: 'employee', mapping });
-  const planId = await insertPlan(hire.store, hire.ref, { mappingHash: mapping.hash, change });
+  await keepMapping(now.store, now.connection.tenant, { subject: 'employee', mapping });
+  const planId = await insertPlan(now.store, now.ref, { mappingHash: mapping.hash, change });
   return { verdict: 'plan', planId, change, sources };
+}
+
+/** The hire without the employee that another hire took over, if a person said that it gets one of its own. */
+async function withoutTakenOver(hire: HireContext, before: Employed | undefined): Promise<HireContext> {
+  const own = employeeOf(hire.row);
+  if (own === undefined || !isGivenUp({ own, before: before?.employee }, hire.decisions)) return hire;
+  await giveUpEmployee(hire.store, hire.ref, own, [CREATE_VERB, REHIRE_VERB]);
+  return reread(hire);
 }
 
 /** Rules give names only to new employees. */

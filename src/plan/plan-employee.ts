@@ -94,11 +94,15 @@ function planPerson(observed: EmployeeObservation, decisions: Decisions): Change
     : planNamed(observed, decisions.link, decisions);
 }
 
+/** Whether another hire took over this hire's own employee, and a person said that this hire gets one of its own. */
+export function isGivenUp({ own, before }: Pick<KnownPerson, 'own' | 'before'>, { person }: Decisions): boolean {
+  return person === 'new-employment' && own !== undefined && own.id === before?.id;
+}
+
 /** The change that needs no reading of the HR system, because the employee is known. */
 function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions): Change | undefined {
-  // Another hire may have taken over this hire's own employee: a transfer brings them back, with this hire's job.
-  const isBack = before?.id === own?.id && person !== 'same-employee' && person !== 'new-employment';
-  if (own !== undefined && !isBack) return { kind: 'link', employee: own };
+  // If another hire took over this hire's own employee, a transfer brings them back, with this hire's job.
+  if (own !== undefined && own.id !== before?.id) return { kind: 'link', employee: own };
   if (before === undefined || person === 'new-employment') return undefined;
   if (person === 'same-employee') return { kind: 'link', employee: before };
   return { kind: 'update', employee: before, fields: ofJob };
@@ -119,8 +123,9 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   // applyPlan settles a create that was already sent, because it knows the create's deadline.
   if (identity.kind === 'hold' && !unsettledCreate && !vouched) return ambiguous(observed, identity);
   // After a restore, the store may not know which employee was made, and HR may have merged or deleted the record
-  // since.
-  if (told !== undefined && !unsettledCreate && decisions.createUnproven !== true)
+  // since. The earlier record is known.
+  const isKnown = told === before?.id || told === before?.number;
+  if (told !== undefined && !isKnown && !unsettledCreate && decisions.createUnproven !== true)
     return held('EMPLOYEE_TOLD', { jobCandidateId: observed.ref.jobCandidateId, told });
   return { kind: 'create', fields, reference };
 }

@@ -119,7 +119,7 @@ export async function decideIntent(
     .execute();
 }
 
-/** Marks an accepted write as refused, because the other side refused it while finishing it. */
+/** Marks an accepted write as refused: the other side refused it while finishing it, or it is another hire's now. */
 export async function refuseMade(store: Store, intent: IntentRow, result: unknown): Promise<void> {
   await store.kysely
     .updateTable('intents')

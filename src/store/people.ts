@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import type { Employee } from '../hire/employee.ts';
 import { followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import type { Named } from '../person/change-person.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { employeeOf, hiresWith } from './hires.ts';
-import { unnotedCreates } from './intents.ts';
+import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
@@ -54,6 +55,30 @@ export async function takePeopleBack(store: Store, tenantId: string): Promise<vo
     )
     .execute();
   for (const { person_id: id } of rows) await changePerson(store, { id }, { kind: 'take-back', tenantId });
+}
+
+/**
+ * The hire makes an employee of its own, because another hire took over the one that it had. The writes with these
+ * verbs made that one: they count as refused, so that none of them is taken for the write that follows.
+ */
+export async function giveUpEmployee(
+  store: Store,
+  hire: HireRef,
+  { id }: Employee,
+  verbs: readonly string[],
+): Promise<void> {
+  await inTransaction(store, async (trx) => {
+    const given = await trx.kysely
+      .updateTable('hires')
+      .set({ employee_id: null, employee_number: null, connection: null, updated_at: store.now })
+      .where((eb) => eb.and({ ...hireColumns(hire), state: 'open', employee_id: id }))
+      .executeTakeFirst();
+    if (given.numUpdatedRows === 0n) return;
+    for (const verb of verbs) {
+      const latest = await latestIntent(trx, hire, verb);
+      if (latest?.outcome === 'done') await refuseMade(trx, latest, { refused: 'another hire took the employee over' });
+    }
+  });
 }
 
 /** The outcome of a create of this hire is known; the employee is visible after `afterMs`. */

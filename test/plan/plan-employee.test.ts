@@ -158,6 +158,19 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     { person: 'same-employee' },
     { kind: 'link', employee: before },
   ],
+  [
+    'new-employment makes a second record beside its own employee whom another hire took over',
+    { own: before, findings: [one('reference', '3')] },
+    { person: 'new-employment' },
+    create,
+  ],
+  ['new-employment keeps a record of its own', { own: inHr('7') }, { person: 'new-employment' }, link('7')],
+  [
+    'new-employment does not ask about the Employee ID of the earlier record',
+    { own: before, findings: nobody, told: 'E3' },
+    { person: 'new-employment' },
+    create,
+  ],
 ])('a person hired before: %s', (_what, observed, decisions, expected) => {
   const planned = planEmployee({ ...fresh, before, ...observed }, { ...undecided, ...decisions });
   if (typeof expected === 'string') expect(planned).toMatchObject({ verdict: 'hold', hold: { code: expected } });

@@ -29,10 +29,12 @@ interface EmployOptions {
   /** Inside the braces of `policies`. */
   policies?: string;
   store?: OpenStoreOptions;
+  /** The partner was not told yet. */
+  isOpen?: boolean;
 }
 
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */
-export async function employPerson({ endColumn = 'last_day', ...options }: EmployOptions = {}) {
+export async function employPerson({ endColumn = 'last_day', isOpen = false, ...options }: EmployOptions = {}) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const ending = endColumn === '' ? '' : `, endColumn: ${endColumn}`;
   const table = `kind: sql, connection: hr, url: "${url}", createTable: true${ending}`;
@@ -43,7 +45,7 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
   const steps = stepsIn(fleet);
   const id = await steps.begin();
   expect(await steps.employOnce(id)).toMatchObject({ verdict: 'employee' });
-  await steps.finish(id);
+  if (!isOpen) await steps.finish(id);
   const ref = await steps.refOf(id);
   const employeeId = (await steps.row(id))?.employee_id ?? '';
   return {

@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
+import type { OwnHris } from '../../../activities/own-hris.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
+import { ConnectorError } from '../../../src/errors.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { employedRows } from '../../../src/store/people.ts';
+import { kinds } from '../../store/stores.ts';
 import { employPerson, movedToSecond } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -78,6 +82,35 @@ test('an end is no end for one tenant once another one has rehired the person', 
   expect(await employOnce(third)).toMatchObject(ASKED);
 });
 
+describe.each(kinds)('a job whose employee another job took over before it was done, in %s', (database) => {
+  test('gets a second employee where a person says that it is a new employment', async () => {
+    const { fleet, first, second, employeeId, employOnce, answerAs, refOf, row, finish, employees } =
+      await takenOver(database);
+    await answerAs(await refOf(first), await employOnce(first), 'new-employment');
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    await finish(first);
+    expect(await employees()).toHaveLength(2);
+    const { employee_id: own } = (await row(first)) ?? {};
+    expect(own).not.toBe(employeeId);
+    expect(await row(second)).toMatchObject({ employee_id: employeeId });
+    expect((await linked(fleet)).toSorted()).toEqual([first, second].toSorted());
+  });
+
+  test('asks about the second employee once its person leaves while that one is made', async () => {
+    const { fleet, first, employeeId, employOnce, answerAs, refOf, row, moveTo, employees, letPass } =
+      await takenOver(database);
+    const ref = await refOf(first);
+    await answerAs(ref, await employOnce(first), 'new-employment');
+    await expect(employOnce(first, withoutAnswer)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await moveTo('SCREEN', first);
+    await letPass(600_000);
+    expect(await cancelHire(fleet.deps, ref)).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
+    expect(await employees()).toHaveLength(2);
+    expect((await row(first))?.employee_id).not.toBe(employeeId);
+  });
+});
+
 test('nobody is ended whom another tenant’s hire still has', async () => {
   const { fleet, row, moveTo, answer, applyFor, begin, employOnce, employees, refOf } = await employPerson();
   await shareWithBeta(fleet, row);
@@ -99,6 +132,25 @@ async function withStream() {
   const run = { tenantId: 'acme', stream: 'employment', full: true, begun: false } as const;
   let runs = 0;
   return { ...world, tell: () => pushRecords(deps, { ...run, runId: `run-${++runs}` }) };
+}
+
+/** A second job took over the employee of the first one while that one was not done yet. */
+async function takenOver(database: (typeof kinds)[number]) {
+  const world = await employPerson({ database, isOpen: true });
+  const { id: first, begin, applyFor, employOnce, answerAs, refOf } = world;
+  const second = await begin(await applyFor(0));
+  await answerAs(await refOf(second), await employOnce(second), 'transfer');
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  return { ...world, first, second };
+}
+
+/** The create happens, and its answer is lost. */
+function withoutAnswer(hris: OwnHris): OwnHris {
+  const create: OwnHris['employees']['create'] = async (...given) => {
+    await hris.employees.create(...given);
+    throw new ConnectorError({ code: 'NO_ANSWER', action: 'unknown', message: 'no answer' });
+  };
+  return { ...hris, employees: { ...hris.employees, create } };
 }
 
 /** The person has a second job by now, with the same employee. */
