@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 import { contract } from '../../src/partner/contract/index.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
-import { baselineIds, endEarlier } from '../../src/store/hire-states.ts';
+import { observes } from '../../src/store/assert-may-write.ts';
+import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
 import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
@@ -14,7 +15,7 @@ import {
   type SeenPerson,
   tracedCandidates,
 } from '../../src/store/seen-people.ts';
-import { finishBaseline } from '../../src/store/tenant-states.ts';
+import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { isInScope } from '../hire/read-sources.ts';
@@ -211,16 +212,37 @@ function newHire(tenantId: string, person: Omit<SeenPerson, 'seen'>, period: num
 
 /**
  * A reference on a person who has left since also shows that this store was rebuilt, and so does an employee of ours
- * that another tenant of the company found: each asks for both, as either may come first.
+ * that another tenant of the company found: each asks for both, as either may come first. A tenant that only observes
+ * had no hires under way, so nobody is asked for it.
  */
-export async function askAboutOthers({ deps, tenantId, counts }: Run): Promise<boolean> {
+export async function askAboutOthers(run: Run): Promise<boolean> {
+  const { deps, tenantId, counts } = run;
   const { store } = deps;
   const beside = await baselinesBeside(store, tenantId);
   const hasTakenUp = counts.started > 0;
   if (!hasTakenUp && !beside.some((one) => one.hasTakenUp) && !(await hasTraces(store, tenantId))) return true;
-  for (const one of [tenantId, ...(hasTakenUp ? beside.map((other) => other.tenantId) : [])])
-    await askAbout(deps, one, 'REBUILT_BASELINE', await baselineIds(store, one));
+  const own = { tenantId, onlyObserves: observes(await readTenantState(store, tenantId)) };
+  for (const { tenantId: asked, onlyObserves } of [own, ...(hasTakenUp ? beside : [])])
+    if (!onlyObserves) await askAbout(deps, asked, 'REBUILT_BASELINE', await takenAmongRecorded(run, asked));
   return true;
+}
+
+/** Those whom this tenant of the company recorded as hired before go-live, and whose jobs it takes. */
+async function takenAmongRecorded({ deps, connection, tenantId }: Run, asked: string): Promise<string[]> {
+  const { store, connections } = deps;
+  const recorded = await baselineHires(store, asked);
+  const taken: string[] = [];
+  try {
+    const of = asked === tenantId ? connection : await connections.of(asked);
+    for (const [jobId, hires] of Map.groupBy(recorded, (one) => one.jobId))
+      if (await isInScope(store, of, jobId)) taken.push(...hires.map((one) => one.jobCandidateId));
+    return taken;
+  } catch (error) {
+    if (asked === tenantId) throw error;
+    // What is wrong with another tenant does not keep this one from going live; it is asked about too many.
+    deps.log.warn({ err: error, tenantId: asked }, 'scope of another tenant unknown');
+    return recorded.map((one) => one.jobCandidateId);
+  }
 }
 
 /** From now on, hires start. */

@@ -125,14 +125,20 @@ export async function openHiresSince({ kysely, now }: Store, tenantId: string, q
   return rows.map((row) => row.job_candidate_id);
 }
 
-/** Hires recorded as before go-live whose record could be read. */
-export async function baselineIds(store: Store, tenantId: string): Promise<string[]> {
+/** Those whom the baseline recorded as hired before go-live, and whose record could be read. */
+export async function baselineHires(
+  store: Store,
+  tenantId: string,
+): Promise<{ jobCandidateId: string; jobId: string | null }[]> {
   const rows = await store.kysely
     .selectFrom('hires')
-    .select('job_candidate_id')
+    .select(['job_candidate_id', 'job_id'])
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'before-go-live')
     .where('candidate_id', 'is not', null)
+    // What was only observed or passed over since was not recorded by the baseline.
+    .where('observed', 'is', null)
+    .where('passed_over', 'is', null)
     .execute();
-  return rows.map((row) => row.job_candidate_id);
+  return rows.map((row) => ({ jobCandidateId: row.job_candidate_id, jobId: row.job_id }));
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { followedStates, type HireRef, type Observed } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
+import { observes } from './assert-may-write.ts';
 import { audit } from './audit.ts';
 import { addHints } from './hints.ts';
 import { hireColumns } from './hire-columns.ts';
@@ -98,21 +99,23 @@ function idsOfHire({ jobCandidateId, candidateId }: NewHire): PersonId[] {
 /** Tenants of one company whose store was rebuilt go live within so long. */
 const REBUILT_WITHIN_MS = 86_400_000;
 
-/**
- * The other tenants of the company whose baseline began about when this one's did. `hasTakenUp`: it took up hires that
- * carried references of ours.
- */
-export async function baselinesBeside(
-  store: Store,
-  tenantId: string,
-): Promise<{ tenantId: string; hasTakenUp: boolean }[]> {
+interface BaselineBeside {
+  tenantId: string;
+  /** It took up hires that carried references of ours. */
+  hasTakenUp: boolean;
+  /** It makes no employees. */
+  onlyObserves: boolean;
+}
+
+/** The other tenants of the company whose baseline began about when this one's did, except removed ones. */
+export async function baselinesBeside(store: Store, tenantId: string): Promise<BaselineBeside[]> {
   const siblings = await siblingsOf(store, tenantId);
   if (siblings.length === 0) return [];
   const began = store.kysely.selectFrom('tenants').select('baseline_started_at').where('tenant_id', '=', tenantId);
   const { baseline_started_at: at } = await began.executeTakeFirstOrThrow();
   const rows = await store.kysely
     .selectFrom('tenants')
-    .select('tenants.tenant_id')
+    .select(['tenants.tenant_id', 'tenants.receives'])
     .select((eb) =>
       eb
         .selectFrom('hires')
@@ -125,10 +128,15 @@ export async function baselinesBeside(
         .as('taken'),
     )
     .where('tenants.tenant_id', 'in', siblings)
+    .where('tenants.state', '!=', 'removed')
     .where('baseline_started_at', '>=', Number(at) - REBUILT_WITHIN_MS)
     .where('baseline_started_at', '<=', Number(at) + REBUILT_WITHIN_MS)
     .execute();
-  return rows.map((row) => ({ tenantId: row.tenant_id, hasTakenUp: Number(row.taken) > 0 }));
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    hasTakenUp: Number(row.taken) > 0,
+    onlyObserves: observes(row),
+  }));
 }
 
 /** People hired while the tenant only observed, first seen at or after `since`, and not started yet. */

@@ -17,7 +17,7 @@ import {
 import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hints.ts';
 import { oldestOwnTimes, ownTimeOf } from '../../src/store/hire-ages.ts';
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
-import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
+import { baselineHires, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import { accountOf, claimStep, hiresDueForStep, settleStep, stepsToTell } from '../../src/store/hire-steps.ts';
 import {
   countBegun,
@@ -95,7 +95,7 @@ async function askEverything(store: Store): Promise<void> {
   await hiresInState(store, 'acme', 'open');
   await hasOtherHire(store, 'acme', '4', '7');
   await openHiresAfter(store, 'acme', { after: '', limit: 9 });
-  await baselineIds(store, 'acme');
+  await baselineHires(store, 'acme');
   await readAbsent(store, 'acme', { jobIds: ['1'], states: ['open', 'done'], after: '', limit: 9 });
   await hiresOfEnrolments(store, 'acme', ['oc-1']);
   const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1_000 });

@@ -245,30 +245,39 @@ test.each(kinds)(
 );
 
 describe.each(kinds)('two tenants of a company, one of which finds employees of ours, in %s', (database) => {
-  async function rebuilt() {
-    const { store, deps, sandbox } = await openTenant(1, { database });
+  async function rebuilt({ jobs = 1, receives = {}, scoped = false }: RebuiltOptions = {}) {
+    const { store, deps, sandbox } = await openTenant(jobs, { database, jobs });
     const { items: hired } = await sandbox.partner.readAll(contract.jobCandidates.listByStageType, {
       query: { stageType: 'HIRED' },
     });
+    const [ofAcme = '', ...others] = new Set(hired.map((one) => String(one.jobCandidateDetails.jobId)));
     for (const id of ['acme', 'sister']) await readTenantState(store, id);
-    await store.kysely
-      .updateTable('tenants')
-      .set({ version: 1, receives: JSON.stringify({ company: '17' }) })
-      .execute();
+    const apply = (id: string, change: object) =>
+      store.kysely
+        .updateTable('tenants')
+        .set({ version: 1, receives: JSON.stringify({ company: '17', ...change }) })
+        .where('tenant_id', '=', id)
+        .execute();
+    await apply('acme', receives);
+    await apply('sister', {});
     const hris = { capabilities: { storesReference: true }, employees: { find: async () => ({ kind: 'one' }) } };
     const connections = {
       ...deps.connections,
       of: async (tenantId: string) => {
         const connection = await deps.connections.of(tenantId);
-        const tenant = { ...connection.tenant, tenant: tenantId };
+        const scope = { jobs: tenantId === 'acme' ? [ofAcme] : others };
+        const tenant = { ...connection.tenant, tenant: tenantId, ...(scoped ? { scope } : {}) };
         return { ...connection, tenant, ...(tenantId === 'sister' ? { hris: hris as unknown as OwnHris } : {}) };
       },
     };
     const goLive = (tenantId: string) => reconcile({ ...deps, connections }, { tenantId });
     const asked = async () =>
       (await listHolds(store, { tenantId: 'acme' })).map(({ code, details }) => [code, details]);
-    const jobCandidateIds = hired.map(({ jobCandidateDetails: { id } }) => String(id));
-    return { store, goLive, asked, question: ['REBUILT_BASELINE', JSON.stringify({ jobCandidateIds })] };
+    const ids = hired.filter((one) => !scoped || String(one.jobCandidateDetails.jobId) === ofAcme);
+    const jobCandidateIds = ids.map(({ jobCandidateDetails: { id } }) => String(id));
+    const remove = (tenantId: string) =>
+      store.kysely.updateTable('tenants').set({ state: 'removed' }).where('tenant_id', '=', tenantId).execute();
+    return { store, goLive, asked, remove, question: ['REBUILT_BASELINE', JSON.stringify({ jobCandidateIds })] };
   }
 
   test.each(['acme', 'sister'])('the other one asks, too, if %s goes live first', async (first) => {
@@ -289,4 +298,42 @@ describe.each(kinds)('two tenants of a company, one of which finds employees of 
     await goLive(first === 'acme' ? 'sister' : 'acme');
     expect(await asked()).toEqual([]);
   });
+
+  test.each(['acme', 'sister'])('the other one asks about its own jobs alone, if %s goes live first', async (first) => {
+    const { goLive, asked, question } = await rebuilt({ jobs: 2, scoped: true });
+    await goLive(first);
+    await goLive(first === 'acme' ? 'sister' : 'acme');
+    expect(await asked()).toEqual([question]);
+  });
+
+  test.each(['acme', 'sister'])('one that only observes is not asked, if %s goes live first', async (first) => {
+    const { goLive, asked } = await rebuilt({ receives: { mode: 'observe' } });
+    await goLive(first);
+    await goLive(first === 'acme' ? 'sister' : 'acme');
+    expect(await asked()).toEqual([]);
+  });
+
+  test('one that was removed is not asked', async () => {
+    const { goLive, asked, remove } = await rebuilt();
+    await goLive('acme');
+    await remove('acme');
+    await goLive('sister');
+    expect(await asked()).toEqual([]);
+  });
+
+  test('what a removed one found counts no more', async () => {
+    const { goLive, asked, remove } = await rebuilt();
+    await goLive('sister');
+    await remove('sister');
+    await goLive('acme');
+    expect(await asked()).toEqual([]);
+  });
 });
+
+interface RebuiltOptions {
+  jobs?: number;
+  /** Of the tenant that finds nobody. */
+  receives?: object;
+  /** Each tenant takes jobs of its own. */
+  scoped?: boolean;
+}
