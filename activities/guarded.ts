@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
-import { type Held, hrisHold, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
+import { hrisHold } from '../src/hire/holds.ts';
 import { closeTenantHoldsLike, openHold, tenantsHeldLike } from '../src/store/holds.ts';
 import type { TenantRow } from '../src/store/schema.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
@@ -39,21 +39,6 @@ export async function guarded<T>(
     }
     await pause(deps, tenantId, error, { key: connection?.keyFingerprint ?? '', verified: state.verified_key });
     throw tenantPaused(tenantId, error.code, limits.pausedMs);
-  }
-}
-
-/** Like `guarded`, but a refusal that only a person can fix becomes a hold instead of a failure. */
-export async function guardedOrHeld<T>(
-  deps: ActivityDeps,
-  tenantId: string,
-  work: (connection: Connection) => Promise<T>,
-  when: keyof typeof refusalAnswers = 'before-employee',
-): Promise<T | Held> {
-  try {
-    return await guarded(deps, tenantId, work);
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    return refusalHold(error, when);
   }
 }
 

@@ -31,6 +31,9 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/** Shorter words of the other side may be part of ours as well: they are cut out once, where they come last. */
+const TELLING = 12;
+
 /** The one error class that all rooms share: a stable code, an action, and a message that is safe to show. */
 export class ConnectorError extends Error {
   readonly code: string;
@@ -58,7 +61,12 @@ export class ConnectorError extends Error {
    * cut out of these, but what else they say of somebody cannot be known: they go into the store, and nowhere else.
    */
   withoutWords(text = this.message): string {
-    return this.#said ? text.replaceAll(this.#said, '…') : text;
+    const said = this.#said;
+    if (!said) return text;
+    if (said.length >= TELLING) return text.replaceAll(said, '…');
+    const at = this.message.lastIndexOf(said);
+    const cut = at === -1 ? this.message : `${this.message.slice(0, at)}…${this.message.slice(at + said.length)}`;
+    return text === said ? '…' : text.replaceAll(this.message, () => cut);
   }
 }
 

@@ -6,7 +6,7 @@ import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
-import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { answerHold, isAsking, keepRefusal, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -204,7 +204,10 @@ async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefi
   const start = shown?.fields['startDate'];
   const lastDay = typeof start === 'string' ? start : dayOf(await readClock(hire.store));
   const once = await writeOnce(termination(hire, { lastDay, sinceRead }));
-  return once.kind === 'refused' ? notEnded(hire, once.error.message) : undefined;
+  if (once.kind !== 'refused') return undefined;
+  const { hold } = notEnded(hire, once.error.message);
+  await keepRefusal(hire.store, hire.ref, hold);
+  return notEnded(hire, once.error.withoutWords());
 }
 
 /** Tells the partner that the person left. */

@@ -4,7 +4,14 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { hireBehind, readHireRow } from '../../src/store/hires.ts';
-import { closeHold, closeUnanswered, openHold as insertHold, lastAnswered, readHold } from '../../src/store/holds.ts';
+import {
+  closeHold,
+  closeUnanswered,
+  openHold as insertHold,
+  lastAnswered,
+  readHold,
+  takeRefusal,
+} from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -23,7 +30,8 @@ export async function openHold(
     const last = await lastAnswered(open, ref);
     if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
     await closeUnanswered(open, ref, { except: hold.code });
-    return insertHold(open, { tenantId, jobCandidateId, period, ...hold });
+    const message = (await takeRefusal(open, ref, hold.code)) ?? hold.message;
+    return insertHold(open, { tenantId, jobCandidateId, period, ...hold, message });
   });
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');
   await tellAtPartner(deps, ref);

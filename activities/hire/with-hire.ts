@@ -1,19 +1,20 @@
+import { isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide } from '../../src/hire/answers.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
-import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
+import { type Held, type refusalAnswers, refusalHold } from '../../src/hire/holds.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { Candidate } from '../../src/person/person.ts';
 import { BY_ITSELF, type FieldChange, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
 import { type HireChange, readHireRow, updateHire } from '../../src/store/hires.ts';
-import { answersOf } from '../../src/store/holds.ts';
+import { answersOf, keepRefusal } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { guarded, guardedOrHeld } from '../guarded.ts';
+import { guarded } from '../guarded.ts';
 
 /** One hire at work: the tenant's two sides, and what the store held of the hire when it was read. */
 export interface HireContext {
@@ -45,14 +46,24 @@ export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireC
   return guarded(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)));
 }
 
-/** The same, but a refusal that only a person can fix becomes a hold. */
-export function withHireOrHeld<T>(
+/**
+ * The same, but a refusal that only a person can fix becomes a hold. Words of the HR system about it wait in the store
+ * until the hold is opened, because what an activity returns appears in workflow histories.
+ */
+export async function withHireOrHeld<T>(
   deps: ActivityDeps,
   ref: HireRef,
   work: (hire: HireContext) => Promise<T>,
-  when?: keyof typeof refusalAnswers,
+  when: keyof typeof refusalAnswers = 'before-employee',
 ): Promise<T | Held> {
-  return guardedOrHeld(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)), when);
+  try {
+    return await withHire(deps, ref, work);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    const asked = refusalHold(error, when);
+    if (asked.hold.message !== error.message) await keepRefusal(deps.store, ref, error);
+    return asked;
+  }
 }
 
 /** Updates an open hire's row, unless the row as read shows the change already: each write waits for a disk. */

@@ -51,10 +51,13 @@ export const refusalAnswers = {
   ending: ['retry', 'keep'],
 } as const satisfies Record<string, readonly Answer[]>;
 
-/** A hold for a refusal (`reject`) that only a person can fix, under the refusal's own code. */
+/**
+ * A hold for a refusal (`reject`) that only a person can fix, under the refusal's own code. Without the other side's
+ * words: those are kept in the store, see `keepRefusal`.
+ */
 export function refusalHold(error: ConnectorError, when: keyof typeof refusalAnswers): Held {
-  const { code, message, details } = error;
-  const hold = { code, message, answers: refusalAnswers[when] };
+  const { code, details } = error;
+  const hold = { code, message: error.withoutWords(), answers: refusalAnswers[when] };
   return { verdict: 'hold', hold: details === undefined ? hold : { ...hold, details } };
 }
 

@@ -310,6 +310,12 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     others: 'connection place tenant_id period field',
   },
   option_labels: { others: 'tenant_id field_id label entry_id missed_run leaving in_use_at' },
+  refusals: {
+    people: { job_candidate_id: IDS, message: ['content'] },
+    why: 'What an HR system said as it refused a hire, so that the question shows it and Temporal does not.',
+    kept: 'until the question is opened, or `policies.retention.plans` if none is',
+    others: 'tenant_id period code refused_at',
+  },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {
     people: { record_id: IDS, change: RECORD },

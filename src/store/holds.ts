@@ -99,6 +99,37 @@ export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAn
   return JSON.parse(history) as EarlierAnswer[];
 }
 
+/**
+ * Keeps what a refusal said until the hire's question about it is opened: the workflow that opens it is only told the
+ * code, because words of an HR system may speak of somebody.
+ */
+export async function keepRefusal(store: Store, key: HireRef, { code, message }: Pick<NewHold, 'code' | 'message'>) {
+  const kept = { code, message: await sealed(store, 'refusals.message', key.tenantId, message), refused_at: store.now };
+  // From the hire's row: a late answer about somebody who was erased meanwhile leaves nothing.
+  await store.kysely
+    .insertInto('refusals')
+    .columns(['tenant_id', 'job_candidate_id', 'period', 'code', 'message', 'refused_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('hires')
+        .select(['tenant_id', 'job_candidate_id', 'period'])
+        .select([eb.val(code).as('code'), eb.val(kept.message).as('message'), store.now.as('refused_at')])
+        .where(eb.and(hireColumns(key))),
+    )
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doUpdateSet(kept))
+    .execute();
+}
+
+/** What the last refusal with this code said; it stands in the hold from now on. */
+export async function takeRefusal({ kysely }: Store, key: HireRef, code: string): Promise<string | undefined> {
+  const taken = await kysely
+    .deleteFrom('refusals')
+    .where((eb) => eb.and(hireColumns(key)))
+    .returning(['code', 'message'])
+    .executeTakeFirst();
+  return taken?.code === code ? taken.message : undefined;
+}
+
 /** Whether this hire has an open hold with this code. */
 export async function isAsking(store: Store, key: HireRef, code: string): Promise<boolean> {
   return (await openHoldLike(store, { ...key, code })) !== undefined;

@@ -141,7 +141,7 @@ const PLACES: readonly PersonPlace[] = [
     keep: ({ ids }, of) => keepOthers(JSON.parse(String(ids)) as Record<string, string[]>, of),
   },
   { table: 'hints', where: (of) => ofStream(of, 'record_id') },
-  ...BY_HIRE.map((table) => ({ table, where: ofHire })),
+  ...([...BY_HIRE, 'refusals'] as const).map((table) => ({ table, where: ofHire })),
   ...BY_APPLICATION.map((table) => ({ table, where: ofApplication })),
   {
     table: 'holds',

@@ -102,8 +102,9 @@ interface OldDelivery {
 }
 
 /**
- * Clears plans, names by rule and enrolment requests of a tenant's hires that ended longer ago. Other requests keep
- * their ids and last day, by which a reopened hire must recognise them.
+ * Clears plans, names by rule and enrolment requests of a tenant's hires that ended longer ago, and words about a
+ * refusal that no question took. Other requests keep their ids and last day, by which a reopened hire must recognise
+ * them.
  */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const { plans, intents } = pinnedOf(store, tenantId);
@@ -112,11 +113,16 @@ export async function purgePlans(store: Store, tenantId: string, afterMs: number
     .where('tenant_id', '=', tenantId)
     .where((eb) => eb.exists(hireOver(store, 'unique_names', afterMs)))
     .executeTakeFirstOrThrow();
+  const words = await store.kysely
+    .deleteFrom('refusals')
+    .where('tenant_id', '=', tenantId)
+    .where('refused_at', '<=', ago(store, afterMs))
+    .executeTakeFirstOrThrow();
   const cleared = updated([
     await plans.where((eb) => eb.exists(hireOver(store, 'plans', afterMs))).executeTakeFirstOrThrow(),
     await intents.where((eb) => eb.exists(hireOver(store, 'intents', afterMs))).executeTakeFirstOrThrow(),
   ]);
-  return cleared + Number(names.numDeletedRows);
+  return cleared + Number(names.numDeletedRows) + Number(words.numDeletedRows);
 }
 
 /** Updates that clear the content of a tenant's plans and enrolment requests. */
@@ -154,7 +160,8 @@ export async function purgeRemoved(store: Store, tenantId: string, afterMs: numb
   if ((await removed.executeTakeFirst()) === undefined) return 0;
   const { plans, intents } = pinnedOf(store, tenantId);
   let cleared = updated([await plans.executeTakeFirstOrThrow(), await intents.executeTakeFirstOrThrow()]);
-  for (const table of ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs', 'unique_names'] as const) {
+  const emptied = ['exchange_pairs', 'field_conflicts', 'lookup_rows', 'jobs', 'unique_names', 'refusals'] as const;
+  for (const table of emptied) {
     const gone = await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
     cleared += Number(gone.numDeletedRows);
   }

@@ -119,6 +119,7 @@ export interface Tables {
   document_looks: DocumentLookTable;
   unique_names: UniqueNameTable;
   hire_steps: HireStepTable;
+  refusals: RefusalTable;
 }
 
 /**
@@ -144,6 +145,16 @@ export interface HireStepTable {
   hold_id: string | null;
   updated_at: number;
   done_at: number | null;
+}
+
+interface RefusalTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  /** Of the hold that will show the message. */
+  code: string;
+  message: string;
+  refused_at: number;
 }
 
 interface UniqueNameTable {

@@ -95,6 +95,8 @@ interface Ground {
   said: string[];
   notified: string[];
   cli(...args: string[]): Promise<string>;
+  /** Ends the worker and starts another: it begins at once with what it does each hour. */
+  restartWorker(): Promise<void>;
 }
 
 interface Look {
@@ -197,7 +199,13 @@ async function play(round: Round): Promise<{ looks: Look[]; planted: number }> {
         throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
       return stdout;
     };
-    const ground: Ground = { round, root, world, hr, people, said, notified, cli };
+    let worker: Awaited<ReturnType<World['startWorker']>> | undefined;
+    const restartWorker = async (): Promise<void> => {
+      worker?.child.kill('SIGTERM');
+      await worker?.ended;
+      worker = await world.startWorker();
+    };
+    const ground: Ground = { round, root, world, hr, people, said, notified, cli, restartWorker };
     if (store !== undefined) ground.cluster = store.cluster;
     await hireAll(ground);
     const looks = await search(ground);
@@ -249,7 +257,7 @@ async function startHook(closing: (() => Promise<unknown>)[]) {
  * Hires among faults, an HR system that refuses everybody at first, a worker that crashes, people who are turned down,
  * and questions, at the loudest level.
  */
-async function hireAll({ round, root, world, hr, people, cli }: Ground): Promise<void> {
+async function hireAll({ round, root, world, hr, people, cli, restartWorker }: Ground): Promise<void> {
   await world.startReceiver();
   // As docs/security.md says: with `unlimited` the core that is left here holds what the worker had read.
   const via = ['bash', '-c', `cd "${join(root, 'crash')}" && ulimit -c ${values.cores} && exec "$0" "$@"`];
@@ -277,7 +285,7 @@ async function hireAll({ round, root, world, hr, people, cli }: Ground): Promise
   await until('somebody is enrolled', async () => (await world.effects('enrolment')).length > 0);
   worker.child.kill('SIGABRT');
   if ((await worker.ended) !== 'SIGABRT') throw new Error('the worker did not crash');
-  await world.startWorker();
+  await restartWorker();
   await world.control.act('clearFaults', {});
   // Turned down again: what they left must go as well.
   await move(ids.slice(-2), 'SCREEN');
@@ -369,7 +377,7 @@ async function search(ground: Ground): Promise<Look[]> {
 
 /** Removed and not erased, a tenant's values go by its retention; ids of hires and holds stay (docs/privacy.md). */
 async function afterRetention(ground: Ground, all: readonly Canary[]): Promise<Look> {
-  const { world, cli } = ground;
+  const { world, cli, restartWorker } = ground;
   const file = join(world.tenantsDir, `${world.tenant}.yaml`);
   const settings = await readFile(file, 'utf8');
   await writeFile(file, settings.replace('policies:\n', 'policies:\n  retention: { plans: 1s, writes: 1s }\n'));
@@ -377,11 +385,12 @@ async function afterRetention(ground: Ground, all: readonly Canary[]): Promise<L
   await cli('tenant', 'remove', world.tenant);
   const valuesOnly = all.filter((one) => !isId(one) && !isTold(one));
   const when = 'removed, after its retention';
-  const until = performance.now() + 180_000;
+  const until = performance.now() + scaled(300_000);
   for (;;) {
+    await restartWorker();
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
     const look = await nowhere(ground, valuesOnly);
     if (look.faults.length === 0 || performance.now() > until) return { when, ...look };
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
   }
 }
 

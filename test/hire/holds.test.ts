@@ -245,6 +245,16 @@ describe('a refusal from outside', () => {
     });
   });
 
+  test.each([
+    ['Row 9 was refused. It said: Ada Byron is known', 'Ada Byron is known', 'Row 9 was refused. It said: …'],
+    ['Row 9 was not made. It said: no', 'no', 'Row 9 was not made. It said: …'],
+    ['no', 'no', '…'],
+  ])('tells a workflow none of the other side’s words: %s', (message, said, told) => {
+    const error = new ConnectorError({ code: 'REFUSED', action: 'reject', message, said });
+    expect(refusalHold(error, 'ending').hold.message).toBe(told);
+    expect(error.withoutWords(`ConnectorError: ${message}\n  at row`)).not.toContain(`said: ${said}`);
+  });
+
   test('keeps its details where it has any', () => {
     expect(refusalHold(refusal({ fields: ['email'] }), 'ending').hold.details).toEqual({ fields: ['email'] });
   });

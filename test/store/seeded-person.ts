@@ -144,6 +144,7 @@ async function seedPairs(store: Store, person: SeededPerson): Promise<void> {
   await insert('document_looks', { ...hire, looked_at: 1, again: 0 });
   const step = { destination: 'directory', reference: canary('reference'), state: 'done', updated_at: 1 };
   await insert('hire_steps', { ...hire, ...step, account_id: canary('account') });
+  await insert('refusals', { ...hire, code: 'HIRE_REJECTED', message: canary('refusal'), refused_at: 1 });
   const name = { connection: 'hr', place: 'employees.login', name: canary('name'), name_key: canary('name-key') };
   await insert('unique_names', { ...hire, ...name, field: 'login' });
   await insert('seen_people', { ...mine, job_candidate_id: application, candidate_id: candidate, seen: 'hired' });

@@ -127,12 +127,18 @@ test('who is back before a person says that the employment is ended is hired ane
   expect(fleet.signalled).toMatchObject([{ jobCandidateId: id }]);
 });
 
-test('a refused end is asked about, and not sent again by itself', async () => {
-  const { move, end, answer, row } = await employPerson();
+test('a refused end is asked about, in words that Temporal is not told, and not sent again by itself', async () => {
+  const { fleet, move, end, answer, row } = await employPerson();
   await move('SCREEN');
   const asked = await end(refusing);
-  expect(asked).toMatchObject({ hold: { code: 'EMPLOYMENT_NOT_ENDED', details: { said: 'The period is closed.' } } });
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYMENT_NOT_ENDED', details: { said: expect.anything() } } });
+  expect(JSON.stringify(asked)).not.toContain('Ada');
   expect(await answer(asked, 'keep')).toMatchObject({ next: 'ended', ends: 'kept' });
+  const holds = await fleet.store.kysely.selectFrom('holds').selectAll().execute();
+  expect(holds.map(({ message }) => message)).toEqual([
+    expect.stringContaining('was not ended. It refused the end. It said: The period of Ada is closed.'),
+  ]);
+  expect(JSON.stringify(holds.map(({ details }) => details))).not.toContain('Ada');
   expect(await row()).toMatchObject({ state: 'kept' });
 });
 
@@ -243,7 +249,13 @@ function answerLost(hris: OwnHris): OwnHris {
 
 function refusing(hris: OwnHris): OwnHris {
   const terminate: OwnHris['employees']['terminate'] = async () => {
-    throw new ConnectorError({ code: 'CLOSED', action: 'reject', message: 'The period is closed.' });
+    const said = 'The period of Ada is closed.';
+    throw new ConnectorError({
+      code: 'CLOSED',
+      action: 'reject',
+      message: `It refused the end. It said: ${said}`,
+      said,
+    });
   };
   return { ...hris, employees: { ...hris.employees, terminate } };
 }

@@ -13,7 +13,7 @@ import type { HoldRequest } from '../../../src/hire/holds.ts';
 import type { CreateResult } from '../../../src/hris/port.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { latestHire } from '../../../src/store/hires.ts';
-import { answerHold } from '../../../src/store/holds.ts';
+import { answerHold, readHold } from '../../../src/store/holds.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
@@ -96,6 +96,12 @@ export async function hireInto({
     finishUnshown: (readLagMs: number) =>
       finishHire({ ...fleet.deps, connections: lagging(connections, readLagMs) }, ref),
     employee: () => latestHire(store, 'acme', id),
+    /** What the question asks whose activity told only this to the workflow. */
+    async asks(held: { verdict: string; hold?: HoldRequest }): Promise<string | undefined> {
+      if (held.hold === undefined) throw new Error('not held');
+      const { holdId } = await openHold(fleet.deps, { ...ref, hold: held.hold });
+      return (await readHold(store, holdId))?.message;
+    },
     async answer(held: { verdict: string; hold?: HoldRequest }, answer: string, ...given: string[]) {
       if (held.hold === undefined) throw new Error('not held');
       const { holdId } = await openHold(fleet.deps, { ...ref, hold: held.hold });
