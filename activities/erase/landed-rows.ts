@@ -202,7 +202,7 @@ function tablesUnreachable(
   error: unknown,
   code: 'LANDING_UNREACHABLE' | 'LANDING_NOT_ERASED',
 ): ConnectorError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = isConnectorError(error) ? error.withoutWords() : `${error instanceof Error ? error.name : 'unknown'}.`;
   const state =
     code === 'LANDING_UNREACHABLE'
       ? 'Nothing was changed.'

@@ -85,7 +85,7 @@ export async function watchFields(watcher: Watcher, connection: Connection): Pro
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
     watcher.log.warn(
-      { tenantId: connection.tenant.tenant, code: error.code, reason: error.message },
+      { tenantId: connection.tenant.tenant, code: error.code, reason: error.withoutWords() },
       'fields not read',
     );
   }

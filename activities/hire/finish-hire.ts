@@ -157,7 +157,10 @@ export async function tellWhyHeld(hire: HireContext, now: 'as it stands' | 'over
     if (!isShown) deps.log.warn({ ...ref, customFieldId }, 'reason of the hold not shown');
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    deps.log.warn({ ...ref, customFieldId, code: error.code, reason: error.message }, 'reason of the hold refused');
+    deps.log.warn(
+      { ...ref, customFieldId, code: error.code, reason: error.withoutWords() },
+      'reason of the hold refused',
+    );
   }
 }
 

@@ -62,7 +62,10 @@ export async function pushOptions(context: PushContext, beat: () => void): Promi
       return [await step()];
     } catch (error) {
       if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      deps.log.error({ ...key, field: set.customField, code: error.code, reason: error.message }, 'field refused');
+      deps.log.error(
+        { ...key, field: set.customField, code: error.code, reason: error.withoutWords() },
+        'field refused',
+      );
       refused.set(set, error);
       return [];
     }

@@ -267,8 +267,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     others: 'page_id tenant_id run_id target mapping_hash sent_at purged_at',
   },
   quarantine: {
-    people: { record_key: IDS, reason: IDS },
-    why: 'Records that could not be read or written, with field names and codes.',
+    people: { record_key: IDS, reason: ['content'] },
+    why: 'Records that could not be read or written, and why.',
     kept: 'until the record is read again, and fits or is gone',
     others: 'tenant_id stream page since',
   },

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
+import { sealed } from './sealed-values.ts';
 import { isUnderWay, type StreamKey } from './streams.ts';
 
 /** A record that was left out of its landing page. */
 export interface Quarantined {
   /** The record's id, or its place if no id can be read. */
   key: string;
-  /** Field names and codes, never a value. */
+  /** Field names and codes; what an HR system said of an account or a document that it refused. */
   reason: string;
 }
 
@@ -68,18 +69,17 @@ async function addToQuarantine(
   records: readonly Quarantined[],
 ): Promise<void> {
   if (records.length === 0) return;
+  const rows = records.map(async (record) => ({
+    tenant_id: key.tenantId,
+    stream: key.stream,
+    record_key: record.key,
+    page,
+    reason: await sealed(store, 'quarantine.reason', key.tenantId, record.reason),
+    since: store.now,
+  }));
   await store.kysely
     .insertInto('quarantine')
-    .values(
-      records.map((record) => ({
-        tenant_id: key.tenantId,
-        stream: key.stream,
-        record_key: record.key,
-        page,
-        reason: record.reason,
-        since: store.now,
-      })),
-    )
+    .values(await Promise.all(rows))
     .onConflict((c) =>
       c
         .columns(['tenant_id', 'stream', 'record_key'])

@@ -36,6 +36,7 @@ export const SEALED = {
   jobs: ['record'],
   lookup_rows: ['fields'],
   plans: ['change'],
+  quarantine: ['reason'],
   refusals: ['message'],
   saved_plan_records: ['change'],
 } as const;

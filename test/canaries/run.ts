@@ -1,17 +1,17 @@
 // Where somebody's words come to stand: npm run test:canaries -- [--only 'postgres sftp'] [--people N]
 // [--cores unlimited] [--keep]
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { inspect, parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/print.ts';
 import { newDatabase, rowsOf } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
@@ -20,7 +20,18 @@ import { addKey } from '../../src/vault/keys.ts';
 import { scaled } from '../harness/pace.ts';
 import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
 import { HR_SYSTEMS, type HrSystem } from './hr-systems.ts';
-import { type Canary, canary, isId, isTold, type Person, plant, tokensIn } from './people.ts';
+import { type Canary, canary, isId, isTold, plant, tokensIn } from './people.ts';
+import {
+  counts,
+  elsewhere,
+  type Ground,
+  inStore,
+  type Look,
+  lookFor,
+  nowhere,
+  type Round,
+  tablesWith,
+} from './search.ts';
 
 const { values } = parseArgs({
   options: {
@@ -33,15 +44,6 @@ const { values } = parseArgs({
 const PEOPLE = Number(values.people);
 const HIRED = Math.ceil(PEOPLE / 5);
 const LEAST = 400;
-
-interface Round {
-  store: 'sqlite' | 'postgres';
-  hris: keyof typeof HR_SYSTEMS;
-  /** All processes encrypt what they store and what Temporal is given. */
-  isEncrypted?: boolean;
-  /** The tenant is removed and not erased: what it held goes by its retention. */
-  isKept?: boolean;
-}
 
 const ROUNDS: readonly Round[] = [
   { store: 'sqlite', hris: 'sql' },
@@ -81,30 +83,6 @@ const COMMANDS = (tenant: string): string[][] => [
 
 /** Their code says what they found; a question may be closed while it is answered. */
 const TELLING = /^(doctor|failed|hold answer)\b/;
-
-/** Files by who wrote them; the sandbox and the HR system are not ours to search. */
-interface Ground {
-  round: Round;
-  root: string;
-  world: World;
-  hr: HrSystem;
-  people: Person[];
-  /** Files of a store that is a server of its own. */
-  cluster?: string;
-  /** What commands said, and what was sent to the tenant's addresses. */
-  said: string[];
-  notified: string[];
-  cli(...args: string[]): Promise<string>;
-  /** Ends the worker and starts another: it begins at once with what it does each hour. */
-  restartWorker(): Promise<void>;
-}
-
-interface Look {
-  when: string;
-  /** Canaries that stand in each place. */
-  found: Record<string, number>;
-  faults: string[];
-}
 
 async function main(): Promise<void> {
   const rounds = ROUNDS.filter((round) => nameOf(round).includes(values.only));
@@ -205,7 +183,7 @@ async function play(round: Round): Promise<{ looks: Look[]; planted: number }> {
       await worker?.ended;
       worker = await world.startWorker();
     };
-    const ground: Ground = { round, root, world, hr, people, said, notified, cli, restartWorker };
+    const ground: Ground = { round, root, world, hr, people, said, notified, isKept: values.keep, cli, restartWorker };
     if (store !== undefined) ground.cluster = store.cluster;
     await hireAll(ground);
     const looks = await search(ground);
@@ -319,11 +297,6 @@ async function hireAll({ round, root, world, hr, people, cli, restartWorker }: G
   process.stderr.write(`${nameOf(round)}: ${await hr.files()} documents delivered\n`);
 }
 
-async function inStore<T>({ storeUrl }: World, read: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(storeUrl);
-  return read(store).finally(() => store.close());
-}
-
 /** Reasons that can be answered by trying again. */
 async function heldBy(world: World): Promise<string[]> {
   const open = await inStore(world, ({ kysely }) =>
@@ -390,7 +363,9 @@ async function afterRetention(ground: Ground, all: readonly Canary[]): Promise<L
     await restartWorker();
     await new Promise((resolve) => setTimeout(resolve, 15_000));
     const look = await nowhere(ground, valuesOnly);
-    if (look.faults.length === 0 || performance.now() > until) return { when, ...look };
+    if (look.faults.length === 0) return { when, ...look };
+    if (performance.now() > until)
+      return { when, ...look, faults: [...look.faults, ...(await tablesWith(world, valuesOnly))] };
   }
 }
 
@@ -414,96 +389,6 @@ async function exported(ground: Ground): Promise<Look> {
     if (strange > 0) faults.push(`${strange} of others in the export of candidate ${person.candidateId}`);
   }
   return { when: 'exported', found, faults };
-}
-
-/** Canaries by the place where they stand. */
-type Found = Map<string, Set<Canary>>;
-
-function counts(found: Found): Record<string, number> {
-  return Object.fromEntries([...found].map(([place, some]) => [place, some.size]));
-}
-
-function tell(place: string, some: readonly Canary[]): string {
-  const kinds = Map.groupBy(some, ({ kind }) => kind);
-  return `${[...kinds].map(([kind, these]) => `${these.length} ${kind}`).join(', ')} in ${place}`;
-}
-
-/** Beside the store, what may name somebody by an id (docs/privacy.md). */
-const NAMING = new Set(['logs', 'Temporal', 'commands', 'notified']);
-
-/** Only the store and its copies may hold a value of anybody, and neither where they are encrypted. */
-function elsewhere({ isEncrypted = false }: Round, found: Found): string[] {
-  return [...found].flatMap(([place, some]) => {
-    const isStore = place === 'store' || place.startsWith('backup');
-    const wrong = [...some].filter((one) => {
-      if (isId(one)) return !NAMING.has(place) && !isStore;
-      return isTold(one) && place === 'commands' ? false : !isStore || isEncrypted;
-    });
-    return wrong.length === 0 ? [] : [tell(place, wrong)];
-  });
-}
-
-/** What a process had read before may be written a moment later, and the log of the store is emptied after that. */
-async function nowhere(ground: Ground, canaries: readonly Canary[]): Promise<Pick<Look, 'found' | 'faults'>> {
-  if (ground.cluster !== undefined) await emptyPostgres(ground.world.storeUrl);
-  const found = await lookFor(ground, canaries);
-  const faults = [...found].flatMap(([place, some]) => {
-    // What was copied before holds them until it is deleted, and logs hold ids (docs/privacy.md).
-    const wrong = [...some].filter((one) => place !== 'backup before' && !(isId(one) && place === 'logs'));
-    return wrong.length === 0 ? [] : [tell(place, wrong)];
-  });
-  return { found: counts(found), faults };
-}
-
-/** As docs/privacy.md says, so that nothing of what was deleted is left in files of the server. */
-async function emptyPostgres(url: string): Promise<void> {
-  for (const statement of [
-    'delete from pg_statistic',
-    'vacuum full analyze',
-    'checkpoint',
-    'select pg_switch_wal()',
-    'checkpoint',
-  ])
-    await rowsOf(url, statement);
-}
-
-/** A file that went meanwhile holds nothing; one that cannot be read might. */
-function ifGone(error: NodeJS.ErrnoException): Buffer {
-  if (error.code !== 'ENOENT') throw error;
-  return Buffer.alloc(0);
-}
-
-/** Which of them stand in each place, by the bytes of its files: free pages and write-ahead logs are among those. */
-async function lookFor(ground: Ground, canaries: readonly Canary[]): Promise<Found> {
-  const { root, world, cluster, hr, said, notified } = ground;
-  const found: Found = new Map();
-  const look = (place: string, bytes: Buffer): void => {
-    const tokens = tokensIn(bytes);
-    const here = canaries.filter(({ token }) => tokens.has(token));
-    if (here.length === 0) return;
-    found.set(place, new Set([...(found.get(place) ?? []), ...here]));
-    const some = here.slice(0, 3).map(({ kind, token }) => `${kind} ${token}`);
-    if (values.keep) process.stderr.write(`${place} in ${root}: ${some.join(', ')}\n`);
-  };
-  look('commands', Buffer.from(said.join('\n')));
-  look('notified', Buffer.from(notified.join('\n')));
-  look('logs', Buffer.from(await world.logs()));
-  for (const [folder, name] of [
-    [world.dataDir, 'data directory'],
-    [join(root, 'temporal'), 'Temporal'],
-    [join(root, 'tmp'), 'temp'],
-    [join(root, 'crash'), 'crash'],
-    [join(root, 'backups'), 'backup'],
-    ...hr.notes,
-    ...(cluster === undefined ? [] : [[cluster, 'store'] as const]),
-  ] as const)
-    for (const file of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
-      if (!file.isFile()) continue;
-      const path = join(file.parentPath, file.name);
-      const isStore = relative(world.dataDir, path).startsWith('store.db');
-      look(isStore ? 'store' : name === 'backup' ? `backup ${file.name}` : name, await readFile(path).catch(ifGone));
-    }
-  return found;
 }
 
 await main();

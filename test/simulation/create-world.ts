@@ -232,10 +232,11 @@ async function receive(world: World, companyId: number, body: string): Promise<n
 }
 
 function scheduleReconciles(world: World): void {
+  const { reconcileMs = policies.reconcileMs } = world.scenario;
   for (const { tenant } of served(world)) {
     const turn = (): void => {
       reconcile(world, tenant.tenant);
-      world.timeline.at(world.timeline.now() + policies.reconcileMs, turn);
+      world.timeline.at(world.timeline.now() + reconcileMs, turn);
     };
     world.timeline.at(world.timeline.now() + 200, turn);
   }

@@ -58,6 +58,8 @@ export interface Scenario {
   /** People are enrolled with the offer, and employees made of those hired; half of them skip the offer. */
   stagesApart: boolean;
   extras: readonly Extra[];
+  /** Default: `policies.reconcileMs`. */
+  reconcileMs?: number;
 }
 
 export function drawScenario(seed: number): Scenario {
