@@ -27,6 +27,8 @@ export interface TemporalConnection {
 
 const CONNECT_MS = 5_000;
 const ANSWERS_MS = 1_000;
+/** gRPC's own limit is two minutes: a worker would stand still for that long after Temporal is back. */
+const RECONNECT_MS = 2_000;
 
 /**
  * Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, TEMPORAL_PROFILE and the profile file
@@ -53,7 +55,8 @@ export function temporalSettings(env: NodeJS.ProcessEnv = process.env): Temporal
 export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Promise<TemporalConnection> {
   const { namespace, options, address = 'localhost:7233' } = temporalSettings(env);
   const target = { ...options, address };
-  const connection = Connection.lazy({ ...withoutUndefined(target), connectTimeout: CONNECT_MS });
+  const channelArgs = { 'grpc.max_reconnect_backoff_ms': RECONNECT_MS };
+  const connection = Connection.lazy({ ...withoutUndefined(target), channelArgs, connectTimeout: CONNECT_MS });
   try {
     await connection.ensureConnected();
     await withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }));

@@ -5,13 +5,15 @@ import { createSecureServer, connect as http2Connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../../src/free-port.ts';
 import { checkSearchAttributes } from '../../src/temporal/check-search-attributes.ts';
 import { connectTemporal, temporalSettings } from '../../src/temporal/connection.ts';
+import { startFaultProxy } from '../harness/fault-proxy.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { trustedPairs } from '../hris/tls-proxy.ts';
@@ -73,6 +75,30 @@ test('says within seconds that nothing listens at a wrong address', async () => 
     message: expect.stringContaining(address),
   });
   expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test('asks a server that is away for ten minutes every few seconds, and so is back as soon as it', async () => {
+  const { address } = await temporalForTests();
+  const proxy = await startFaultProxy(Number(address.split(':')[1]));
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}` });
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    await temporal.close();
+    await proxy.close();
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  proxy.refuse();
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      void temporal.answers();
+      vi.advanceTimersByTime(1_000);
+      for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    }
+  };
+  await pass(540);
+  const before = proxy.taken();
+  await pass(60);
+  expect(proxy.taken() - before).toBeGreaterThan(10);
 });
 
 test('says within seconds that something listens which is not Temporal', async () => {
@@ -162,11 +188,11 @@ test('names missing search attributes, and the command it shows creates them', a
   const connection = await Connection.connect({ address });
   onTestFinished(() => connection.close());
 
-  await expect.poll(() => codeOf(checkSearchAttributes(connection, namespace)), { timeout: 20_000 }).toBe('MISSING');
+  await expect.poll(() => codeOf(checkSearchAttributes(connection, namespace))).toBe('MISSING');
   const error = (await checkSearchAttributes(connection, namespace).catch((thrown: unknown) => thrown)) as Error;
   const command = /Create them: temporal (.*)$/.exec(error.message)?.[1] ?? '';
   await run(cliPath, command.split(' '));
-  await expect.poll(() => codeOf(checkSearchAttributes(connection, namespace)), { timeout: 20_000 }).toBe('fine');
+  await expect.poll(() => codeOf(checkSearchAttributes(connection, namespace))).toBe('fine');
 });
 
 test('is content with the embedded server', async () => {
