@@ -43,11 +43,12 @@ export interface Forgetting {
 
 /**
  * Signals a hire's workflow. With `start`, starts a workflow if none runs; without it, returns `false` if none runs.
+ * `behind`: the period that the workflow follows, if the restored store knows an earlier one.
  */
 export type SignalHire = (
   hire: { tenantId: string; jobCandidateId: string },
   about: HintAbout,
-  options: { start: boolean; adopt?: boolean; watch?: boolean },
+  options: { start: boolean; adopt?: boolean; watch?: boolean; behind?: number },
 ) => Promise<boolean>;
 
 /** Limits in milliseconds. */

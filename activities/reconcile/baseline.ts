@@ -186,6 +186,11 @@ export async function reopen(
   if ((await erasedAmong(store, tenantId, ids)).size > 0) return;
   const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
   const known = await latestHire(store, tenantId, jobCandidateId);
+  if (known?.state === 'open' && known.period < hire.period) {
+    // A workflow that runs may be about to write for the earlier hire, so only a new one begins with the later hire.
+    await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, behind: hire.period });
+    return;
+  }
   if (known === undefined || (known.state !== 'open' && known.period < hire.period))
     await inTransaction(store, async (trx) => {
       if (known !== undefined) await endEarlier(trx, known);

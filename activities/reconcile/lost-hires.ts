@@ -78,6 +78,6 @@ async function hiredBySiblings({ deps: { store }, tenantId }: Run, ids: readonly
 function isUnknown(hire: HireRow | undefined, trace: OwnTrace | undefined): boolean {
   if (hire === undefined) return true;
   if (trace === undefined) return false;
-  if (hire.state !== 'open' && hire.period < trace.period) return true;
+  if (hire.period < trace.period) return true;
   return hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
 }

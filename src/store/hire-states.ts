@@ -13,7 +13,7 @@ import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import { closeHoldsOf } from './holds.ts';
 import type { Store } from './open-store.ts';
-import { leaveEmployee } from './people.ts';
+import { leaveEmployee, releasePeople } from './people.ts';
 import { inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
 
@@ -46,9 +46,16 @@ export async function endHire(
   });
 }
 
-/** Ends a period as `left` because a later one of the same application is known. */
+/**
+ * Ends a period as `left` because a later one of the same application is known. Without an employee it has no person
+ * any more: that the later one began shows that its create, if it sent one, was settled.
+ */
 export async function endEarlier(store: Store, row: HireRow): Promise<void> {
-  if (row.state !== 'left') await endHire(store, hireOf(row), 'left', [...followedStates, ...restingStates]);
+  if (row.state === 'left') return;
+  await inTransaction(store, async (open) => {
+    await endHire(open, hireOf(row), 'left', [...followedStates, ...restingStates]);
+    if (row.employee_id === null) await releasePeople(open, hireOf(row));
+  });
 }
 
 /**

@@ -35,6 +35,7 @@ export interface HireStart {
   timing: HireTiming;
   adopt?: boolean;
   watch?: boolean;
+  behind?: number;
 }
 
 /** Options to reach a hire's workflow: a running one gets the signal, otherwise one starts with it. */

@@ -5,6 +5,13 @@ import type { HintAbout } from '../hire/hire-run.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 
+interface StartOptions {
+  start: boolean;
+  adopt?: boolean;
+  watch?: boolean;
+  behind?: number;
+}
+
 /**
  * Sends one hint to a hire. With `start`, a workflow starts if none runs; without it, `false` means that none runs.
  * Harmless when repeated: the workflow reads the facts from the store.
@@ -13,14 +20,15 @@ export async function signalHire(
   { client, installationId, timing }: HireClient,
   hire: { tenantId: string; jobCandidateId: string },
   about: HintAbout,
-  options: { start: boolean; adopt?: boolean; watch?: boolean },
+  options: StartOptions,
 ): Promise<boolean> {
   if (options.start) {
-    const { adopt = false, watch = false } = options;
+    const { adopt = false, watch = false, behind } = options;
+    // A run that is about to end learns of `adopt` only through the signal.
+    const told = adopt ? 'adopt' : about;
     await client.workflow.signalWithStart(
       'hire',
-      // A run that is about to end learns of `adopt` only through the signal.
-      hireStartOptions(installationId, { ...hire, timing, adopt, watch }, adopt ? 'adopt' : about),
+      hireStartOptions(installationId, { ...hire, timing, adopt, watch, ...(behind && { behind }) }, told),
     );
     return true;
   }
@@ -37,7 +45,7 @@ export async function signalHire(
 type SignalHire = (
   hire: { tenantId: string; jobCandidateId: string },
   about: HintAbout,
-  options: { start: boolean; adopt?: boolean; watch?: boolean },
+  options: StartOptions,
 ) => Promise<boolean>;
 
 /** Starts by one process: more than any day brings, fewer than an outage leaves behind. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
@@ -5,10 +6,12 @@ import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { findHireRow } from '../../../src/store/hires.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
 import { openBamboo } from '../../hris/identity/kinds.ts';
 import { kinds } from '../../store/stores.ts';
-import { employPerson } from './employed-person.ts';
+import { employPerson, readTable, stepsIn } from './employed-person.ts';
+import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 const PAST = '2020-01-31';
 
@@ -165,6 +168,19 @@ describe.each(kinds)('who left and was hired again after the backup that knows t
     expect(await employees()).toMatchObject([{ last_day: null }]);
   });
 
+  test('their second hire goes on where the backup knows the first one as open and without its employee', async () => {
+    const { fleet, id, row, refOf, employOnce, onboard, employees, made } = await openInBackup(database);
+    const first = await refOf(id);
+    const { tenantId, jobCandidateId } = first;
+    const asked = { tenantId, jobCandidateId, adopt: false, watch: true, behind: 2 };
+    expect(await openHire(fleet.deps, asked)).toMatchObject({ period: 2, enrolled: { verdict: 'enrolled' } });
+    expect(await findHireRow(fleet.store, first)).toMatchObject({ state: 'left', employee_id: null });
+    await onboard();
+    expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
+    expect(await row(id)).toMatchObject({ period: 2, employee_id: made });
+    expect(await employees()).toHaveLength(1);
+  });
+
   test('who left again is asked about, as the second hire may have made them active', async () => {
     const { beginAnew, first, move, fleet, again, employeeId } = await restored();
     await move('SCREEN');
@@ -191,3 +207,27 @@ describe.each(kinds)('who left and was hired again after the backup that knows t
     expect(await cancelHire(fleet.deps, again)).toEqual({ verdict: 'cancelled', state: 'left' });
   });
 });
+
+/** The backup knows the first hire as enrolled; its employee was made later, and only the HR system knows them. */
+async function openInBackup(database: (typeof kinds)[number]) {
+  const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+  const hris = `kind: sql, connection: hr, url: "${url}", createTable: true`;
+  const fleet = await fleetAtSandbox({ database, jobs: 3, hris });
+  await fleet.apply('acme');
+  await fleet.reconcile('acme');
+  const steps = stepsIn(fleet);
+  const id = await steps.begin();
+  const { candidate_id: candidateId } = (await steps.row(id)) ?? {};
+  const { hris: hr } = await fleet.deps.connections.of('acme');
+  const fields = { givenName: 'Ada', familyName: 'Byron', email: 'ada@work.example', startDate: '2099-01-01' };
+  const guard = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+  const made = await hr.employees.create(fields, `17:${candidateId}`, guard);
+  return {
+    fleet,
+    id,
+    ...steps,
+    made: made.kind === 'created' ? made.ref.id : '',
+    employees: () => readTable(url),
+    onboard: () => finishOnboardings(fleet.sandbox.control, fleet.sandbox.partner),
+  };
+}

@@ -4,7 +4,7 @@ import type { OwnHris } from '../../../activities/own-hris.ts';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
-import { findHireRow, insertHires, latestHire } from '../../../src/store/hires.ts';
+import { findHireRow, insertHires, latestHire, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
@@ -105,6 +105,25 @@ test.each(kinds)(
       period: 2,
       onboarding_reference: `hirebridge:${id}:2`,
     });
+  },
+);
+
+test.each(kinds)(
+  'who was hired again after the backup goes on in that hire although the first one is known as open, in %s',
+  async (database) => {
+    const { store, deps, applicants, enrol, restore } = await restored(database);
+    const id = applicants[0] ?? 0;
+    const first = { tenantId: 'acme', jobCandidateId: String(id), period: 1 };
+    await insertHires(store, [{ ...first, state: 'open' }]);
+    await updateHire(store, first, { onboarding_candidate_id: 'of the first hire' });
+    await enrol(id, 2);
+    await restore();
+    const begun: unknown[] = [];
+    const signalHire: typeof deps.signalHire = async ({ jobCandidateId }, _, { behind }) =>
+      begun.push([jobCandidateId, behind]) > 0;
+    await reconcile({ ...deps, signalHire }, { tenantId: 'acme' });
+    expect(begun).toContainEqual([String(id), 2]);
+    expect(await latestHire(store, 'acme', String(id))).toMatchObject({ period: 1, state: 'open' });
   },
 );
 
