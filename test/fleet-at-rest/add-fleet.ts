@@ -16,17 +16,19 @@ export interface FleetOptions {
   streaming: number;
   /** Between reconciles, as in a tenant file. */
   every: string;
+  /** People hired long ago, whom all of them have. */
+  hired?: number;
 }
 
 /** Writes the files of further tenants, each with an HR system of its own; one sandbox answers for all of theirs. */
 export async function addFleet(
   world: World,
-  { tenants, streaming, every }: FleetOptions,
+  { tenants, streaming, every, hired = 2 }: FleetOptions,
 ): Promise<() => Promise<void>> {
   const apiKey = `sk_test_${randomBytes(11).toString('hex')}`;
   const webhookKey = `whk_${randomBytes(16).toString('hex')}`;
   const out = createWriteStream(join(world.dir, 'fleet.log'));
-  const flags = { seed: 23, jobs: 2, candidates: 20, hired: 2, port: 0, 'control-port': 0, key: apiKey };
+  const flags = { seed: 23, jobs: 2, candidates: 20, hired, port: 0, 'control-port': 0, key: apiKey };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const sandbox = await startProcess(['sandbox', ...args], { LOG_FORMAT: 'json', LOG_LEVEL: 'error' }, out);
   const { partner: partnerUrl = '' } = sandbox.facts;

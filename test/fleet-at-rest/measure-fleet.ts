@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { type Applicant, type Process, startWorld, until, type World } from '../harness/world.ts';
-import { countWrites, sumOfRows, type WriteCounter } from '../stream/count-writes.ts';
+import { countWrites, sumOfRows } from '../stream/count-writes.ts';
 import { idleMegabytes } from '../stream/resident-memory.ts';
 import { addFleet } from './add-fleet.ts';
 
@@ -83,7 +83,7 @@ export async function measureFleet(options: FleetRun): Promise<FleetNumbers> {
   }
 }
 
-async function untilBaselines(store: Store, tenants: number): Promise<void> {
+export async function untilBaselines(store: Store, tenants: number): Promise<void> {
   const done = async (): Promise<boolean> => {
     const rows = store.kysely.selectFrom('tenants').select((eb) => eb.fn.countAll<number>().as('count'));
     const { count } = await rows.where('baseline_done_at', 'is not', null).executeTakeFirstOrThrow();
@@ -100,33 +100,44 @@ async function watchRest(
   people: Iterator<Applicant>,
 ): Promise<Rest> {
   const writes = countWrites(world.storeUrl.slice('sqlite:'.length));
-  await untilSettled(writes, { tenants, windowMs: Math.min(60_000, seconds * 500) });
+  await untilSettled(async () => sumOfRows(writes.take()), { tenants, seconds });
+  const began = performance.now();
   const pid = worker.child.pid ?? 0;
-  const [ticks, began] = [await cpuTicks(pid), performance.now()];
-  await pause(seconds * 1_000);
+  const [percent = 0] = await shareOfCore([worker], seconds);
   const spent = (performance.now() - began) / 1_000;
-  const percent = ((await cpuTicks(pid)) - ticks) / TICKS / spent;
   const byTable = writes.take();
   const rows = sumOfRows(byTable);
   const megabytes = await idleMegabytes(pid);
   const hireMs = await hireOne(world, store, people);
-  return { megabytes, percent: percent * 100, writes: rows / tenants / (spent / 60), byTable, hireMs };
+  return { megabytes, percent, writes: rows / tenants / (spent / 60), byTable, hireMs };
 }
 
 /**
  * Until the start has nothing left to do: two windows in a row with at most a row a tenant and minute. A fleet that
  * never comes to that is watched all the same, and its numbers say so.
  */
-async function untilSettled(
-  writes: WriteCounter,
-  { tenants, windowMs }: { tenants: number; windowMs: number },
+export async function untilSettled(
+  rowsWritten: () => Promise<number>,
+  { tenants, seconds }: { tenants: number; seconds: number },
 ): Promise<void> {
+  const windowMs = Math.min(60_000, seconds * 500);
   const most = (Math.max(tenants, OWN_ROWS) * windowMs) / 60_000;
-  writes.take();
+  await rowsWritten();
   for (let quiet = 0, windows = 0; quiet < 2 && windows < SETTLE_WINDOWS; windows += 1) {
     await pause(windowMs);
-    quiet = sumOfRows(writes.take()) <= most ? quiet + 1 : 0;
+    quiet = (await rowsWritten()) <= most ? quiet + 1 : 0;
   }
+}
+
+/** Percent of a core that each of these processes takes in the next seconds. */
+export async function shareOfCore(processes: readonly Process[], seconds: number): Promise<number[]> {
+  const pids = processes.map(({ child }) => child.pid ?? 0);
+  const before = await Promise.all(pids.map(cpuTicks));
+  const began = performance.now();
+  await pause(seconds * 1_000);
+  const spent = (performance.now() - began) / 1_000;
+  const after = await Promise.all(pids.map(cpuTicks));
+  return after.map((ticks, n) => ((ticks - (before[n] ?? 0)) / TICKS / spent) * 100);
 }
 
 async function cpuTicks(pid: number): Promise<number> {
@@ -135,13 +146,14 @@ async function cpuTicks(pid: number): Promise<number> {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-async function hireOne(world: World, store: Store, people: Iterator<Applicant>): Promise<number> {
+export async function hireOne(world: World, store: Store, people: Iterator<Applicant>): Promise<number> {
   const { jobCandidateId } = people.next().value as Applicant;
   const before = Date.now();
   await world.control.act('move', { jobCandidateIds: [jobCandidateId], stageType: 'HIRED' });
   const opened = store.kysely
     .selectFrom('hires')
     .select('opened_at')
+    .where('tenant_id', '=', world.tenant)
     .where('job_candidate_id', '=', `${jobCandidateId}`);
   const row = await until('the hire', () => opened.executeTakeFirst(), { timeoutMs: 120_000 });
   return Number(row.opened_at) - before;

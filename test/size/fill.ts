@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { sql } from 'kysely';
 import type { Store } from '../../src/store/open-store.ts';
 
@@ -54,11 +56,24 @@ interface Column {
   type: string;
 }
 
+/** Settings of a server that is filled, and how long a statement may take there, longer than any of the product. */
+export const SETTINGS = {
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '4GB',
+  maintenance_work_mem: '1GB',
+};
+export const LONG_STATEMENTS = '?statement_timeout=7200000';
+/** Filling ends before the disk is full. */
+const LEAST_FREE = 20 * 2 ** 30;
+
 interface Filling {
   rows: number;
   tenants: number;
-  /** False where the disk has no room for more. */
-  mayGoOn: () => Promise<boolean>;
+  /** SQL of the tenant that has row n. */
+  tenantOf: string;
+  /** Their hints are of these streams. */
+  hinted: readonly [string, string];
 }
 
 /**
@@ -70,19 +85,20 @@ export async function fill({ kysely }: Store, table: string, filling: Filling): 
     select column_name as name, data_type as type from information_schema.columns
     where table_schema = 'public' and table_name = ${table} order by ordinal_position`.execute(kysely);
   const names = columns.map(({ name }) => `"${name}"`).join(', ');
-  const list = columns.map((column) => valueOf(table, column, filling.tenants)).join(', ');
+  const list = columns.map((column) => valueOf(table, column, filling)).join(', ');
   const run = (statement: string) => sql.raw(statement).execute(kysely);
   await run(`alter table ${table} set unlogged, disable trigger all`);
   const putBack = await dropIndexes(run, table);
   let next = 1;
   let filled = 0;
   const go = async (): Promise<void> => {
-    while (next <= filling.rows && (await filling.mayGoOn())) {
+    while (next <= filling.rows && (await hasRoom())) {
       const from = next;
-      next = Math.min(filling.rows, from + PART - 1) + 1;
-      const numbers = `generate_series(${from}, ${next - 1}) as n`;
+      const to = Math.min(filling.rows, from + PART - 1);
+      next = to + 1;
+      const numbers = `generate_series(${from}, ${to}) as n`;
       await run(`insert into ${table} (${names}) overriding system value select ${list} from ${numbers}`);
-      filled += next - from;
+      filled += to + 1 - from;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, go));
@@ -90,6 +106,11 @@ export async function fill({ kysely }: Store, table: string, filling: Filling): 
   await run(`alter table ${table} enable trigger all`);
   await run(`vacuum analyze ${table}`);
   return filled;
+}
+
+async function hasRoom(): Promise<boolean> {
+  const { bavail, bsize } = await statfs(tmpdir());
+  return bavail * bsize > LEAST_FREE;
 }
 
 /** Returns what makes them again. */
@@ -108,11 +129,11 @@ async function dropIndexes(run: (statement: string) => Promise<{ rows: unknown[]
   return putBack;
 }
 
-function valueOf(table: string, { name, type }: Column, tenants: number): string {
+function valueOf(table: string, { name, type }: Column, filling: Filling): string {
   const known = OVER[`${table}.${name}`] ?? OVER[name];
-  if (table === 'hints') return hintOf(name, tenants);
+  if (table === 'hints') return hintOf(name, filling);
   if (known !== undefined) return known;
-  if (name === 'tenant_id' || name === 'chain') return `'tenant-' || n % ${tenants}`;
+  if (name === 'tenant_id' || name === 'chain') return filling.tenantOf;
   if (type === 'bigint')
     return `(extract(epoch from now()) * 1000)::bigint - n::bigint * 7919 % ${(DAYS[table] ?? YEARS_DAYS) * DAY_MS}`;
   if (type !== 'text') return '1';
@@ -121,9 +142,9 @@ function valueOf(table: string, { name, type }: Column, tenants: number): string
 }
 
 /** Hints are never over: each waits. */
-function hintOf(column: string, tenants: number): string {
-  if (column === 'tenant_id') return `'tenant-' || n % ${tenants}`;
-  if (column === 'stream') return `case when n / ${tenants} % 2 = 0 then 'jobs' else 'people' end`;
+function hintOf(column: string, { tenants, tenantOf, hinted: [one, other] }: Filling): string {
+  if (column === 'tenant_id') return tenantOf;
+  if (column === 'stream') return `case when n / ${tenants} % 2 = 0 then '${one}' else '${other}' end`;
   if (column === 'record_id') return `'r-' || n`;
   return column === 'hinted_at' ? 'n' : '0';
 }

@@ -1,7 +1,5 @@
 // A store that has grown for years, one table after the other:
 // npm run test:size -- [--rows N] [--hints N] [--tenants N] [--only TABLE,...]
-import { statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { renderTable } from '../../src/cli/print.ts';
@@ -10,7 +8,7 @@ import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { purgeBodies } from '../../src/store/retention.ts';
 import { type Asked, plansOf, recorder, rowsIn, stepsOf } from '../store/recording-store.ts';
-import { fill, GROWING } from './fill.ts';
+import { fill, GROWING, LONG_STATEMENTS, SETTINGS } from './fill.ts';
 import { ofAll, ofOne } from './loops.ts';
 
 const { values } = parseArgs({
@@ -34,8 +32,7 @@ const OVERDUE = 50_000;
 const DELIVERIES_A_DAY = 5_000_000;
 /** A round of chores clears for three seconds, and comes every fifteen. */
 const SHARE_OF_TIME = 3 / 15;
-/** Filling ends before the disk is full. */
-const LEAST_FREE = 15 * 2 ** 30;
+const tenantOf = `'tenant-' || n % ${tenants}`;
 
 interface Watched {
   store: Store;
@@ -84,7 +81,7 @@ async function playTable(watched: Watched, table: string): Promise<string[]> {
     if (names(store, measured.asked, table)) own.push([name, measured]);
   }
   const began = performance.now();
-  const filled = await fill(store, table, { rows: wanted, tenants, mayGoOn: hasRoom });
+  const filled = await fill(store, table, { rows: wanted, tenants, tenantOf, hinted: ['jobs', 'people'] });
   const seconds = (performance.now() - began) / 1_000;
   watched.asked.splice(0);
   const size = sql<{ bytes: number }>`select pg_total_relation_size(${table}::regclass) as bytes`;
@@ -118,11 +115,6 @@ async function playTable(watched: Watched, table: string): Promise<string[]> {
   return faults;
 }
 
-async function hasRoom(): Promise<boolean> {
-  const { bavail, bsize } = await statfs(tmpdir());
-  return bavail * bsize > LEAST_FREE;
-}
-
 /** Whether one worker clears as many bodies as come. */
 async function clearBodies(store: Store): Promise<string[]> {
   await sql`update inbox set body = '{}', received_at = 1 where (tenant_id, body_hash) in (
@@ -136,11 +128,8 @@ async function clearBodies(store: Store): Promise<string[]> {
 }
 
 async function main(): Promise<void> {
-  const server = await startPostgres({
-    settings: { wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '4GB', maintenance_work_mem: '1GB' },
-  });
-  // Filling takes longer than any statement of the product may.
-  const url = `${await newDatabase(server.url)}?statement_timeout=7200000`;
+  const server = await startPostgres({ settings: SETTINGS });
+  const url = (await newDatabase(server.url)) + LONG_STATEMENTS;
   const { plugin, asked } = recorder();
   const store = await openStore(url, { plugins: [plugin] });
   try {
