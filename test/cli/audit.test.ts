@@ -63,4 +63,4 @@ test('audit verify and export: whole, then tampered with; the program of the gui
     /^fail {2}acme .*Row 2 of the audit trail of acme is not as it was written .*by mallory/,
   );
   expect(await check()).toBe('acme 2\n');
-}, 60_000);
+});

@@ -46,4 +46,4 @@ test('a webhook of a move has somebody invited, and that of their interview land
   expect(await invites()).toBe(invited);
   await store.close();
   await world.close();
-}, 180_000);
+});

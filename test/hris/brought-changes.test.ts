@@ -7,9 +7,9 @@ test('whoever changed reaches custom field and external status once, whatever di
   const { deaths, ...arrived } = await bringChanges(await bamboohrStaff(), 60);
   expect(arrived).toEqual({ lost: [], twice: [] });
   expect(deaths).toBeGreaterThan(5);
-}, 180_000);
+});
 
 test('a field that the HR system requires reaches a custom field that is empty yet', async () => {
   const { lost, twice } = await bringChanges(await sqlStaff('familyName'), 4);
   expect({ lost, twice }).toEqual({ lost: [], twice: [] });
-}, 180_000);
+});

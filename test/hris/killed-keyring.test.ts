@@ -47,4 +47,4 @@ test('a private key that a killed process left on the disk goes with the next us
   await encrypt(Buffer.from('hello'), publicKey, signal);
   expect(await keysIn(folder)).toEqual([]);
   expect((await readdir(folder)).toSorted()).toEqual([used, others].map((path) => path.slice(folder.length + 1)));
-}, 90_000);
+});

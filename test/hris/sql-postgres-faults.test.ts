@@ -48,7 +48,7 @@ async function waitingSession(admin: pg.Client): Promise<number> {
       "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
   };
-  await expect.poll(async () => (await look()).rows.length, { interval: 10, timeout: 3_000 }).toBe(1);
+  await expect.poll(async () => (await look()).rows.length, { interval: 10 }).toBe(1);
   return (await look()).rows[0]!.pid;
 }
 

@@ -17,3 +17,17 @@ test('each planted bug has its place in the sources, and exactly one', async () 
   }
   expect(astray).toEqual([]);
 });
+
+test('each planted bug that names a test names one that is there', async () => {
+  const astray: string[] = [];
+  for (const name of await readdir(new URL('bugs', import.meta.url))) {
+    const { bug } = (await import(new URL(`bugs/${name}`, import.meta.url).href)) as { bug: PlantedBug };
+    const { command, files = [] } = bug.caughtBy;
+    const at = command.indexOf('-t') + 1;
+    if (at === 0) continue;
+    const texts = await Promise.all(files.map((file) => readFile(join(ROOT, file), 'utf8')));
+    const isThere = texts.some((text) => new RegExp(command[at] ?? '').test(text.replaceAll("\\'", "'")));
+    if (!isThere) astray.push(`${name}: ${command[at]}`);
+  }
+  expect(astray).toEqual([]);
+});

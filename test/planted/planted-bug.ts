@@ -11,6 +11,8 @@ export interface PlantedBug {
 export interface Check {
   command: readonly string[];
   says: RegExp;
+  /** The files of tests that it runs. */
+  files?: readonly string[];
 }
 
 /** The simulation, at most so many seeds; it ends at the first violation. */
@@ -18,8 +20,11 @@ export function simulation(says: RegExp, seeds = 600, ...more: '--quirks'[]): Ch
   return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail', ...more], says };
 }
 
+/** Files of tests. Where a test is named by `FAIL .*`, it alone is played with the bug in place. */
 export function tests(says: RegExp, ...files: string[]): Check {
-  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', ...files], says };
+  const [, name] = /^FAIL \.\*(.+)$/.exec(says.source) ?? [];
+  const only = name === undefined ? [] : ['-t', name];
+  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', ...files, ...only], says, files };
 }
 
 /** Seeds of two-way exchange, at most so many; it ends at the first that does not converge. */

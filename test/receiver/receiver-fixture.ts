@@ -32,6 +32,7 @@ export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) 
   const store = await openStore('sqlite::memory:');
   const registry = new Registry();
   const lines: string[] = [];
+  let opened = 0;
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       lines.push(String(chunk));
@@ -44,7 +45,10 @@ export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) 
     tenants: (id) => TENANTS.find((tenant) => tenant.id === id),
     classify: (event) =>
       event.startsWith('candidate.') ? 'waiting' : event.startsWith('job.') ? 'ignored' : 'unknown',
-    openStore: async () => deliveryStore(store),
+    openStore: async () => {
+      opened += 1;
+      return deliveryStore(store);
+    },
     log: createRootLogger(sink, 'trace'),
     metrics: createReceiverMetrics(registry),
     maxBodyMs: 400,
@@ -56,7 +60,14 @@ export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) 
     await store.close();
   });
   const rows = () => store.kysely.selectFrom('inbox').selectAll().orderBy('received_at').execute();
-  return { receiver, store, rows, metrics: () => registry.metrics(), logged: () => lines.join('') };
+  return {
+    receiver,
+    store,
+    rows,
+    metrics: () => registry.metrics(),
+    logged: () => lines.join(''),
+    opened: () => opened,
+  };
 }
 
 export function hired(ids: readonly (number | string)[], extra: Record<string, unknown> = {}): string {

@@ -79,9 +79,10 @@ test.each([
   );
 });
 
-test('a wrong key is refused before the body is looked at, however malformed it is', async () => {
-  const { receiver } = await startTestReceiver();
+test('a wrong key is refused before the body is looked at, however malformed it is, and opens no store', async () => {
+  const { receiver, opened } = await startTestReceiver();
   expect((await deliver(receiver.url, 'not json', { key: 'whk_wrong' })).status).toBe(401);
+  expect(opened()).toBe(1);
 });
 
 test('a tenant declared keyless is served without a key', async () => {

@@ -56,7 +56,7 @@ let full: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
   empty = await start({});
   full = await start(people);
-}, 240_000);
+});
 
 const list = (query: string) => `${full.url}/candidates/list?perPage=100&${query}`;
 

@@ -3,4 +3,4 @@ import { killEverywhere } from '../activities/accounts/account-world.ts';
 
 test('on Postgres a hire gets one account, wherever the process is killed', async () => {
   expect(await killEverywhere('postgres')).toBeGreaterThan(10);
-}, 120_000);
+});

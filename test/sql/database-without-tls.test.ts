@@ -112,4 +112,4 @@ test('what the environment asks of every Postgres connection counts', async () =
   expect(await openAsHris('postgres://hr@192.0.2.1:1/x?connect_timeout=1')).not.toMatchObject({
     code: 'HRIS_OPTIONS_INVALID',
   });
-}, 30_000);
+});

@@ -8,8 +8,9 @@ import { createDatabase } from '../harness/postgres.ts';
 
 type Tables = Record<'seen', { id: number }>;
 
-/** Without the circuit, nothing would end a statement before this. */
+/** Without the circuit, nothing would end a statement before this, or a test that waits for one. */
 const ENDLESS = { statement_timeout: '600000' };
+const SOON = { timeout: scaled(60_000) };
 
 async function behindProxy(
   settings: Record<string, string> = {},
@@ -38,7 +39,7 @@ async function warm(database: Database<Tables>, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => sql`select pg_sleep(0.2)`.execute(database.kysely)));
 }
 
-test('what was asked on connections that fell silent ends, and what is asked next is answered', async () => {
+test('what was asked on connections that fell silent ends, and what is asked next is answered', SOON, async () => {
   const { database, proxy } = await behindProxy(ENDLESS);
   await warm(database, 10);
   proxy.blackHole();
@@ -49,7 +50,7 @@ test('what was asked on connections that fell silent ends, and what is asked nex
   await Promise.all(Array.from({ length: 15 }, () => ask(database)));
 });
 
-test('a transaction whose connection fell silent ends with what ended it, and holds no lock', async () => {
+test('a transaction whose connection fell silent ends with what ended it, and holds no lock', SOON, async () => {
   const { database, proxy, direct } = await behindProxy({ ...ENDLESS, idle_in_transaction_session_timeout: '1000' });
   const work = database.kysely.transaction().execute(async (trx) => {
     await trx.insertInto('seen').values({ id: 1 }).execute();

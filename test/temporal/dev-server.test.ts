@@ -136,7 +136,7 @@ test('ends when the process that started it is killed with SIGKILL', async () =>
   const { address } = JSON.parse(line) as DevServer;
   expect(await listens(address)).toBe(true);
   owner.kill('SIGKILL');
-  await expect.poll(() => listens(address), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => listens(address)).toBe(false);
 });
 
 /** By trying to take its port: a connection could be answered by a server that is already on its way out. */

@@ -215,17 +215,17 @@ test('two processes that need the CLI at once share one build', async () => {
 test('a killed builder takes its Go along and leaves no half binary; the next process builds', async () => {
   await fakeGo('printf half > "$out"; sleep 60');
   const first = resolveInProcess();
-  await expect.poll(goRuns, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(goRuns).toHaveLength(1);
   const [go = ''] = await goRuns();
   first.child.kill('SIGKILL');
-  await expect.poll(() => isAlive(Number(go)), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(Number(go))).toBe(false);
   expect(await cacheContents()).not.toContain('temporal');
 
   await fakeGo('');
   const found = await resolveTemporalCli({ env, downloadFrom: NOWHERE });
   expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
   expect(await cacheContents()).toEqual(['temporal']);
-}, 40_000);
+});
 
 test('the pinned version is the one in the Go module', async () => {
   const goMod = path.join(import.meta.dirname, '../../src/temporal/dev-server/cli/go.mod');

@@ -29,3 +29,15 @@ test('a worker that starts while Temporal fails twice compares schedules and goe
   expect(asked()).toBe(3);
   await keeper.close();
 });
+
+test('of two workers one compares schedules, and the other does once that one has ended', async () => {
+  const { parts, asked } = await keeperParts(0);
+  const other = await keeperParts(0);
+  const first = await keepSchedules({ ...parts, everyMs: 10 });
+  const second = await keepSchedules({ ...other.parts, store: parts.store, everyMs: 10 });
+  onTestFinished(() => second.close());
+  await expect.poll(asked).toBeGreaterThan(3);
+  expect(other.asked()).toBe(0);
+  await first.close();
+  await expect.poll(other.asked).toBeGreaterThan(0);
+});

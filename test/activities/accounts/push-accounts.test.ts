@@ -54,7 +54,7 @@ test('who was hired gets one account, under our reference; a request without an 
 
 test('one account, wherever the process is killed', async () => {
   expect(await killEverywhere('sqlite')).toBeGreaterThan(10);
-}, 120_000);
+});
 
 test('a directory that is away or refuses its token stops no hire, and is filled by a later pass', async () => {
   const { once, run, users, directory, begin, employOnce, finish, steps } = await accountWorld();

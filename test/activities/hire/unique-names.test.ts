@@ -172,7 +172,7 @@ test('a hire keeps its names and is made once, wherever its process is killed', 
     const rows = await store.kysely.selectFrom('unique_names').where('job_candidate_id', '=', id).selectAll().execute();
     expect(rows.map(({ name }) => name).toSorted(), `killed at ${nth}`).toEqual(names.flat().toSorted());
   }
-}, 120_000);
+});
 
 test('a name that somebody takes over there before the employee is made is given up', async () => {
   const { hr, hired, employ: make, named, arm, given } = await namingInto();

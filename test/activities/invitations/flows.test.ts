@@ -146,4 +146,4 @@ test('each person is asked for by one request, wherever the process is killed', 
   }
   const asked = passed.length + 1;
   expect(await assigned()).toEqual({ people: asked, requests: asked });
-}, 120_000);
+});

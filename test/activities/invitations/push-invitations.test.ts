@@ -108,7 +108,7 @@ test('each person once, wherever the process is killed', async () => {
   }
   const asked = Math.min(people.length, passed.length + 1);
   expect((await invited()).people).toBe(asked);
-}, 120_000);
+});
 
 test('two workers at once invite each person once, by one request', async () => {
   const { once, invited, applied, sandbox } = await invitationWorld();

@@ -17,4 +17,4 @@ test('a baseline whose process is killed again and again costs a call more each 
   expect(listed(killed)).toBeLessThanOrEqual(listed(undisturbed) + killed.kills);
   expect(Object.fromEntries(quiet.calls)).toEqual({ 'jobs.list': 2 });
   expect(quiet.written).toBe(0);
-}, 300_000);
+});

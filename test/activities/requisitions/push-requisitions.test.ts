@@ -96,7 +96,7 @@ test('one job, wherever its process is killed', async () => {
     await run(`killed-${nth}`);
     expect(await jobsOf(`R-${nth}`), `killed at ${passed[nth - 1] ?? ''}`).toHaveLength(1);
   }
-}, 120_000);
+});
 
 /** A partner whose list does not show the custom fields of the jobs made here. */
 function hiding(partner: PartnerClient): PartnerClient {

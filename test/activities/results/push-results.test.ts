@@ -142,7 +142,7 @@ test('whatever becomes of a request and wherever the process is killed, the fiel
   const writes = await calls(WRITE);
   await run('last');
   expect(await calls(WRITE)).toBe(writes);
-}, 120_000);
+});
 
 test('edits by anybody, deletions and lost or doubled webhooks come to what the interviews say', async () => {
   const { run, interview, shown, set, calls, hint, store, people, sandbox, one } = await resultsWorld();

@@ -83,4 +83,4 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
   } finally {
     await world.close();
   }
-}, 120_000);
+});

@@ -85,4 +85,4 @@ test('explain tells a hire’s whole story without a secret; a later mapping cor
   ]);
   expect(audit.out[0]?.mapping).not.toBe(out.mapping);
   expect((await json<PlanView[]>(world, ['plan', 'acme', 'hire', id])).code).toBe(0);
-}, 300_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
   store = await openStore(world.storeUrl);
   await useMapping('');
   for (const stream of landedNames) await sync(stream);
-}, 120_000);
+});
 
 afterAll(async () => {
   await store?.close();
@@ -111,7 +111,7 @@ test('a plan after a finished sync is empty and writes nothing anywhere', async 
   expect(counter.take()).toEqual({});
   expect(await countRows()).toBe(rows);
   expect(await candidates()).toEqual(before);
-}, 120_000);
+});
 
 test('a record that changed since the plan, at either end, is named and not written; the others are', async () => {
   const { items } = await world.partner.readAll(contract.jobs.list);
@@ -134,7 +134,7 @@ test('a record that changed since the plan, at either end, is named and not writ
   expect(title(one)).not.toMatch(/Planned|again/);
   const audit = await json<WriteView[]>(['audit', 'acme', '--run', out[0]?.hash ?? '']);
   expect(audit.out).toMatchObject([{ record: String(three), by: `${systemUser()} for ann`, outcome: 'done' }]);
-}, 120_000);
+});
 
 test('an apply that is killed in between is finished by the next one, and every record is written once', async () => {
   await useMapping('city: { constant: Killed }');
@@ -152,7 +152,7 @@ test('an apply that is killed in between is finished by the next one, and every 
   expect(audit.out.map(({ outcome }) => outcome)).toEqual(Array.from({ length: PEOPLE }, () => 'done'));
   expect(new Set(audit.out.map(({ record }) => record)).size).toBe(PEOPLE);
   expect((await json<PlanView[]>(['plan', 'acme', 'candidates'])).code).toBe(0);
-}, 120_000);
+});
 
 test('the revert of a bad mapping brings back every value nobody changed since, and lists the others', async () => {
   await useMapping('');
@@ -182,7 +182,7 @@ test('the revert of a bad mapping brings back every value nobody changed since, 
   await useMapping('');
   const next = await json<PlanView[]>(['plan', 'acme', 'candidates']);
   expect(next.out[0]?.records.map(({ record }) => record).toSorted()).toEqual(byHand.toSorted());
-}, 120_000);
+});
 
 test('a new mapping file is compared over all records before it is live, sensitive values masked', async () => {
   const file = join(world.dir, 'new.yaml');
@@ -195,7 +195,7 @@ test('a new mapping file is compared over all records before it is live, sensiti
   expect(out.fields.find(({ field }) => field === 'country')?.samples[0]?.new).toBeNull();
   expect(JSON.stringify(city)).not.toContain('Ulm');
   expect(await countRows()).toBe(rows);
-}, 120_000);
+});
 
 test('explain tells of a landed record who wrote which field, when, by which mapping, and what is held', async () => {
   const id = [...(await candidates()).keys()][20] ?? '';
@@ -210,4 +210,4 @@ test('explain tells of a landed record who wrote which field, when, by which map
   expect(stdout).toMatch(/written +value purged \d{4}-/);
   const unknown = await world.cli(['explain', 'acme', '999999999', '--stream', 'jobs']);
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows no record')]);
-}, 120_000);
+});

@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: "    .set((eb) => ({ plan_id: eb.ref('plan_id') }))\n",
     },
   ],
-  caughtBy: tests(/FAIL .*plans and pinned requests are cleared/, 'test/store/retention.test.ts'),
+  caughtBy: tests(/FAIL .*plans and enrolment requests are cleared/, 'test/store/retention.test.ts'),
 };

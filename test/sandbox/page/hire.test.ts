@@ -112,7 +112,7 @@ test('every part of the page opens, by the keyboard too', async () => {
     await page.locator('main h1').waitFor();
     // The heading may be there a moment before the focus.
     const focus = () => page.evaluate('document.activeElement.id');
-    await expect.poll(focus, { message: String(name), timeout: 10_000 }).toBe('main');
+    await expect.poll(focus, { message: String(name) }).toBe('main');
   }
 });
 
@@ -176,7 +176,7 @@ test('every action has a form with inputs, none of them for JSON', async () => {
   await page.evaluate("for (const one of document.querySelectorAll('main .entry')) one.open = true");
   const count = await entries.count();
   const forms = page.locator('main .entry form button.primary');
-  await expect.poll(() => forms.count(), { timeout: 30_000 }).toBe(count);
+  await expect.poll(() => forms.count()).toBe(count);
   expect(count).toBeGreaterThan(70);
   expect(await page.locator('main').textContent()).not.toContain('JSON');
   expect(await page.locator('main textarea[placeholder]').count()).toBe(0);

@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'what was asked on connections that fell silent is waited for',
+  patches: [
+    {
+      file: 'src/sql/postgres-pool.ts',
+      find: '    if (asking || suspects.length === 0) return;',
+      replace: '    if (asking || suspects.length >= 0) return;',
+    },
+  ],
+  caughtBy: tests(/FAIL .*what was asked on connections that fell silent ends/, 'test/sql/silent-database.test.ts'),
+};
