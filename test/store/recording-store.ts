@@ -44,6 +44,11 @@ export async function plansOf({ kysely, kind }: Store, asked: readonly Asked[]) 
   for (const { node, queryId } of asked) {
     const compiled = kysely.getExecutor().compileQuery(node, queryId);
     const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
+    // `analyze` has no plan.
+    if (!/^\s*(?:select|insert|update|delete|with)\b/i.test(compiled.sql)) {
+      plans.push({ sql: compiled.sql, lines: [] });
+      continue;
+    }
     const { rows } = await kysely.executeQuery<PlanLine>({ ...compiled, sql: `${explain} ${compiled.sql}` });
     plans.push({ sql: compiled.sql, lines: rows.map((row) => row.detail ?? row['QUERY PLAN'] ?? '') });
   }
