@@ -325,10 +325,8 @@ export const drills: Record<string, Drill> = {
   },
   'sftp-without-end': {
     async harm({ world, worker, temporal }) {
-      // Each goes on for ever, whatever the list claims of it.
-      const claims = { 'rosters/one.csv': 60_000_000, 'rosters/two.csv': 10_000_000_000, 'rosters/three.csv': 0 };
-      const files = Object.entries(claims).map(([path, size]) => [path, { claims: size }] as const);
-      const server = await startFileServer(Object.fromEntries(files), { hasFolders: true });
+      // It goes on for ever behind what the list claims, which is not too long to be read.
+      const server = await startFileServer({ 'rosters/one.csv': { claims: 60_000_000 } }, { hasFolders: true });
       const { privateKey, ...address } = server.options;
       const joined = await joinWorld(world, {
         temporalAddress: `127.0.0.1:${temporal.proxy.port}`,
@@ -356,6 +354,7 @@ export const drills: Record<string, Drill> = {
           `${Math.round(server.sent() / 1e6)} MB came, the worker grew by ${Math.round(grown)} MB\n`,
         );
         if (grown > 400) throw new Error(`the worker grew by ${Math.round(grown)} MB`);
+        if (server.sent() < 1e6) throw new Error('the file was not read');
         await joined.close();
         server.close();
       };
