@@ -33,6 +33,8 @@ export interface ErrorFacts {
 
 /** Shorter words of the other side may be part of ours as well: they are cut out once, where they come last. */
 const TELLING = 12;
+const LETTER_LAST = /[\p{L}\p{N}]$/u;
+const LETTER_FIRST = /^[\p{L}\p{N}]/u;
 
 /** The one error class that all rooms share: a stable code, an action, and a message that is safe to show. */
 export class ConnectorError extends Error {
@@ -65,7 +67,9 @@ export class ConnectorError extends Error {
     if (!said) return text;
     if (said.length >= TELLING) return text.replaceAll(said, '…');
     const at = this.message.lastIndexOf(said);
-    const cut = at === -1 ? this.message : `${this.message.slice(0, at)}…${this.message.slice(at + said.length)}`;
+    const [before, after] = [this.message.slice(0, Math.max(at, 0)), this.message.slice(at + said.length)];
+    const isTheirs = at !== -1 && !LETTER_LAST.test(before) && !LETTER_FIRST.test(after);
+    const cut = isTheirs ? `${before}…${after}` : this.message;
     return text === said ? '…' : text.replaceAll(this.message, () => cut);
   }
 }

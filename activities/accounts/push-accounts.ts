@@ -113,7 +113,8 @@ async function fill(run: AccountRun, at: number): Promise<void> {
 /** A destination that cannot be used now. */
 class Down extends Error {
   readonly why: ConnectorError;
-  constructor(name: string, { code, action, message, retryAfterMs, cause }: ConnectorError) {
+  constructor(name: string, error: ConnectorError) {
+    const { code, action, message, retryAfterMs } = error;
     super(code);
     this.why = new ConnectorError({
       code: code.replace(/^HRIS_/, 'ACCOUNTS_'),
@@ -121,7 +122,8 @@ class Down extends Error {
       action: action === 'reauthorize' ? 'reject' : action,
       message: `Destination "${name}": ${message} Hires continue; their accounts follow once it works.`,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
-      cause,
+      // Knows which words of the message are the other side's.
+      cause: error,
     });
   }
 }

@@ -356,9 +356,9 @@ async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorE
 /** Our own words come before theirs and quote nobody; where nothing tells them apart, all may be theirs. */
 function cutWords(message: string, sent: readonly unknown[]): { message: string; said: string } {
   const at = message.indexOf(THEIR_WORDS);
-  const begin = at === -1 ? 0 : at + THEIR_WORDS.length;
-  const said = withoutValues(message.slice(begin), sent);
-  return { message: `${message.slice(0, begin)}${said}`, said };
+  const own = at === -1 ? 'The HR system rejected the new employee.' : message.slice(0, at);
+  const said = withoutValues(at === -1 ? message : message.slice(at + THEIR_WORDS.length), sent);
+  return { message: `${own}${THEIR_WORDS}${said}`, said };
 }
 
 /** Opens a hold after the deadline, which starts anew with each answer. */

@@ -30,7 +30,7 @@ export async function openHold(
     const last = await lastAnswered(open, ref);
     if (last?.closed_at === null) return { holdId: last.hold_id, fresh: false };
     await closeUnanswered(open, ref, { except: hold.code });
-    const message = (await takeRefusal(open, ref, hold.code)) ?? hold.message;
+    const message = (await takeRefusal(open, ref, hold)) ?? hold.message;
     return insertHold(open, { tenantId, jobCandidateId, period, ...hold, message });
   });
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');

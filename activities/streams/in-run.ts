@@ -55,7 +55,8 @@ export function inRun<Step>(
     } catch (error) {
       if (isConnectorError(error, 'RUN_SUPERSEDED')) return { state: 'superseded' };
       if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      const { code, message } = (await part.refuses?.(error, state)) ?? error;
+      const refused = { code: error.code, message: error.withoutWords() };
+      const { code, message } = (await part.refuses?.(error, state)) ?? refused;
       await refuseRun(deps.store, key, runId, { code, message, held: Number(error.details?.['held'] ?? 0) });
       deps.log.error({ ...key, code, reason: message }, 'stream refused');
       return { state: 'refused', code };

@@ -47,8 +47,8 @@ export async function endHire(
 }
 
 /**
- * Ends a period as `left` because a later one of the same application is known. Without an employee it has no person
- * any more: that the later one began shows that its create, if it sent one, was settled.
+ * Ends a period as `left` because a later one of the same application is known. If it has no employee, it releases its
+ * person: the later one began only after it had ended, so the outcome of its create was known by then.
  */
 export async function endEarlier(store: Store, row: HireRow): Promise<void> {
   if (row.state === 'left') return;

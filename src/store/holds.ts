@@ -120,14 +120,22 @@ export async function keepRefusal(store: Store, key: HireRef, { code, message }:
     .execute();
 }
 
-/** What the last refusal with this code said; it stands in the hold from now on. */
-export async function takeRefusal({ kysely }: Store, key: HireRef, code: string): Promise<string | undefined> {
+/**
+ * What the last refusal said, if this question is about it: it has … in place of words. The hold keeps them from now on.
+ */
+export async function takeRefusal(
+  { kysely }: Store,
+  key: HireRef,
+  asked: Pick<NewHold, 'code' | 'message'>,
+): Promise<string | undefined> {
   const taken = await kysely
     .deleteFrom('refusals')
     .where((eb) => eb.and(hireColumns(key)))
     .returning(['code', 'message'])
     .executeTakeFirst();
-  return taken?.code === code ? taken.message : undefined;
+  const [own, rest] = asked.message.split('…', 2);
+  const isAbout = rest !== undefined && taken?.code === asked.code && taken.message.startsWith(own ?? '');
+  return isAbout ? taken.message : undefined;
 }
 
 /** Whether this hire has an open hold with this code. */

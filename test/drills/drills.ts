@@ -65,12 +65,14 @@ function failover(statement: RegExp, how: 'reset' | 'silence'): Drill {
     async harm({ store }) {
       const primary = store.server();
       const standby = await addStandby(primary);
-      await passes(store.proxy, statement);
+      const came = await Promise.race([passes(store.proxy, statement).then(() => true), pause(MINUTE_MS, false)]);
       if (how === 'silence') store.proxy.blackHole();
       process.kill(primary.pid(), 'SIGKILL');
       await promote(standby);
       await store.moveTo(standby);
       if (how === 'reset') store.proxy.cut();
+      // The fleet has moved, so that the next one can be played.
+      if (!came) throw new Impossible(`no statement like ${statement.source} came within a minute`);
     },
   };
 }

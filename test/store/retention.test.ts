@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listWrites, readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
+import { keepRefusal } from '../../src/store/holds.ts';
 import { insertDeliveries, insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -114,8 +115,11 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     await endHire(store, keyOf('over'), 'done');
     expect(await purgePlans(store, 'acme', DAY_MS)).toBe(0);
     await store.kysely.updateTable('hires').set({ ended_at: 1 }).where('job_candidate_id', '=', 'over').execute();
+    await keepRefusal(store, keyOf('open'), { code: 'REFUSED', message: 'Ada is known' });
     expect(await purgePlans(store, 'globex', DAY_MS)).toBe(0);
     expect(await purgePlans(store, 'acme', DAY_MS)).toBe(2);
+    await store.kysely.updateTable('refusals').set({ refused_at: 1 }).execute();
+    expect(await purgePlans(store, 'acme', DAY_MS)).toBe(1);
     const changes = await Promise.all(['over', 'open'].map(async (id) => (await latestPlan(store, keyOf(id)))?.change));
     expect(changes).toEqual(['purged', { givenName: 'Ada' }]);
     const pinned = await store.kysely.selectFrom('intents').select(['job_candidate_id', 'verb', 'pinned']).execute();
@@ -135,6 +139,7 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       await insertHires(store, [{ ...key, state: 'open' }]);
       await insertPlan(store, key, { mappingHash: 'm', change: { givenName: 'Ada' } });
       await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: { email: 'a@b.c' }, budgetMs: 1_000 });
+      await keepRefusal(store, key, { code: 'REFUSED', message: 'Ada is known' });
       const job = { tenant_id: tenantId, job_id: '1', record: '{"recruiter":"Ada"}', seen_at: 1 };
       await store.kysely.insertInto('jobs').values(job).execute();
     }
@@ -145,7 +150,7 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       .where('tenant_id', '=', 'acme')
       .execute();
     expect(await purgeRemoved(store, 'acme', 3 * DAY_MS)).toBe(0);
-    expect(await purgeRemoved(store, 'acme', DAY_MS)).toBe(3);
+    expect(await purgeRemoved(store, 'acme', DAY_MS)).toBe(4);
     const { kysely } = store;
     const plans = await kysely.selectFrom('plans').select(['tenant_id', 'change']).orderBy('tenant_id').execute();
     expect(plans.map(({ change }) => change)).toEqual(['{}', '{"givenName":"Ada"}']);
@@ -234,6 +239,8 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     const seen = ({ record_id, run_id, kind, fields, outcome, mapping_hash, sent_at }: ForeignWriteRow) =>
       JSON.stringify([record_id, run_id, kind, fields, outcome, mapping_hash, Number(sent_at)]);
     const before = (await listWrites(store, { tenantId: 'acme' })).map(seen).sort();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(5_002);
     const after = await listWrites(store, { tenantId: 'acme' });
     expect(after.map(seen).sort()).toEqual(before);

@@ -8,7 +8,8 @@ import { listConflicts, settleConflicts } from '../../src/store/field-conflicts.
 import { listWrites, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
 import { settleDocument } from '../../src/store/hire-documents.ts';
 import { claimStep, settleStep } from '../../src/store/hire-steps.ts';
-import { answerHold, closeHold, listHolds, openHold, readHold, widenHold } from '../../src/store/holds.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { answerHold, closeHold, keepRefusal, listHolds, openHold, readHold, widenHold } from '../../src/store/holds.ts';
 import { latestIntent, openIntent } from '../../src/store/intents.ts';
 import { readJobs, saveJobs } from '../../src/store/jobs.ts';
 import { readLookupRows, saveLookupRows } from '../../src/store/lookup-rows.ts';
@@ -16,8 +17,10 @@ import { openStore, type Store } from '../../src/store/open-store.ts';
 import { completeIds, erasePersonRows } from '../../src/store/person-data.ts';
 import { personOf } from '../../src/store/person-marks.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
+import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import { readPlanRecords, savePlan } from '../../src/store/saved-plans.ts';
 import { addDataKey, encryptTenant, listDataKeys, SEALED, type Sealing } from '../../src/store/sealed-values.ts';
+import { beginRun } from '../../src/store/streams.ts';
 import { countTenantRows, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import { addKey } from '../../src/vault/keys.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
@@ -68,6 +71,10 @@ async function writeAll(store: Store): Promise<string> {
   const wide = await openHold(store, { ...asked, message: NAME });
   await widenHold(store, (await readHold(store, wide.holdId))!, { ...ABOUT, message: `${NAME} and 9501` });
   await settleDocument(store, { ...REF, document: 'resume', attempt: 1 }, { state: 'unlike', reason: NAME });
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  await keepRefusal(store, REF, { code: 'REFUSED', message: NAME });
+  await beginRun(store, STREAM, { runId: 'r', full: true, firstPage: 0 });
+  await changeQuarantine(store, STREAM, 'r', { page: 1, over: [], news: [{ key: '31', reason: NAME }] });
   const step = { ...REF, destination: 'accounts' };
   await claimStep(store, step, { reference: 'r', runId: 'r' });
   await settleStep(store, step, 'r', { state: 'held', code: 'X', reason: NAME, hold_id: null });
@@ -91,6 +98,8 @@ async function readAll(store: Store, planHash: string): Promise<unknown[]> {
     new Set((await listHolds(store, { tenantId: 'acme', all: true })).map(({ message }) => message)),
     [(await store.kysely.selectFrom('hire_documents').selectAll().execute())[0]?.reason],
     [(await store.kysely.selectFrom('hire_steps').selectAll().execute())[0]?.reason],
+    [(await store.kysely.selectFrom('refusals').selectAll().execute())[0]?.message],
+    [(await readQuarantine(store, STREAM))[0]?.reason],
   ];
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keepRefusal } from '../../../src/store/holds.ts';
 import { kinds } from '../../store/stores.ts';
 import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
 
@@ -35,10 +36,16 @@ test.each(kinds)(
     // Temporal is told the code alone.
     expect(rejected).toMatchObject({
       verdict: 'hold',
-      hold: { code: 'HIRE_REJECTED', message: '…', answers: ['retry', 'cancel'] },
+      hold: {
+        code: 'HIRE_REJECTED',
+        message: 'The HR system rejected the new employee. It said: …',
+        answers: ['retry', 'cancel'],
+      },
     });
-    expect(await asks(rejected)).toBe('cost centre unknown');
+    expect(await asks(rejected)).toBe('The HR system rejected the new employee. It said: cost centre unknown');
     expect(await store.kysely.selectFrom('refusals').selectAll().execute()).toEqual([]);
+    // As after a crash, when the question stands already.
+    expect(await asks(rejected)).toBe('The HR system rejected the new employee. It said: cost centre unknown');
     await answer(rejected, 'retry');
     expect(await employOnce()).toMatchObject({ verdict: 'pending' });
     expect(hr.asked).toHaveLength(2);
@@ -47,6 +54,17 @@ test.each(kinds)(
     expect((await employee())?.employee_id).not.toBeNull();
   },
 );
+
+test.each([
+  ['another code', { code: 'OTHER', message: 'It was refused. It said: …' }],
+  ['no words', { code: 'REFUSED', message: 'It was refused.' }],
+  ['other words of ours', { code: 'REFUSED', message: 'A file was refused. It said: …' }],
+])('what was said of one refusal is not shown by a question with %s', async (_what, about) => {
+  const { store, ref, asks } = await hireInto();
+  await keepRefusal(store, ref, { code: 'REFUSED', message: 'It was refused. It said: Ada Byron is known' });
+  expect(await asks({ verdict: 'hold', hold: { ...about, answers: ['retry'] } })).toBe(about.message);
+  expect(await store.kysely.selectFrom('refusals').selectAll().execute()).toEqual([]);
+});
 
 test('what is said of a rejected create repeats nothing that was sent, in whatever case', async () => {
   const { hr, employOnce, asks } = await hireInto();
@@ -103,7 +121,7 @@ test('a rejection is told, too, where the plan cannot be read at first', async (
   };
   await expect(employOnce()).rejects.toThrow(SyntaxError);
   await store.kysely.updateTable('plans').set({ change }).execute();
-  expect(await asks(await employOnce())).toBe('cost centre unknown');
+  expect(await asks(await employOnce())).toBe('The HR system rejected the new employee. It said: cost centre unknown');
   expect(hr.asked).toHaveLength(1);
 });
 
