@@ -121,7 +121,8 @@ export async function keepRefusal(store: Store, key: HireRef, { code, message }:
 }
 
 /**
- * What the last refusal said, if this question is about it: it has … in place of words. The hold keeps them from now on.
+ * What the last refusal said, if this question is about it: the question then has … in place of the words. The hold
+ * keeps them from now on.
  */
 export async function takeRefusal(
   { kysely }: Store,
