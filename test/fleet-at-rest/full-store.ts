@@ -111,7 +111,8 @@ async function landSome(world: World, store: Store): Promise<void> {
   if (code !== 0) throw new Error(stderr);
   await store.kysely.updateTable('foreign_writes').set({ sent_at: 1 }).execute();
   const cleared = await purgeWrites(store, world.tenant, DAY_MS);
-  if (cleared < LANDED) throw new Error(`Only ${cleared} landed records were cleared`);
+  // The worker's own pass may have landed some of them before, or clear them at the same time.
+  if (cleared === 0) throw new Error('No landed record was cleared');
 }
 
 type Filled = Pick<FullNumbers, 'oldRows' | 'gigabytes' | 'fillSeconds' | 'loggedBytes' | 'listedBytes'>;
