@@ -11,7 +11,7 @@ export interface Sample {
 /** What may be a fifth more in the last quarter than in the second, and what the noise of it is. */
 const FLAT = { share: 1.2, quarters: 4 } as const;
 
-/** Compares the median of the second quarter with that of the last; `grows` names what is expected to grow. */
+/** Compares the mean of the second quarter with that of the last; `grows` names what is expected to grow. */
 export function judgeFlat(samples: readonly Sample[], grows: ReadonlySet<string>): { table: string; isFlat: boolean } {
   const rows = seriesOf(samples).map((name) => {
     const [, second = Number.NaN, , last = Number.NaN] = quarters(samples, name);
@@ -29,12 +29,12 @@ function seriesOf(samples: readonly Sample[]): string[] {
   return Object.keys(samples[0]?.values ?? {}).filter((name) => samples.some(({ values }) => values[name] !== 0));
 }
 
-/** The median of each quarter: a few slow hours among many are no growth. */
+/** The mean of each quarter. */
 function quarters(samples: readonly Sample[], name: string): number[] {
   const each = Math.max(1, Math.floor(samples.length / FLAT.quarters));
   return Array.from({ length: FLAT.quarters }, (_, n) => {
     const part = samples.slice(n * each, (n + 1) * each).flatMap(({ values: seen }) => seen[name] ?? []);
-    return part.toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? Number.NaN;
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
   });
 }
 
