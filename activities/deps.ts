@@ -1,4 +1,4 @@
-import type { HintAbout } from '../src/hire/hire-run.ts';
+import type { SignalHire } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type { StreamName } from '../src/streams/streams.ts';
@@ -40,16 +40,6 @@ export interface Forgetting {
   /** Ends a tenant's schedules and workflows and deletes their histories. Returns how many the server still listed. */
   forgetTenant: (tenantId: string) => Promise<number>;
 }
-
-/**
- * Signals a hire's workflow. With `start`, starts a workflow if none runs; without it, returns `false` if none runs.
- * `behind`: the period that the workflow follows, if the restored store knows an earlier one.
- */
-export type SignalHire = (
-  hire: { tenantId: string; jobCandidateId: string },
-  about: HintAbout,
-  options: { start: boolean; adopt?: boolean; watch?: boolean; behind?: number },
-) => Promise<boolean>;
 
 /** Limits in milliseconds. */
 export interface Limits {

@@ -6,7 +6,7 @@ import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
-import { answerHold, isAsking, keepRefusal, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -20,7 +20,15 @@ import { isShared, isTakenOver } from './ask-person.ts';
 import { employeeIdOf, tellWhyHeld, writeEmployeeId } from './finish-hire.ts';
 import { readEmployee } from './read-employee.ts';
 import { seePerson } from './read-sources.ts';
-import { END_VERB, formerHris, type HireContext, noteWrites, withHire, withHireOrHeld } from './with-hire.ts';
+import {
+  END_VERB,
+  formerHris,
+  type HireContext,
+  holdWithout,
+  noteWrites,
+  withHire,
+  withHireOrHeld,
+} from './with-hire.ts';
 import { type EarlierOptions, type Elapsed, type OnceOptions, settleEarlier, writeOnce } from './write-once.ts';
 
 const HOUR_MS = 3_600_000;
@@ -205,9 +213,7 @@ async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefi
   const lastDay = typeof start === 'string' ? start : dayOf(await readClock(hire.store));
   const once = await writeOnce(termination(hire, { lastDay, sinceRead }));
   if (once.kind !== 'refused') return undefined;
-  const { hold } = notEnded(hire, once.error.message);
-  await keepRefusal(hire.store, hire.ref, hold);
-  return notEnded(hire, once.error.withoutWords());
+  return holdWithout(hire.store, hire.ref, once.error, (said) => notEnded(hire, said));
 }
 
 /** Tells the partner that the person left. */

@@ -1,4 +1,4 @@
-import { isConnectorError } from '../../src/errors.ts';
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide } from '../../src/hire/answers.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
@@ -60,10 +60,20 @@ export async function withHireOrHeld<T>(
     return await withHire(deps, ref, work);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    const asked = refusalHold(error, when);
-    if (asked.hold.message !== error.message) await keepRefusal(deps.store, ref, error);
-    return asked;
+    return holdWithout(deps.store, ref, error, (message) => refusalHold(error, when, message));
   }
+}
+
+/** The question about a refusal, as a workflow may see it; what it asks with the other side's words is kept. */
+export async function holdWithout(
+  store: Store,
+  ref: HireRef,
+  error: ConnectorError,
+  ask: (message: string) => Held,
+): Promise<Held> {
+  const [told, { hold }] = [ask(error.withoutWords()), ask(error.message)];
+  if (told.hold.message !== hold.message) await keepRefusal(store, ref, hold);
+  return told;
 }
 
 /** Updates an open hire's row, unless the row as read shows the change already: each write waits for a disk. */

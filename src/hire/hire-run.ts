@@ -6,6 +6,16 @@ import type { HireState, HireStep } from './hire.ts';
 export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits' | 'adopt';
 
 /**
+ * Signals a hire's workflow. With `start`, starts a workflow if none runs; without it, returns `false` if none runs.
+ * `behind`: the period that the workflow follows, if the restored store knows an earlier one.
+ */
+export type SignalHire = (
+  hire: { tenantId: string; jobCandidateId: string },
+  about: HintAbout,
+  options: { start: boolean; adopt?: boolean; watch?: boolean; behind?: number },
+) => Promise<boolean>;
+
+/**
  * Code of the error that ends a run because the store knows less of the hire than its workflow: it was restored from a
  * backup. The hire starts again from what the store and both sides show.
  */

@@ -52,12 +52,16 @@ export const refusalAnswers = {
 } as const satisfies Record<string, readonly Answer[]>;
 
 /**
- * A hold for a refusal (`reject`) that only a person can fix, under the refusal's own code. Without the other side's
- * words: those are kept in the store, see `keepRefusal`.
+ * A hold for a refusal (`reject`) that only a person can fix, under the refusal's own code. By default without the
+ * other side's words: those are kept in the store, see `keepRefusal`.
  */
-export function refusalHold(error: ConnectorError, when: keyof typeof refusalAnswers): Held {
+export function refusalHold(
+  error: ConnectorError,
+  when: keyof typeof refusalAnswers,
+  message = error.withoutWords(),
+): Held {
   const { code, details } = error;
-  const hold = { code, message: error.withoutWords(), answers: refusalAnswers[when] };
+  const hold = { code, message, answers: refusalAnswers[when] };
   return { verdict: 'hold', hold: details === undefined ? hold : { ...hold, details } };
 }
 

@@ -103,7 +103,11 @@ export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAn
  * Keeps what a refusal said until the hire's question about it is opened: the workflow that opens it is only told the
  * code, because words of an HR system may speak of somebody.
  */
-export async function keepRefusal(store: Store, key: HireRef, { code, message }: Pick<NewHold, 'code' | 'message'>) {
+export async function keepRefusal(
+  store: Store,
+  key: HireRef,
+  { code, message }: Pick<NewHold, 'code' | 'message'>,
+): Promise<void> {
   const kept = { code, message: await sealed(store, 'refusals.message', key.tenantId, message), refused_at: store.now };
   // From the hire's row: a late answer about somebody who was erased meanwhile leaves nothing.
   await store.kysely

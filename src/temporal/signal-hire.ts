@@ -1,16 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { hintSignal } from '../../workflows/messages.ts';
-import type { HintAbout } from '../hire/hire-run.ts';
+import type { SignalHire } from '../hire/hire-run.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
-
-interface StartOptions {
-  start: boolean;
-  adopt?: boolean;
-  watch?: boolean;
-  behind?: number;
-}
 
 /**
  * Sends one hint to a hire. With `start`, a workflow starts if none runs; without it, `false` means that none runs.
@@ -18,9 +11,7 @@ interface StartOptions {
  */
 export async function signalHire(
   { client, installationId, timing }: HireClient,
-  hire: { tenantId: string; jobCandidateId: string },
-  about: HintAbout,
-  options: StartOptions,
+  ...[hire, about, options]: Parameters<SignalHire>
 ): Promise<boolean> {
   if (options.start) {
     const { adopt = false, watch = false, behind } = options;
@@ -41,12 +32,6 @@ export async function signalHire(
     throw error;
   }
 }
-
-type SignalHire = (
-  hire: { tenantId: string; jobCandidateId: string },
-  about: HintAbout,
-  options: StartOptions,
-) => Promise<boolean>;
 
 /** Starts by one process: more than any day brings, fewer than an outage leaves behind. */
 const STARTS = { aSecond: 50, atOnce: 100 } as const;

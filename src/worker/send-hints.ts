@@ -1,5 +1,5 @@
-import type { SignalHire } from '../../activities/deps.ts';
 import { isSafeId } from '../hire/hire.ts';
+import type { SignalHire } from '../hire/hire-run.ts';
 import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';

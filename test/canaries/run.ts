@@ -183,7 +183,18 @@ async function play(round: Round): Promise<{ looks: Look[]; planted: number }> {
       await worker?.ended;
       worker = await world.startWorker();
     };
-    const ground: Ground = { round, root, world, hr, people, said, notified, isKept: values.keep, cli, restartWorker };
+    const ground: Ground = {
+      round,
+      root,
+      world,
+      hr,
+      people,
+      said,
+      notified,
+      isVerbose: values.keep,
+      cli,
+      restartWorker,
+    };
     if (store !== undefined) ground.cluster = store.cluster;
     await hireAll(ground);
     const looks = await search(ground);

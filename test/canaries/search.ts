@@ -27,8 +27,8 @@ export interface Ground {
   /** What commands said, and what was sent to the tenant's addresses. */
   said: string[];
   notified: string[];
-  /** The files stay, and what stands in which is told. */
-  isKept: boolean;
+  /** What stands in which file is told. */
+  isVerbose: boolean;
   cli(...args: string[]): Promise<string>;
   /** Ends the worker and starts another: it begins at once with what it does each hour. */
   restartWorker(): Promise<void>;
@@ -131,7 +131,7 @@ export async function lookFor(ground: Ground, canaries: readonly Canary[]): Prom
     if (here.length === 0) return;
     found.set(place, new Set([...(found.get(place) ?? []), ...here]));
     const some = here.slice(0, 3).map(({ kind, token }) => `${kind} ${token}`);
-    if (ground.isKept) process.stderr.write(`${place} in ${root}: ${some.join(', ')}\n`);
+    if (ground.isVerbose) process.stderr.write(`${place} in ${root}: ${some.join(', ')}\n`);
   };
   look('commands', Buffer.from(said.join('\n')));
   look('notified', Buffer.from(notified.join('\n')));

@@ -290,19 +290,29 @@ describe.each(kinds)('two tenants of a company, one of which finds employees of 
       },
     };
     const goLive = (tenantId: string) => reconcile({ ...deps, connections }, { tenantId });
+    const bothGoLive = async (first: string) => {
+      await goLive(first);
+      await goLive(first === 'acme' ? 'sister' : 'acme');
+    };
     const asked = async () =>
       (await listHolds(store, { tenantId: 'acme' })).map(({ code, details }) => [code, details]);
     const ids = hired.filter((one) => !scoped || String(one.jobCandidateDetails.jobId) === ofAcme);
     const jobCandidateIds = ids.map(({ jobCandidateDetails: { id } }) => String(id));
     const remove = (tenantId: string) =>
       store.kysely.updateTable('tenants').set({ state: 'removed' }).where('tenant_id', '=', tenantId).execute();
-    return { store, goLive, asked, remove, question: ['REBUILT_BASELINE', JSON.stringify({ jobCandidateIds })] };
+    return {
+      store,
+      goLive,
+      bothGoLive,
+      asked,
+      remove,
+      question: ['REBUILT_BASELINE', JSON.stringify({ jobCandidateIds })],
+    };
   }
 
   test.each(['acme', 'sister'])('the other one asks, too, if %s goes live first', async (first) => {
-    const { goLive, asked, question } = await rebuilt();
-    await goLive(first);
-    await goLive(first === 'acme' ? 'sister' : 'acme');
+    const { bothGoLive, asked, question } = await rebuilt();
+    await bothGoLive(first);
     expect(await asked()).toEqual([question]);
   });
 
@@ -319,16 +329,14 @@ describe.each(kinds)('two tenants of a company, one of which finds employees of 
   });
 
   test.each(['acme', 'sister'])('the other one asks about its own jobs alone, if %s goes live first', async (first) => {
-    const { goLive, asked, question } = await rebuilt({ jobs: 2, scoped: true });
-    await goLive(first);
-    await goLive(first === 'acme' ? 'sister' : 'acme');
+    const { bothGoLive, asked, question } = await rebuilt({ jobs: 2, scoped: true });
+    await bothGoLive(first);
     expect(await asked()).toEqual([question]);
   });
 
   test.each(['acme', 'sister'])('one that only observes is not asked, if %s goes live first', async (first) => {
-    const { goLive, asked } = await rebuilt({ receives: { mode: 'observe' } });
-    await goLive(first);
-    await goLive(first === 'acme' ? 'sister' : 'acme');
+    const { bothGoLive, asked } = await rebuilt({ receives: { mode: 'observe' } });
+    await bothGoLive(first);
     expect(await asked()).toEqual([]);
   });
 
