@@ -4,7 +4,13 @@ import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
 import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from './open-store.ts';
-import { changeRateLimit, listRateLimits, type RateLimitKey } from './rate-limits.ts';
+import {
+  changeRateLimit,
+  createRateLimitList,
+  type ListedRateLimit,
+  listRateLimits,
+  type RateLimitKey,
+} from './rate-limits.ts';
 
 /** What a rate limit applies to: calls of a tenant to its partner, or of an account to its HR system or an endpoint. */
 export interface Limited extends RateLimitKey {
@@ -41,6 +47,15 @@ export function openRateLimit(store: Store, { share, ...key }: Limited, log: Log
 
 /** What the limits learned and how calls fare, for some owners or all. Every display of limits uses this. */
 export async function viewRateLimits(store: Store, owners?: readonly string[]): Promise<RateLimitView[]> {
-  const rows = await listRateLimits(store, owners);
-  return rows.map(({ rateLimit, ...row }) => viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState }));
+  return (await listRateLimits(store, owners)).map(viewOf);
+}
+
+/** The same for all owners, again and again: what did not change since the last time is not read again. */
+export function createRateLimitViews(store: Store): () => Promise<RateLimitView[]> {
+  const list = createRateLimitList(store);
+  return async () => (await list()).map(viewOf);
+}
+
+function viewOf({ rateLimit, ...row }: ListedRateLimit): RateLimitView {
+  return viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState });
 }

@@ -135,26 +135,56 @@ export async function readRateLimit(store: Store, { tenantId, upstream }: RateLi
   return row === undefined ? undefined : JSON.parse(row.state);
 }
 
-/** Every rate limit of these owners, or of all, with the time by the database's clock. */
-export async function listRateLimits(
-  store: Store,
-  owners?: readonly string[],
-): Promise<(RateLimitKey & { rateLimit: unknown; now: number })[]> {
-  const rows = await store.kysely
-    .selectFrom('rate_limits')
-    .select(['tenant_id', 'upstream', 'state', store.now.as('now')])
-    .$if(owners !== undefined, (query) => query.where('tenant_id', 'in', owners ?? []))
-    // Until 0.1 each tenant learned the limits of its HR system separately; those rows are ignored.
-    .where((eb) => eb.or([eb('upstream', 'like', 'partner%'), eb('tenant_id', 'like', 'hris:%')]))
-    .orderBy('tenant_id')
-    .orderBy('upstream', 'desc')
-    .execute();
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    upstream: row.upstream,
-    rateLimit: JSON.parse(row.state),
-    now: Number(row.now),
-  }));
+/** A rate limit as it was read, with the time by the database's clock. */
+export interface ListedRateLimit extends RateLimitKey {
+  rateLimit: unknown;
+  now: number;
+}
+
+/** Every rate limit of these owners, or of all. */
+export async function listRateLimits(store: Store, owners?: readonly string[]): Promise<ListedRateLimit[]> {
+  const rows = await listed(store, owners).select('state').execute();
+  return rows.map(({ state, ...row }) => ({ ...named(row), rateLimit: JSON.parse(state) as unknown }));
+}
+
+/** Lists every rate limit again and again, and reads and parses only those that changed since the last time. */
+export function createRateLimitList(store: Store): () => Promise<ListedRateLimit[]> {
+  let known = new Map<string, { version: number; rateLimit: unknown }>();
+  return async () => {
+    const before = known;
+    const rows = await listed(store).select('version').execute();
+    const changed = rows.filter((row) => before.get(nameOf(named(row)))?.version !== Number(row.version));
+    const owners = [...new Set(changed.map((row) => row.tenant_id))];
+    const read = owners.length === 0 ? [] : await listed(store, owners).select(['state', 'version']).execute();
+    const fresh = read.map(
+      ({ state, version, ...row }) =>
+        [nameOf(named(row)), { version: Number(version), rateLimit: JSON.parse(state) as unknown }] as const,
+    );
+    const all = new Map([...before, ...fresh]);
+    const found = rows.flatMap((row) => {
+      const [name, one] = [nameOf(named(row)), all.get(nameOf(named(row)))];
+      return one === undefined ? [] : [{ name, one, row: { ...named(row), rateLimit: one.rateLimit } }];
+    });
+    known = new Map(found.map(({ name, one }) => [name, one]));
+    return found.map(({ row }) => row);
+  };
+}
+
+function listed(store: Store, owners?: readonly string[]) {
+  return (
+    store.kysely
+      .selectFrom('rate_limits')
+      .select(['tenant_id', 'upstream', store.now.as('now')])
+      .$if(owners !== undefined, (query) => query.where('tenant_id', 'in', owners ?? []))
+      // Until 0.1 each tenant learned the limits of its HR system separately; those rows are ignored.
+      .where((eb) => eb.or([eb('upstream', 'like', 'partner%'), eb('tenant_id', 'like', 'hris:%')]))
+      .orderBy('tenant_id')
+      .orderBy('upstream', 'desc')
+  );
+}
+
+function named(row: { tenant_id: string; upstream: string; now: number }): RateLimitKey & { now: number } {
+  return { tenantId: row.tenant_id, upstream: row.upstream, now: Number(row.now) };
 }
 
 async function readRows(

@@ -6,7 +6,7 @@ import { oldestOwnTimes } from '../store/hire-ages.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
 import { countOpenDeliveries } from '../store/inbox.ts';
-import { viewRateLimits } from '../store/open-rate-limit.ts';
+import { createRateLimitViews } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { sumStreams } from '../store/streams.ts';
 import { readClock } from '../store/tenant-states.ts';
@@ -266,8 +266,9 @@ function gaugeStore(store: Store, registry: Registry): void {
  */
 function gaugeRateLimits(store: Store, registry: Registry, options: MetricsOptions): void {
   const label = labelOf(options);
+  const viewRateLimits = createRateLimitViews(store);
   const collect = askedOnce(async () => {
-    const views = await viewRateLimits(store);
+    const views = await viewRateLimits();
     for (const each of [rates, shares, waits]) each.reset();
     const seen = Map.groupBy(views, ({ tenantId, upstream }) =>
       options.byTenant ? `${tenantId} ${upstream}` : upstream,

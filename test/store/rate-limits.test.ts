@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { changeRateLimit, listRateLimits, readRateLimit } from '../../src/store/rate-limits.ts';
+import { changeRateLimit, createRateLimitList, listRateLimits, readRateLimit } from '../../src/store/rate-limits.ts';
 import { scaled } from '../harness/pace.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -38,6 +38,28 @@ test('what another version of the product learned is learned again, and keeps no
 });
 
 describe.each(kinds)('a rate limit in %s', (kind) => {
+  test('is listed again and again as it is, also after it changed or went', async () => {
+    const { store } = await freshStore(kind);
+    const put = (tenantId: string, upstream: string, n: number) =>
+      changeRateLimit(store, { tenantId, upstream }, () => ({ rateLimit: { n }, result: undefined }));
+    const list = createRateLimitList(store);
+    const seen = async () => (await list()).map(({ now: _, ...one }) => one);
+    const fresh = async () => (await listRateLimits(store)).map(({ now: _, ...one }) => one);
+    expect(await seen()).toEqual([]);
+    await put('acme', 'partner', 1);
+    await put('acme', 'partner/jobs.list', 2);
+    await put('globex', 'partner', 3);
+    expect(await seen()).toEqual(await fresh());
+    await put('acme', 'partner', 4);
+    expect(await seen()).toEqual(await fresh());
+    expect(await seen()).toContainEqual({ tenantId: 'acme', upstream: 'partner', rateLimit: { n: 4 } });
+    await store.kysely.deleteFrom('rate_limits').where('tenant_id', '=', 'globex').execute();
+    expect(await seen()).toEqual(await fresh());
+    await put('globex', 'partner', 5);
+    expect(await seen()).toContainEqual({ tenantId: 'globex', upstream: 'partner', rateLimit: { n: 5 } });
+    expect((await list()).every(({ now }) => now > 0)).toBe(true);
+  });
+
   test('is changed by one at a time, however many change it at once', async () => {
     const { store, other } = await freshStore(kind);
     const add = (by: Store) =>
