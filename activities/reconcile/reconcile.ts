@@ -241,9 +241,10 @@ async function proveFilter({ deps, connection, tenantId }: Run): Promise<boolean
  */
 async function readLeavers(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
+  const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);
+  if (noted.length === 0) return true;
   const { grace } = run.connection.tenant.policies.cancel;
   const goneBefore = (await readClock(deps.store)) - grace;
-  const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);
   const due = noted.filter(({ hintedAt }) => hintedAt <= goneBefore);
   if (due.length === 0) return true;
   const ids = due.map(({ recordId }) => recordId);

@@ -9,8 +9,8 @@ import type { Tenant } from './schema.ts';
 export interface KnownTenants {
   /** @throws ConnectorError TENANT_UNKNOWN, TENANT_REMOVED, TENANT_FILE_INVALID */
   get(tenantId: string): Tenant;
-  /** Tenants that can be worked for. */
-  all(): Tenant[];
+  /** Tenants that can be worked for; the same array until one changes, because the loops of a worker ask often. */
+  all(): readonly Tenant[];
   /** Tenants whose definition cannot be read. */
   unreadable(): string[];
   /** Whether a person paused the tenant. */
@@ -36,8 +36,11 @@ interface Known {
 
 export function createKnownTenants(): KnownTenants {
   const known = new Map<string, Known>();
-  const all = (): Tenant[] =>
-    [...known.values()].flatMap(({ tenant }) => (tenant instanceof ConnectorError ? [] : [tenant]));
+  let workable: readonly Tenant[] | undefined;
+  const all = (): readonly Tenant[] => {
+    workable ??= [...known.values()].flatMap(({ tenant }) => (tenant instanceof ConnectorError ? [] : [tenant]));
+    return workable;
+  };
   return {
     get(tenantId) {
       const { tenant } = known.get(tenantId) ?? { tenant: tenantUnknown(tenantId) };
@@ -64,7 +67,10 @@ export function createKnownTenants(): KnownTenants {
       if (parts.size > 0) throw nameTaken(tenant, [...parts]);
     },
     async take(changed) {
-      for (const applied of changed) known.set(applied.tenantId, { applied, tenant: await read(applied) });
+      for (const applied of changed) {
+        known.set(applied.tenantId, { applied, tenant: await read(applied) });
+        workable = undefined;
+      }
     },
   };
 }

@@ -53,8 +53,11 @@ import { createEventSender } from './send-events.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** An HR system that works is checked once in this many rounds. */
-const HRIS_EVERY = 12;
+/**
+ * An HR system that works is checked once in this many rounds: every five minutes. A call that it refuses tells of
+ * trouble at once, and a customer's quota of calls is theirs.
+ */
+const HRIS_EVERY = 20;
 /** After this many silent rounds a worker loses the lease on the fleet's chores, and another takes it. */
 const LEASE_ROUNDS = 3;
 const CLOSE_MS = 3_000;

@@ -142,11 +142,13 @@ function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Tr
 
 function streamTroubles(facts: TenantFacts): Trouble[] {
   const { now, state, tenant, activeSince, streams, standing } = facts;
+  if (tenant === undefined) return [];
   return streamNames.flatMap((name): Trouble[] => {
-    const every = tenant?.streams[name].every;
+    const { every } = tenant.streams[name];
+    if (every === undefined) return [];
     const stands = standing.find(({ stream }) => stream === name);
     // A pause by a person needs no alarm.
-    if (every === undefined || stands?.paused_at) return [];
+    if (stands?.paused_at) return [];
     const run = streams.find(({ stream }) => stream === name);
     const trouble = { tenantId: state.tenant_id, kind: 'stream-stale', subject: `stream ${name}` } as const;
     const held = stands?.held_code

@@ -6,6 +6,8 @@ import type { Tenant } from '../tenants/schema.ts';
 const MOST_AT_ONCE = 16;
 /** The same for chores that failed before: if many hang, the others still have their slots. */
 const MOST_FAILING_AT_ONCE = 16;
+/** Chores of all tenants begin together when a worker starts; from then on they come up to this share earlier. */
+const SPREAD = 0.2;
 /** A failing chore is tried at least this often. */
 const MOST_BACK_OFF_MS = 900_000;
 
@@ -19,7 +21,7 @@ export type ChoreResult = 'done' | 'soon' | 'failed';
 export type Chore = (tenant: Tenant, signal: AbortSignal) => Promise<ChoreResult>;
 
 export interface ChoreRunner {
-  /** Begins a tenant's chore unless it runs or is not due yet; after a success it is due again in `againMs`. */
+  /** Begins a tenant's chore unless it runs or is not due yet; after a success it is due again within `againMs`. */
   begin(name: string, chore: Chore, tenant: Tenant, againMs?: number): void;
   ended(): Promise<unknown>;
 }
@@ -52,7 +54,8 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
     // The fingerprint at the start: a correction made while the chore runs counts for its next try.
     const before = backOff.hasFailed(key) ? fingerprintOf(tenant) : undefined;
     const ended = await result(key, () => chore(tenant, stop));
-    if (ended !== 'failed') return backOff.succeeded(key, ended === 'soon' ? 0 : againMs);
+    if (ended !== 'failed')
+      return backOff.succeeded(key, ended === 'soon' ? 0 : againMs * (1 - SPREAD * Math.random()));
     failedWith.set(key, before ?? fingerprintOf(tenant));
     backOff.failed(key);
   }
