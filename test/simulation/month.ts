@@ -145,15 +145,13 @@ function hireSomebody(world: World, customer: Customer): void {
   });
 }
 
-/** How long a quarter of the hires took at most that ended since the last look, ms: others wait for a reconcile. */
+/** How long a quarter of the hires of the last two days took at most, ms: others wait for a reconcile. */
 function watchHires(world: World): () => number {
-  let since = 0;
   return () => {
     const rows = world.store.all<{ took: number }>(
       "select ended_at - opened_at as took from hires where state = 'done' and ended_at > ? order by took",
-      since,
+      world.timeline.now() - 2 * DAY_MS,
     );
-    since = world.timeline.now();
     return rows[Math.floor(rows.length / 4)]?.took ?? 0;
   };
 }
