@@ -58,6 +58,8 @@ const MINUTE_MS = 60_000;
  * trouble at once, and a customer's quota of calls is theirs.
  */
 const HRIS_EVERY = 20;
+/** Alarms are raised and ended once in this many rounds: every minute, because that reads the state of every tenant. */
+const ALARMS_EVERY = 4;
 /** After this many silent rounds a worker loses the lease on the fleet's chores, and another takes it. */
 const LEASE_ROUNDS = 3;
 const CLOSE_MS = 3_000;
@@ -130,6 +132,7 @@ function createRound(
     return 'done';
   };
   const purgeLeft = createLeftPurge(deps, stop);
+  let rounds = 0;
   return async (tenants) => {
     const isOurs = await lease.take(everyMs * LEASE_ROUNDS);
     await followPausedHris(deps);
@@ -141,7 +144,9 @@ function createRound(
     await purgeDeliveries(store, KEPT.deliveriesMs, stop);
     await purgeEvents(store, KEPT.eventsMs);
     purgeLeft(new Set(tenants.map(({ tenant }) => tenant)));
-    await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
+    if (rounds % ALARMS_EVERY === 0)
+      await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
+    rounds += 1;
     await hearAnswers();
     if (deps.dataDir !== undefined)
       await keepAudit(store, deps.dataDir, log).catch((error: unknown) =>

@@ -46,6 +46,7 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
   const followed = new Map<string, Followed>();
   const underWay = new Set<Promise<void>>();
   let [isOurs, askedAt] = [false, Number.NEGATIVE_INFINITY];
+  let [all, scheduled]: [readonly Tenant[], readonly Tenant[]] = [[], []];
 
   async function look({ tenant: tenantId }: Tenant, one: Followed): Promise<void> {
     one.dueAt = Number.POSITIVE_INFINITY;
@@ -72,7 +73,8 @@ export function followNews({ store, log, tenants, connections, hint }: NewsParts
   }
 
   async function round(): Promise<void> {
-    const exchanging = tenants.all().filter((tenant) => isFollowed(tenant) && !tenants.isPaused(tenant.tenant));
+    if (tenants.all() !== all) [all, scheduled] = [tenants.all(), tenants.all().filter(isFollowed)];
+    const exchanging = scheduled.filter(({ tenant }) => !tenants.isPaused(tenant));
     if (exchanging.length === 0) return;
     const now = performance.now();
     if (now - askedAt > LEASE_MS / 3) {
