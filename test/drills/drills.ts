@@ -185,6 +185,7 @@ export const drills: Record<string, Drill> = {
   'sessions-exhausted': {
     async harm({ store }) {
       const own = new pg.Client({ connectionString: store.url() });
+      own.on('error', () => undefined);
       await own.connect();
       const taken = await takeAllSessions(store.server().url);
       await own.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'hirebridge'`);
