@@ -36,10 +36,11 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
   gaugeHires(store, registry, options);
   gaugeOldestHire(store, registry, options);
   gaugeStreams(store, registry, options);
-  gaugeStore(store, registry);
+  const clock = sharedClock(store);
+  gaugeStore(clock, registry);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
-  gaugeInbox(store, registry);
+  gaugeInbox(store, clock, registry);
   gaugeRateLimits(store, registry, options);
   // Exemplars need the OpenMetrics form of the page, which Prometheus reads as well.
   if (isTracing()) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as PrometheusContentType);
@@ -54,6 +55,25 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
 /** Several gauges share one query to the store: it runs once per scrape, and each gauge awaits it. */
 function askedOnce(ask: () => Promise<void>): () => Promise<void> {
   let asking: Promise<void> | undefined;
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+}
+
+/** The time by the store's clock, and how long it took to tell it, ms. */
+type Clock = () => Promise<{ now: number; tookMs: number }>;
+
+/** Gauges of one scrape share one look at the clock. */
+function sharedClock(store: Store): Clock {
+  let asking: ReturnType<Clock> | undefined;
+  const ask: Clock = async () => {
+    const asked = performance.now();
+    const now = await readClock(store);
+    return { now, tookMs: performance.now() - asked };
+  };
   return () => {
     asking ??= ask().finally(() => {
       asking = undefined;
@@ -146,9 +166,9 @@ function gaugeAlarms(store: Store, registry: Registry): void {
 }
 
 /** Waiting and left deliveries, and the age of the oldest waiting one; 0 if none waits. */
-function gaugeInbox(store: Store, registry: Registry): void {
+function gaugeInbox(store: Store, clock: Clock, registry: Registry): void {
   const collect = askedOnce(async () => {
-    const [counts, now] = [await countOpenDeliveries(store), await readClock(store)];
+    const [counts, { now }] = await Promise.all([countOpenDeliveries(store), clock()]);
     deliveries.reset();
     for (const { state, count } of counts) deliveries.inc({ state }, count);
     const came = counts.filter(({ state }) => state === 'waiting').map(({ oldestAt }) => oldestAt);
@@ -247,15 +267,14 @@ function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions)
 }
 
 /** Measures how long the store takes to tell the time. */
-function gaugeStore(store: Store, registry: Registry): void {
+function gaugeStore(clock: Clock, registry: Registry): void {
   new Gauge({
     name: 'hirebridge_store_answer_seconds',
     help: 'How long the store took to tell the time when the metrics were read',
     registers: [registry],
     async collect() {
-      const asked = performance.now();
-      await readClock(store);
-      this.set((performance.now() - asked) / 1000);
+      const { tookMs } = await clock();
+      this.set(tookMs / 1000);
     },
   });
 }
