@@ -151,22 +151,22 @@ export async function listRateLimits(store: Store, owners?: readonly string[]): 
 export function createRateLimitList(store: Store): () => Promise<ListedRateLimit[]> {
   let known = new Map<string, { version: number; rateLimit: unknown }>();
   return async () => {
-    const before = known;
-    const rows = await listed(store).select('version').execute();
-    const changed = rows.filter((row) => before.get(nameOf(named(row)))?.version !== Number(row.version));
-    const owners = [...new Set(changed.map((row) => row.tenant_id))];
+    const found = await listed(store).select('version').execute();
+    const rows = found.map(({ version, ...row }) => ({ ...named(row), version: Number(version) }));
+    const changed = rows.filter((row) => known.get(nameOf(row))?.version !== row.version);
+    const owners = [...new Set(changed.map(({ tenantId }) => tenantId))];
     const read = owners.length === 0 ? [] : await listed(store, owners).select(['state', 'version']).execute();
-    const fresh = read.map(
-      ({ state, version, ...row }) =>
-        [nameOf(named(row)), { version: Number(version), rateLimit: JSON.parse(state) as unknown }] as const,
-    );
-    const all = new Map([...before, ...fresh]);
-    const found = rows.flatMap((row) => {
-      const [name, one] = [nameOf(named(row)), all.get(nameOf(named(row)))];
-      return one === undefined ? [] : [{ name, one, row: { ...named(row), rateLimit: one.rateLimit } }];
+    for (const { state, version, ...row } of read)
+      known.set(nameOf(named(row)), { version: Number(version), rateLimit: JSON.parse(state) });
+    const listing = rows.flatMap((row) => {
+      const one = known.get(nameOf(row));
+      return one === undefined ? [] : [{ row, one }];
     });
-    known = new Map(found.map(({ name, one }) => [name, one]));
-    return found.map(({ row }) => row);
+    // What is not listed any more is forgotten.
+    known = new Map(listing.map(({ row, one }) => [nameOf(row), one]));
+    return listing.map(({ row: { tenantId, upstream, now }, one }) => {
+      return { tenantId, upstream, now, rateLimit: one.rateLimit };
+    });
   };
 }
 

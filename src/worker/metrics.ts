@@ -36,7 +36,11 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
   gaugeHires(store, registry, options);
   gaugeOldestHire(store, registry, options);
   gaugeStreams(store, registry, options);
-  const clock = sharedClock(store);
+  const clock: Clock = askedOnce(async () => {
+    const asked = performance.now();
+    const now = await readClock(store);
+    return { now, tookMs: performance.now() - asked };
+  });
   gaugeStore(clock, registry);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
@@ -53,8 +57,8 @@ export function createMetrics(store: Store, registry: Registry, options: Metrics
 }
 
 /** Several gauges share one query to the store: it runs once per scrape, and each gauge awaits it. */
-function askedOnce(ask: () => Promise<void>): () => Promise<void> {
-  let asking: Promise<void> | undefined;
+function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asking: Promise<T> | undefined;
   return () => {
     asking ??= ask().finally(() => {
       asking = undefined;
@@ -65,22 +69,6 @@ function askedOnce(ask: () => Promise<void>): () => Promise<void> {
 
 /** The time by the store's clock, and how long it took to tell it, ms. */
 type Clock = () => Promise<{ now: number; tookMs: number }>;
-
-/** Gauges of one scrape share one look at the clock. */
-function sharedClock(store: Store): Clock {
-  let asking: ReturnType<Clock> | undefined;
-  const ask: Clock = async () => {
-    const asked = performance.now();
-    const now = await readClock(store);
-    return { now, tookMs: performance.now() - asked };
-  };
-  return () => {
-    asking ??= ask().finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
-}
 
 /** A histogram of seconds; if spans are made, its buckets name a trace. */
 function histogram(
