@@ -88,11 +88,20 @@ export const partnerSection = z
     for (const issue of unknownNames(value.overrides)) context.addIssue(issue);
   });
 
-type NameMap = 'queryNames' | 'fieldNames';
+type NameMap = 'queryNames' | 'fieldNames' | 'firstPages';
 
 /** Reports names that no operation has: the override would have no effect, and nobody would notice. */
-function unknownNames({ queryNames = {}, fieldNames = {} }: { [Name in NameMap]?: Overrides[Name] | undefined }) {
+function unknownNames({
+  queryNames = {},
+  fieldNames = {},
+  firstPages = {},
+}: {
+  [Name in NameMap]?: Overrides[Name] | undefined;
+}) {
+  const paged = pagedLists();
+  const pagesOf = (operation: string) => (paged.includes(operation) ? [] : undefined);
   return [
+    ...unknownIn('firstPages', firstPages, pagesOf, `a list that has pages: ${paged.join(', ')}`),
     ...unknownIn('queryNames', queryNames, queryNamesOf, 'an operation that has a query: `openapi` lists them'),
     ...unknownIn('fieldNames', fieldNames, fieldNamesOf, `a list whose records land: ${landedLists().join(', ')}`),
   ];
@@ -100,7 +109,7 @@ function unknownNames({ queryNames = {}, fieldNames = {} }: { [Name in NameMap]?
 
 function unknownIn(
   override: NameMap,
-  renamed: Overrides['queryNames'],
+  overridden: Overrides[NameMap],
   knownOf: (operation: string) => readonly string[] | undefined,
   expected: string,
 ): { code: 'custom'; path: string[]; message: string }[] {
@@ -109,12 +118,16 @@ function unknownIn(
     path: ['overrides', override, ...path],
     message,
   });
-  return Object.entries(renamed).flatMap(([operation, names]) => {
+  return Object.entries(overridden).flatMap(([operation, names]) => {
     const known = knownOf(operation);
     if (known === undefined) return [at([operation], `expected ${expected}`)];
     const unknown = Object.keys(names).filter((name) => !known.includes(name));
     return unknown.map((name) => at([operation, name], `expected one of ${known.join(', ')}`));
   });
+}
+
+function pagedLists(): string[] {
+  return allEndpoints().flatMap(({ id, list }) => (list?.paging === undefined ? [] : [id]));
 }
 
 function landedLists(): string[] {

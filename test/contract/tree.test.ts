@@ -9,7 +9,7 @@ import {
   Overrides,
   undefinedEndpoints,
 } from '../../src/partner/contract/index.ts';
-import { eventFacts } from './facts.ts';
+import { eventFacts, pageFacts } from './facts.ts';
 
 const endpoints = allEndpoints();
 
@@ -24,6 +24,14 @@ describe('the contract tree', () => {
   it('marks as assumed only questions that have an answer', () => {
     const keys = Object.keys(assumptions);
     expect(endpoints.flatMap(({ assumed }) => assumed ?? []).filter((key) => !keys.includes(key))).toEqual([]);
+  });
+
+  it('marks each list whose way of counting pages is not shown', () => {
+    const shown = new Set(pageFacts.map(({ endpoint }) => endpoint));
+    const paged = endpoints.filter(({ list }) => list?.paging !== undefined);
+    const silent = paged.filter(({ method, path }) => !shown.has(`${method} ${path}`));
+    const marked = endpoints.filter(({ assumed }) => assumed?.includes('PAGES'));
+    expect(marked.map(({ id }) => id)).toEqual(silent.map(({ id }) => id));
   });
 
   it('lets a tenant override only overrides that exist', () => {

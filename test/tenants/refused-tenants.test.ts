@@ -54,6 +54,12 @@ describe('a file is refused', () => {
         'that has a query',
     ],
     [
+      'for the first page of no list',
+      change('  company:', '  overrides: { firstPages: { pipelines.list: 0 } }\n  company:'),
+      'acme.yaml:6:46 "partner.overrides.firstPages.pipelines.list" is not right: expected a list that has pages: ' +
+        'jobs.list',
+    ],
+    [
       'for a query name that its operation has not',
       change(
         '  company:',

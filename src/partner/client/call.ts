@@ -298,10 +298,17 @@ type Fields = Record<string, unknown>;
 
 /** The input under the names this tenant's partner uses; checked before under the contract's names. */
 function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput): LooseInput {
-  const names = overrides.queryNames[endpoint.id];
-  const query = names === undefined || !isFields(input.query) ? input.query : renamed(input.query, names);
+  const names = overrides.queryNames[endpoint.id] ?? {};
+  const query = isFields(input.query) ? renamed(asCounted(overrides, endpoint, input.query), names) : input.query;
   const change = bodyChanges[endpoint.id];
   return { ...input, query, body: change === undefined ? input.body : change(overrides, input.body) };
+}
+
+/** The page's number as this tenant's partner counts it. */
+function asCounted({ firstPages }: Overrides, { id, list }: AnyEndpoint, query: Fields): Fields {
+  const { pageParam = '', firstPage = 0 } = list?.paging ?? {};
+  const [first = firstPage, page] = [firstPages[id], query[pageParam]];
+  return page === undefined ? query : { ...query, [pageParam]: Number(page) + first - firstPage };
 }
 
 /** A parsed success body under the contract's names. */

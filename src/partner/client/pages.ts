@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/message.ts';
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
@@ -15,7 +15,16 @@ import {
   walkObject,
 } from './json-text.ts';
 import { type AskedCall, idOf, rawItems, readAnswer, readItems, underOurNames } from './read-answer.ts';
-import type { ListEndpoint, LooseInput, Page, PageOptions, RawPage, RawPageOptions, ReadItems } from './types.ts';
+import type {
+  CallOptions,
+  ListEndpoint,
+  LooseInput,
+  Page,
+  PageOptions,
+  RawPage,
+  RawPageOptions,
+  ReadItems,
+} from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
 
@@ -39,14 +48,15 @@ export async function* readPages(
     return;
   }
   const size = pageSize(endpoint, paging, options.size);
-  const fetch = (page: number): Promise<unknown> =>
-    call(endpoint, { ...input, query: pageQuery(paging, input, page, size) }, options);
+  const asked: AskedList = { call, endpoint, paging, input, options, size };
+  const fetch = (page: number): Promise<unknown> => call(endpoint, pageInput(asked, page), options);
   const first = options.from ?? paging.firstPage;
   const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size };
   let last: string | undefined;
   for (let page = first; ; page += 1) {
     const body = await fetch(page);
     const raw = rawItems(endpoint.list, body);
+    if (raw.length === 0) await assertFirstPage(asked, page, body);
     if (raw.length === 0 && page > paging.firstPage) break;
     last = assertNewPage(endpoint, raw, page, last);
     yield takePage(reading, page, body);
@@ -105,9 +115,10 @@ export async function readAll(
   return all;
 }
 
-/** The query that asks for one page. */
-function pageQuery(paging: Paging, { query }: LooseInput, page: number, size: number): object {
-  return { ...(query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
+/** The input that asks for one page, or for the one that the partner gives when none is named. */
+function pageInput({ paging, input, size }: AskedList, page?: number): LooseInput {
+  const named = page === undefined ? {} : { [paging.pageParam]: page };
+  return { ...input, query: { ...(input.query as object | undefined), ...named, [paging.sizeParam]: size } };
 }
 
 function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
@@ -164,6 +175,62 @@ function assertNewPage(
   });
 }
 
+interface AskedList {
+  call: CallEndpoint;
+  endpoint: ListEndpoint;
+  paging: Paging;
+  input: LooseInput;
+  options: CallOptions;
+  size: number;
+}
+
+/** Lists of each client that were found to be counted as the contract says. */
+const countedAsSaid = new WeakMap<CallEndpoint, Set<string>>();
+
+/**
+ * Most lists do not show how their pages are counted. A partner may call the first page 0: what we take for the first
+ * is then its second, and whoever is on the first is never read. Such a list ends with an empty page while its total
+ * tells of more records than the pages before can hold. Then the page that the partner gives when none is named is
+ * compared with the one that we take for the first. A total may just be wrong, so a list is compared once.
+ */
+async function assertFirstPage(asked: AskedList, page: number, body: unknown): Promise<void> {
+  const { call, endpoint, paging, options, size } = asked;
+  const fits = (totalOf(paging, body) ?? 0) <= (page - paging.firstPage) * size;
+  if (fits || countedAsSaid.get(call)?.has(endpoint.id) === true) return;
+  const fetch = async (at?: number): Promise<unknown[]> =>
+    rawItems(endpoint.list, await call(endpoint, pageInput(asked, at), options));
+  const unnamed = await fetch().catch(noneIfRefused);
+  // Asked again, because the list may have changed since.
+  const first = unnamed.length === 0 ? [] : await fetch(paging.firstPage);
+  if (unnamed.length > 0 && !shareRecord(endpoint, unnamed, first)) throw countedOtherwise(endpoint, paging);
+  countedAsSaid.set(call, (countedAsSaid.get(call) ?? new Set()).add(endpoint.id));
+}
+
+/** A partner that wants a page named shows nothing to compare. */
+function noneIfRefused(error: unknown): [] {
+  if (isConnectorError(error) && error.action === 'reject') return [];
+  throw error;
+}
+
+/** Whether two pages are of the same records; records without an id may be any. */
+function shareRecord({ list }: ListEndpoint, one: readonly unknown[], other: readonly unknown[]): boolean {
+  const ids = new Set(one.map((item) => idOf(list, item).id));
+  return other.some((item) => ids.has(idOf(list, item).id));
+}
+
+function countedOtherwise({ id }: ListEndpoint, { pageParam, firstPage }: Paging): ConnectorError {
+  return new ConnectorError({
+    code: 'PAGES_COUNTED_OTHERWISE',
+    action: 'reject',
+    message:
+      `${id} gives other records when no ${pageParam} is named than for its first page, and fewer in all than its ` +
+      'total says: this partner counts the pages of this list from another number, so people would be missed. Write ' +
+      `the number of its first page under partner.overrides.firstPages in the tenant file, as in { ${id}: ` +
+      `${1 - firstPage} }.`,
+    details: { operation: id },
+  });
+}
+
 /**
  * One page of a list, its records left as they came for who knows most of them already; undefined behind the last. A
  * list without pages is its first.
@@ -175,11 +242,10 @@ export async function readRawPage(
   { page, size, ...options }: RawPageOptions,
 ): Promise<RawPage | undefined> {
   const { paging } = endpoint.list;
-  const asked =
-    paging === undefined
-      ? input
-      : { ...input, query: pageQuery(paging, input, page, pageSize(endpoint, paging, size)) };
-  const { body, raw, names } = (await call(endpoint, asked, options, readList)) as RawList;
+  const asked = paging && { call, endpoint, paging, input, options, size: pageSize(endpoint, paging, size) };
+  const own = asked === undefined ? input : pageInput(asked, page);
+  const { body, raw, names } = (await call(endpoint, own, options, readList)) as RawList;
+  if (raw.length === 0 && asked !== undefined) await assertFirstPage(asked, page, body);
   if (raw.length === 0 && page > (paging?.firstPage ?? 0)) return undefined;
   const total = paging === undefined ? undefined : totalOf(paging, body);
   return { page, ...(total === undefined ? {} : { total }), raw, ...(names === undefined ? {} : { names }) };

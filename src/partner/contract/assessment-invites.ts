@@ -93,7 +93,7 @@ export const assessmentInvites = {
       refusal('INVALID_REQUEST', 'pageNumber below 1 or no integer'),
       notFound('assessment'),
     ),
-    assumed: ['G12', 'A18', 'A23', 'SUBMISSION'],
+    assumed: ['G12', 'A18', 'A23', 'PAGES', 'SUBMISSION'],
   }),
   getReport: defineEndpoint({
     id: 'assessments.getReport',

@@ -389,7 +389,7 @@ export const candidates = {
       },
     },
     errors: errorsOf(invalidPerPage, refusal('INVALID_REQUEST', 'page below 1 or no integer'), notFound('batch')),
-    assumed: ['G6', 'G7', 'G12', 'C16'],
+    assumed: ['G6', 'G7', 'G12', 'C16', 'PAGES'],
   }),
   bulkFetch: defineEndpoint({
     id: 'candidates.bulkFetch',

@@ -169,6 +169,13 @@ const dates = { startDate: queryTime().optional(), endDate: queryTime().optional
 const perPageOverMaximum = refusal('INVALID_PER_PAGE', 'perPage below 1 or over 100', { field: 'perPage' });
 const badQuery = refusal('INVALID_REQUEST', 'a query value missing, of the wrong type or outside its range');
 
+const stageList = {
+  itemsAt: 'data',
+  item: StageCandidate,
+  idKey: 'jobCandidateDetails.id',
+  paging,
+} as const satisfies ListShape;
+
 const jobCandidateLists = {
   listByJob: defineEndpoint({
     id: 'jobCandidates.listByJob',
@@ -190,7 +197,7 @@ const jobCandidateLists = {
     response: statusPage('data.candidates', 'data.jobCandidates', 'candidates'),
     list: { itemsAt: 'data', item: JobCandidate, idKey: 'id', paging },
     errors: errorsOf(perPageOverMaximum, badQuery, notFound('job')),
-    assumed: ['G10', 'G12', 'K1', 'K17'],
+    assumed: ['G10', 'G12', 'K1', 'K17', 'PAGES'],
   }),
   listByStageType: defineEndpoint({
     id: 'jobCandidates.listByStageType',
@@ -210,9 +217,9 @@ const jobCandidateLists = {
     status: 200,
     envelope: 'status-data',
     response: statusPage('data.candidates', 'candidates'),
-    list: { itemsAt: 'data', item: StageCandidate, idKey: 'jobCandidateDetails.id', paging },
+    list: stageList,
     errors: errorsOf(perPageOverMaximum, badQuery),
-    assumed: ['G10', 'G12', 'K1', 'K16'],
+    assumed: ['G10', 'G12', 'K1', 'K16', 'PAGES'],
   }),
   listByStage: defineEndpoint({
     id: 'jobCandidates.listByStage',
@@ -225,14 +232,14 @@ const jobCandidateLists = {
     status: 200,
     envelope: 'status-data',
     response: statusPage('data.candidates', 'candidates'),
-    list: { itemsAt: 'data', item: StageCandidate, idKey: 'jobCandidateDetails.id', paging },
+    list: stageList,
     errors: errorsOf(
       perPageOverMaximum,
       badQuery,
       notFound('stage'),
       refusal('PERMISSION_DENIED', 'stage of another company'),
     ),
-    assumed: ['G10', 'G12', 'K1', 'K16', 'P5'],
+    assumed: ['G10', 'G12', 'K1', 'K16', 'P5', 'PAGES'],
   }),
 };
 

@@ -241,7 +241,7 @@ export const onboarding = {
     response: statusKeyedPage('candidates', 'onboardingCandidates'),
     list: { itemsAt: 'data.candidates', item: OnboardingCandidate, idKey: 'onboardingCandidateId', paging },
     errors: errorsOf(badQuery),
-    assumed: ['G9', 'G12', 'O6'],
+    assumed: ['G9', 'G12', 'O6', 'PAGES'],
   }),
   listDocuments: defineEndpoint({
     id: 'onboarding.listDocuments',
@@ -322,7 +322,7 @@ export const onboarding = {
     response: statusKeyedPage('offers', 'offerDocuments'),
     list: { itemsAt: 'data.offers', item: Offer, idKey: 'offerId', paging },
     errors: errorsOf(badQuery),
-    assumed: ['G9', 'G12', 'O14', 'OFFERS'],
+    assumed: ['G9', 'G12', 'O14', 'OFFERS', 'PAGES'],
   }),
   getOffer: defineEndpoint({
     id: 'onboarding.getOffer',

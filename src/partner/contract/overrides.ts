@@ -33,6 +33,11 @@ export const Overrides = z.strictObject({
    */
   queryNames: z.record(z.string(), z.record(z.string(), name)).default({}),
   /**
+   * Lists whose pages this partner counts from another number: operation id to the number of its first page, for
+   * example `{ 'jobCandidates.listByStageType': 0 }` (PAGES).
+   */
+  firstPages: z.record(z.string(), z.union([z.literal(0), z.literal(1)])).default({}),
+  /**
    * Fields of listed records under another name: operation id to { name in the contract: dotted path on the wire }, for
    * example `{ 'assessments.listCandidates': { score: 'result.overallScore' } }` (SUBMISSION, L5, BOOKING, M1).
    */

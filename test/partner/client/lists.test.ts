@@ -119,8 +119,22 @@ describe('the end of a list', () => {
   });
 
   test('is an empty page when records vanish while we read', async () => {
-    const script: Script = (r) => ({ json: { jobs: slice(r, 15, 1).map(job), totalJobs: 99 } });
-    expect(await jobs(script)).toEqual({ ids: ids(1, 16), calls: 3 });
+    const script: Script = (r) => {
+      const rows = slice({ ...r, query: { pageNumber: '1', ...r.query } }, 15, 1);
+      return { json: { jobs: rows.map(job), totalJobs: 99 } };
+    };
+    const { partner, seen } = await scriptedPartner(script);
+    const read = async () => (await partner.readAll(contract.jobs.list, {}, { size: 10 })).items.map((item) => item.id);
+    expect([await read(), seen.length]).toEqual([ids(1, 16), 5]);
+    // That the list is counted as expected was asked once.
+    expect([await read(), seen.length]).toEqual([ids(1, 16), 8]);
+  });
+
+  test('is an empty page though the partner wants a page named', async () => {
+    const refusal = { status: 400, json: { error: { code: 'INVALID_REQUEST', message: 'pageNumber is missing' } } };
+    const script: Script = (r) =>
+      r.query['pageNumber'] === undefined ? refusal : { json: { jobs: slice(r, 15, 1).map(job), totalJobs: 99 } };
+    expect(await jobs(script)).toEqual({ ids: ids(1, 16), calls: 4 });
   });
 
   test('of an empty list is one call', async () => {
@@ -136,6 +150,10 @@ describe('the end of a list', () => {
     expect(seen).toHaveLength(2);
   });
 
+  test('is an empty page though the total of an empty list is one too high', async () => {
+    expect(await jobs(() => ({ json: { jobs: [], totalJobs: 1 } }))).toEqual({ ids: [], calls: 2 });
+  });
+
   test('a size the partner does not allow is refused before the first call', async () => {
     const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
     expect(await errorOf(partner.readAll(contract.jobs.list, {}, { size: 50 }))).toMatchObject({
@@ -145,6 +163,58 @@ describe('the end of a list', () => {
       code: 'INVALID_INPUT',
     });
     expect(seen).toEqual([]);
+  });
+});
+
+describe('a partner that counts pages of job candidates from 0', () => {
+  const list = contract.jobCandidates.listByJob;
+  const input = { params: { jobId: 1 } };
+  const fromZero =
+    (people: number): Script =>
+    (r) => {
+      const rows = slice({ ...r, query: { pageNumber: '0', ...r.query } }, people, 0);
+      const data = rows.map((id) => ({ id, jobId: 1, candidateId: id }));
+      return { json: { status: 'success', data, pagination: { total: people } } };
+    };
+
+  test.each([
+    ['an empty list', 4],
+    ['its second page', 25],
+    ['its second page, which is full', 20],
+  ])('is refused with the setting to write where its first page would pass for %s', async (_what, people) => {
+    const { partner } = await scriptedPartner(fromZero(people));
+    const refusal = {
+      code: 'PAGES_COUNTED_OTHERWISE',
+      action: 'reject',
+      message: expect.stringContaining('partner.overrides.firstPages in the tenant file, as in') as string,
+    };
+    expect(await errorOf(partner.readAll(list, input, { size: 10 }))).toMatchObject(refusal);
+    const rawPages = async (): Promise<void> => {
+      for (const page of [1, 2, 3]) await partner.rawPage(list, input, { page, size: 10 });
+    };
+    expect(await errorOf(rawPages())).toMatchObject(refusal);
+  });
+
+  test.each([4, 20, 25])('is read whole where the tenant says so: %d people', async (people) => {
+    const overrides = { firstPages: { [list.id]: 0 as const } };
+    const { partner, seen } = await scriptedPartner(fromZero(people), { overrides });
+    const { items } = await partner.readAll(list, input, { size: 10 });
+    expect(items.map(({ id }) => id)).toEqual(ids(1, people + 1));
+    expect(seen.map((request) => request.query['pageNumber'])).toEqual(
+      ['0', '1', '2'].slice(0, Math.ceil(people / 10)),
+    );
+  });
+
+  test('is no partner whose list was filled while it was asked', async () => {
+    let people = 0;
+    const { partner } = await scriptedPartner((r) => {
+      const rows = slice({ ...r, query: { pageNumber: '1', ...r.query } }, people, 1);
+      people = 3;
+      const data = rows.map((id) => ({ id, jobId: 1, candidateId: id }));
+      return { json: { status: 'success', data, pagination: { total: 3 } } };
+    });
+    expect((await partner.readAll(list, input, { size: 10 })).items).toEqual([]);
+    expect((await partner.readAll(list, input, { size: 10 })).items).toHaveLength(3);
   });
 });
 

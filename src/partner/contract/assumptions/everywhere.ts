@@ -88,6 +88,13 @@ export const everywhere = {
       'Order of checks: key, account, rate, path and query, resource (404, 403), body (400), state (409), credits ' +
       '(402).',
   },
+  PAGES: {
+    section: '4',
+    choice:
+      'Where nothing is shown (job candidates, resume batches, submissions, enrolments, offers), pages are counted ' +
+      'from 1, as those of jobs are.',
+    override: 'firstPages',
+  },
   U1: {
     section: '4.11',
     choice: 'Invalid status, isCompanyAdmin, page or perPage is 400 INVALID_REQUEST in the flat body.',
