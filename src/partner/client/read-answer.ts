@@ -225,7 +225,7 @@ function readerOf(schema: ListShape['item']): Reader {
 
 /** The record's id as text, where there is one. */
 export function idOf(list: ListShape, value: unknown): { id?: string } {
-  const id = valueAt(value, list.idKey);
+  const id = valueAt(value, list.idKey) ?? (list.idAlso === undefined ? undefined : valueAt(value, list.idAlso));
   return typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
 }
 

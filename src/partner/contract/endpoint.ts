@@ -53,6 +53,8 @@ export interface ListShape<Item extends z.ZodType = z.ZodType> {
   item: Item;
   /** Dotted path of the record's id in an item, for quarantine messages. */
   idKey: string;
+  /** Where it stands instead at some partners. */
+  idAlso?: string;
   /** How pages are asked for; absent where the list has no pages. */
   paging?: {
     pageParam: string;

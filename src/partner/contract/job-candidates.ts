@@ -48,11 +48,18 @@ export type JobCandidate = z.infer<typeof JobCandidate>;
 export const StageCandidate = z
   .looseObject({
     candidate_details: Candidate,
-    jobCandidateDetails: JobCandidate,
+    jobCandidateDetails: z.preprocess(underItsId, JobCandidate),
     onboardingFormDetails: z.unknown().optional(),
   })
   .meta({ id: 'StageCandidate' });
 export type StageCandidate = z.infer<typeof StageCandidate>;
+
+/** Beside the candidate's own id, the job candidate's may be called as events and applications call it. */
+function underItsId(details: unknown): unknown {
+  if (typeof details !== 'object' || details === null || 'id' in details || !('jobCandidateId' in details))
+    return details;
+  return { ...details, id: details.jobCandidateId };
+}
 
 /** Answer of the stage move ("updated stage info", K2). */
 const StageMove = z
@@ -169,10 +176,14 @@ const dates = { startDate: queryTime().optional(), endDate: queryTime().optional
 const perPageOverMaximum = refusal('INVALID_PER_PAGE', 'perPage below 1 or over 100', { field: 'perPage' });
 const badQuery = refusal('INVALID_REQUEST', 'a query value missing, of the wrong type or outside its range');
 
+/** Where else than in `data` a listing may stand (G12). */
+const listPlaces = ['data.candidates', 'data.jobCandidates', 'candidates', 'jobCandidates'] as const;
+
 const stageList = {
   itemsAt: 'data',
   item: StageCandidate,
   idKey: 'jobCandidateDetails.id',
+  idAlso: 'jobCandidateDetails.jobCandidateId',
   paging,
 } as const satisfies ListShape;
 
@@ -194,7 +205,7 @@ const jobCandidateLists = {
     }),
     status: 200,
     envelope: 'status-data',
-    response: statusPage('data.candidates', 'data.jobCandidates', 'candidates'),
+    response: statusPage(...listPlaces),
     list: { itemsAt: 'data', item: JobCandidate, idKey: 'id', paging },
     errors: errorsOf(perPageOverMaximum, badQuery, notFound('job')),
     assumed: ['G10', 'G12', 'K1', 'K17', 'PAGES'],
@@ -216,7 +227,7 @@ const jobCandidateLists = {
     }),
     status: 200,
     envelope: 'status-data',
-    response: statusPage('data.candidates', 'candidates'),
+    response: statusPage(...listPlaces),
     list: stageList,
     errors: errorsOf(perPageOverMaximum, badQuery),
     assumed: ['G10', 'G12', 'K1', 'K16', 'PAGES'],
@@ -231,7 +242,7 @@ const jobCandidateLists = {
     query: z.object({ jobId: queryInteger({ min: 1 }).optional(), ...dates, ...pages, ...sort }),
     status: 200,
     envelope: 'status-data',
-    response: statusPage('data.candidates', 'candidates'),
+    response: statusPage(...listPlaces),
     list: stageList,
     errors: errorsOf(
       perPageOverMaximum,

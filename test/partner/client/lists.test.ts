@@ -218,6 +218,21 @@ describe('a partner that counts pages of job candidates from 0', () => {
   });
 });
 
+test('a partner that shows no id but jobCandidateId and ignores the page number is not read for ever', async () => {
+  const data = range(1, 11).map((jobCandidateId) => ({
+    candidate_details: candidate(jobCandidateId),
+    jobCandidateDetails: { jobCandidateId, jobId: 1, candidateId: jobCandidateId },
+  }));
+  const { partner, seen } = await scriptedPartner(() => ({
+    json: { status: 'success', data: { jobCandidates: data }, pagination: { total: 99 } },
+  }));
+  const pages = partner.pages(contract.jobCandidates.listByStageType, { query: { stageType: 'HIRED' } }, { size: 10 });
+  const first = await pages.next();
+  expect(first.value?.items.map((item) => item.jobCandidateDetails.id)).toEqual(ids(1, 11));
+  expect(await errorOf(pages.next())).toMatchObject({ code: 'PAGE_REPEATED' });
+  expect(seen).toHaveLength(2);
+});
+
 test('records that cannot be read are set apart with id and reason, and the page goes on', async () => {
   const bad = [{ id: 7, title: 5, status: 'ACTIVE' }, 'no record', { title: 'no id', status: 'X' }];
   const { partner } = await scriptedPartner(() => ({ json: { jobs: [job(1), ...bad, job(2)], totalJobs: 5 } }));
