@@ -26,7 +26,7 @@ interface Definitions {
   at: number;
 }
 
-type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
+type PartnerSide = Pick<Connection, 'partner'>;
 
 const latest = new WeakMap<PartnerClient, Definitions>();
 

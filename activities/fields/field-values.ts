@@ -1,11 +1,12 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import { type CustomFieldUse, customFieldsRead } from '../../src/mapping/custom-fields-in-use.ts';
 import { areShown, decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
-import type { MappingSources } from '../../src/mapping/read-source.ts';
+import { type MappingSources, readSource } from '../../src/mapping/read-source.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import type { CustomFieldValue } from '../../src/partner/contract/custom-field-values.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
@@ -151,33 +152,68 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
 /** Parent types of values, by the list that holds the entries (section 2.5). */
 const PARENTS: Readonly<Record<string, string>> = { workExperiences: 'work_experience', educations: 'education' };
 
+/** Partners whose records have shown a custom field of a candidate that a mapping reads. */
+const showing = new WeakSet<PartnerClient>();
+
 /**
- * Adds custom fields to the candidate's work experiences and educations, because no record shows them. Makes the call
- * only if a mapping reads one.
+ * Adds custom fields of the candidate that the records do not show: those of work experiences and educations, which no
+ * record does, and the candidate's own at a partner whose records have shown none (K15). Makes the call only then.
  */
-export async function withNestedValues(
+export async function withFieldValues(
   partner: PartnerClient,
   mappings: readonly Mapping[],
-  candidateId: string,
-  candidate: Record<string, unknown>,
+  shown: { candidate: Record<string, unknown>; jobCandidate: Record<string, unknown> },
 ): Promise<Record<string, unknown>> {
+  const { candidate, jobCandidate } = shown;
   const paths = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
   const lists = new Set(
     paths.flatMap((path) => ('customField' in path && path.of !== undefined ? [path.of.list] : [])),
   );
-  if (lists.size === 0) return candidate;
-  const query = { entityType: 'candidate', entityId: candidateId } as const;
-  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
+  const own = paths.filter((path) => path.source === 'candidate' && 'customField' in path && path.of === undefined);
+  if (own.some((path) => isShown(readSource(path, shown)))) showing.add(partner);
+  const isHidden = own.length > 0 && !showing.has(partner);
+  if (lists.size === 0 && !isHidden) return candidate;
+  const values = await readValues(partner, String(jobCandidate['candidateId']), lists.size === 0);
   const filled = [...lists].map((list) => {
     const entries = Array.isArray(candidate[list]) ? (candidate[list] as Record<string, unknown>[]) : [];
     const withValues = entries.map((entry) => {
-      const own = items.filter(
+      const nested = values.filter(
         (one) => one.parentEntityType === PARENTS[list] && String(one.parentEntityId) === String(entry['id']),
       );
-      const customFields = Object.fromEntries(own.map(({ customFieldId, value }) => [customFieldId, { value }]));
+      const customFields = Object.fromEntries(nested.map(({ customFieldId, value }) => [customFieldId, { value }]));
       return { ...entry, customFields };
     });
     return [list, withValues] as const;
   });
-  return { ...candidate, ...Object.fromEntries(filled) };
+  const customFields = isHidden ? { customFields: await withLabels(partner, values) } : {};
+  return { ...candidate, ...customFields, ...Object.fromEntries(filled) };
+}
+
+/** The candidate's own values as a record would show them. */
+async function withLabels(partner: PartnerClient, values: readonly CustomFieldValue[]) {
+  const own = values.filter(({ parentEntityType }) => !parentEntityType);
+  const { fields } = own.length === 0 ? { fields: [] } : await readDefinitions({ partner });
+  const labels = new Map(fields.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [id, label]));
+  return Object.fromEntries(
+    own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+  );
+}
+
+/** The candidate's values. Where they `mayBeRefused`, the records show all that there is. */
+async function readValues(
+  partner: PartnerClient,
+  candidateId: string,
+  mayBeRefused: boolean,
+): Promise<readonly CustomFieldValue[]> {
+  const query = { entityType: 'candidate', entityId: candidateId } as const;
+  try {
+    return (await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' })).items;
+  } catch (error) {
+    if (mayBeRefused && isConnectorError(error) && error.action === 'reject') return [];
+    throw error;
+  }
+}
+
+function isShown(read: ReturnType<typeof readSource>): boolean {
+  return !('value' in read) || read.value !== undefined;
 }

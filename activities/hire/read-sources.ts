@@ -21,7 +21,7 @@ import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { loadMappingVersion } from '../../src/tenants/open-hris.ts';
 import type { Connection } from '../connections.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';
-import { currentRecords, withNestedValues } from '../fields/field-values.ts';
+import { currentRecords, withFieldValues } from '../fields/field-values.ts';
 import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { apartFromNames, type WantedName } from './unique-names.ts';
@@ -109,12 +109,10 @@ async function readRecords(
   mapping: Mapping,
 ): Promise<MappingSources> {
   return {
-    candidate: await withNestedValues(
-      hire.connection.partner,
-      [mapping],
-      jobCandidate.candidateId,
-      recordOf(jobCandidate['candidate_details']),
-    ),
+    candidate: await withFieldValues(hire.connection.partner, [mapping], {
+      candidate: recordOf(jobCandidate['candidate_details']),
+      jobCandidate,
+    }),
     job: job ?? {},
     jobCandidate,
     application: await readApplication(hire.connection.partner, jobCandidate.id, [mapping]),

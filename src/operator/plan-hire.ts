@@ -1,5 +1,5 @@
 import type { Connection } from '../../activities/connections.ts';
-import { withNestedValues } from '../../activities/fields/field-values.ts';
+import { withFieldValues } from '../../activities/fields/field-values.ts';
 import { foreseeClaim } from '../../activities/hire/ask-person.ts';
 import {
   customFieldWrite,
@@ -279,7 +279,10 @@ export async function readHireSources(
   const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
   const sources = {
     candidate: await patiently(() =>
-      withNestedValues(connection.partner, mappings, record.candidateId, recordOf(record['candidate_details'])),
+      withFieldValues(connection.partner, mappings, {
+        candidate: recordOf(record['candidate_details']),
+        jobCandidate: record,
+      }),
     ),
     job: now ?? known?.record,
     jobCandidate: record,

@@ -1,4 +1,4 @@
-import { withNestedValues } from '../../activities/fields/field-values.ts';
+import { withFieldValues } from '../../activities/fields/field-values.ts';
 import { evaluateField } from '../mapping/evaluate.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
 import { loadTenantMapping } from '../tenants/open-hris.ts';
@@ -25,9 +25,8 @@ export async function rehearseLastHire(tenant: Tenant): Promise<Rehearsal | unde
       const signal = AbortSignal.timeout(CALL_MS);
       const own = await loadTenantMapping(tenant);
       const { mapping } = fitMapping(own, (await hris.describe?.('employee', signal)) ?? []);
-      const candidate = latest['candidate'] ?? {};
-      const id = String(latest['jobCandidate']?.['candidateId']);
-      const sources = { ...latest, candidate: await withNestedValues(partner, [mapping], id, candidate) };
+      const { candidate = {}, jobCandidate = {} } = latest;
+      const sources = { ...latest, candidate: await withFieldValues(partner, [mapping], { candidate, jobCandidate }) };
       const fields = mapping.fields.map((field): Rehearsal['fields'][number] => {
         const result = evaluateField(field, sources);
         const named = { field: field.target, place: field.def.place ?? field.target, from: field.source };

@@ -39,6 +39,8 @@ interface FleetOptions {
   store?: OpenStoreOptions;
   /** Where the store is; SQLite where absent. */
   database?: (typeof kinds)[number];
+  /** The address at which tenants find the sandbox, where something stands between. */
+  between?: (url: string) => Promise<string>;
 }
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
@@ -47,6 +49,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const sandbox = await openSandbox({ jobs, candidates, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
+  const baseUrl = (await options.between?.(sandbox.url)) ?? sandbox.url;
   const dir = await makeFolder();
   const { store } = await freshStore(options.database ?? 'sqlite', options.store);
   const known = createKnownTenants();
@@ -67,13 +70,18 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const { items: flows } = await sandbox.partner.readAll(contract.onboarding.listFlows);
   const flow = own === undefined ? flows[0] : flows.find(({ name }) => name === 'Own');
 
-  const apply = async (tenant: string, settings = '', other: { hris?: string; way?: HrisWay } = {}): Promise<void> => {
+  const apply = async (
+    tenant: string,
+    settings = '',
+    other: { hris?: string; way?: HrisWay; overrides?: string } = {},
+  ): Promise<void> => {
     const hris = other.hris ?? options.hris;
     const text = tenantFile({
       ...options,
       ...(hris && { hris }),
       tenant,
-      baseUrl: sandbox.url,
+      baseUrl,
+      overrides: other.overrides ?? '',
       flow: flow?.flowId ?? '',
     });
     await writeFile(join(dir, `${tenant}.yaml`), `${text}${settings}`);
@@ -134,13 +142,15 @@ interface TenantText {
   tenant: string;
   baseUrl: string;
   flow: string;
+  /** Inside the braces of `partner.overrides`. */
+  overrides: string;
   /** Inside the braces of `hris` and `policies`. */
   hris?: string;
   policies?: string;
   skip?: boolean;
 }
 
-function tenantFile({ tenant, baseUrl, flow, hris, policies, skip = false }: TenantText): string {
+function tenantFile({ tenant, baseUrl, overrides, flow, hris, policies, skip = false }: TenantText): string {
   const kind = hris ?? `kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true`;
   const more = policies === undefined ? '' : `, ${policies}`;
   return `tenant: ${tenant}
@@ -151,6 +161,7 @@ partner:
   company: "17"
   webhooks: off
   allowPrivateAddress: true
+  overrides: { ${overrides} }
 hris: { ${kind} }
 policies: { onboarding: ${skip ? 'skip' : `{ flow: "${flow}" }`}${more} }
 `;
