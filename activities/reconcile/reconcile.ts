@@ -39,7 +39,7 @@ import {
   type StagePage,
 } from '../presence/stage-filter.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
-import { cannotGoLive } from './cannot-go-live.ts';
+import { BASELINE_UNREADABLE, cannotGoLive } from './cannot-go-live.ts';
 import {
   goesOnFrom,
   jobsToList,
@@ -88,7 +88,9 @@ async function listPeople(run: Run): Promise<boolean> {
     run.position =
       cursor === undefined ? { ...position, list: position.list + 1, cursor: startOfList() } : { ...position, cursor };
   } catch (error) {
-    if (list.jobId !== undefined || !plan.isWide || !isConnectorError(error) || error.action !== 'reject') throw error;
+    // What is unreadable in this list is so in the others.
+    const isRefused = isConnectorError(error) && error.action === 'reject' && error.code !== BASELINE_UNREADABLE;
+    if (list.jobId !== undefined || !plan.isWide || !isRefused) throw error;
     run.plan = { ...plan, isWide: false };
     run.isPlanChanged = true;
     run.position = { ...position, list: 0, cursor: startOfList() };
