@@ -326,8 +326,8 @@ export const holdCatalogue = {
   IDENTITY_AMBIGUOUS: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, reason, keys, employeeIds }: OfHire & Ambiguity) =>
-      `It is not certain whether job candidate ${jobCandidateId} is already an employee (${reason}; ${
+    what: ({ jobCandidateId, keys, employeeIds }: OfHire & Ambiguity) =>
+      `It is not certain whether job candidate ${jobCandidateId} is already an employee (${
         employeeIds.length === 0
           ? 'the HR system cannot prove that there is none'
           : `${foundBy(keys)}: ${employeeIds.join(', ')}`

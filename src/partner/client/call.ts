@@ -216,7 +216,7 @@ export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorErro
   return new ConnectorError({
     code: 'INVALID_INPUT',
     action: 'reject',
-    message: `${endpoint.id} was not sent: its input violates section ${endpoint.section}: ${what}.`,
+    message: `${endpoint.id} was not sent, because section ${endpoint.section} does not allow it: ${what}.`,
     details: { operation: endpoint.id },
   });
 }

@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
     {
       file: 'src/hire/hold-catalogue.ts',
       find: `answers: ['link', 'create', 'retry', 'cancel'],
-    what: ({ jobCandidateId, reason,`,
+    what: ({ jobCandidateId, keys,`,
       replace: `answers: ['link', 'create', 'cancel'],
-    what: ({ jobCandidateId, reason,`,
+    what: ({ jobCandidateId, keys,`,
     },
   ],
   caughtBy: tests(/IDENTITY_AMBIGUOUS: a person may have it looked at again/, 'test/hire/walk-holds.test.ts'),
