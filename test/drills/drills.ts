@@ -49,7 +49,10 @@ export async function writeFailovers(ground: Ground, watchMs: number): Promise<R
   });
   const { traffic } = ground;
   await traffic.keep(3);
-  await pause(watchMs);
+  await pause(watchMs / 2);
+  // Some statements come once in the life of a worker.
+  await ground.replaceWorker();
+  await pause(watchMs / 2);
   return Object.fromEntries(
     [...kinds].toSorted().flatMap((kind) => {
       const [, verb, table] = /^(.*) (\w+)$/.exec(kind) ?? [];
@@ -62,17 +65,23 @@ export async function writeFailovers(ground: Ground, watchMs: number): Promise<R
 /** A second server takes the first one's place in the middle of a statement, whose answer never comes. */
 function failover(statement: RegExp, how: 'reset' | 'silence'): Drill {
   return {
-    async harm({ store }) {
+    async harm(ground) {
+      const { store } = ground;
       const primary = store.server();
       const standby = await addStandby(primary);
-      const came = await Promise.race([passes(store.proxy, statement).then(() => true), pause(MINUTE_MS, false)]);
+      const passing = passes(store.proxy, statement).then(() => true);
+      let came = await Promise.race([passing, pause(MINUTE_MS / 4, false)]);
+      if (!came) {
+        await ground.replaceWorker();
+        came = await Promise.race([passing, pause(MINUTE_MS, false)]);
+      }
       if (how === 'silence') store.proxy.blackHole();
       process.kill(primary.pid(), 'SIGKILL');
       await promote(standby);
       await store.moveTo(standby);
       if (how === 'reset') store.proxy.cut();
       // The fleet has moved, so that the next one can be played.
-      if (!came) throw new Impossible(`no statement like ${statement.source} came within a minute`);
+      if (!came) throw new Impossible(`no statement like ${statement.source} came within a minute of a worker's start`);
     },
   };
 }

@@ -58,7 +58,7 @@ export interface Ground {
 }
 
 export async function buildGround(options: GroundOptions): Promise<Ground> {
-  const { cliPath, parent, settings = {}, env = {}, candidates = 200, edit, how } = options;
+  const { cliPath, parent, settings = {}, env = {}, candidates = 600, edit, how } = options;
   let server = await startDurable(settings, parent);
   const database = await newDatabase(server.url);
   const urlOf = (port: string | number): string => Object.assign(new URL(database), { port: `${port}` }).href;

@@ -5,7 +5,7 @@ import { renderTable } from '../../src/cli/print.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drills, writeFailovers } from './drills.ts';
-import { buildGround } from './ground.ts';
+import { buildGround, type Ground } from './ground.ts';
 import { type Drill, faultsOf, Impossible, type Outcome, playDrill } from './play-drill.ts';
 
 const { values } = parseArgs({
@@ -56,14 +56,22 @@ async function main(): Promise<void> {
   }
 }
 
-const WATCH_MS = 45_000;
+const WATCH_MS = 60_000;
+/** A quick fleet hires so many people while a drill waits for its statement. */
+const ENOUGH_LEFT = 500;
 
 async function playWrites(cliPath: string, note: (name: string, row: Promise<string[]>) => Promise<void>) {
-  const ground = await buildGround({ cliPath, candidates: 1_000 });
+  const build = (): Promise<Ground> => buildGround({ cliPath, candidates: 1_000 });
+  let ground = await build();
   try {
-    for (const [name, drill] of Object.entries(await writeFailovers(ground, WATCH_MS)))
-      if (values.only.length === 0 || values.only.some((text) => name.includes(text)))
-        await note(name, playDrill(drill, ground).then(cellsOf));
+    for (const [name, drill] of Object.entries(await writeFailovers(ground, WATCH_MS))) {
+      if (values.only.length > 0 && !values.only.some((text) => name.includes(text))) continue;
+      if (ground.traffic.left() < ENOUGH_LEFT) {
+        await ground.close();
+        ground = await build();
+      }
+      await note(name, playDrill(drill, ground).then(cellsOf));
+    }
   } finally {
     await ground.close();
   }

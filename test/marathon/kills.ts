@@ -78,7 +78,7 @@ async function runAll(marathon: Marathon, settings: Settings, save: () => Promis
     await save();
     process.stderr.write(progress(marathon));
   };
-  const priority = async (): Promise<void> => {
+  const playNext = async (): Promise<void> => {
     while (left.length > 0) {
       const chosen = left.splice(0, POINTS_A_WORLD);
       const { rows, rest } = await killInOneWorld(settings, chosen);
@@ -86,7 +86,7 @@ async function runAll(marathon: Marathon, settings: Settings, save: () => Promis
       await add(rows);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.parallel) }, priority));
+  await Promise.all(Array.from({ length: Number(values.parallel) }, playNext));
   if (goLive.length > 0) await add(await killAtGoLive(settings, goLive));
 }
 

@@ -115,7 +115,7 @@ export const onboarding: Scenario[] = [
         },
         { timeoutMs: 120_000, everyMs: 1_000 },
       );
-      // In flight when the gate closed: at most the calls that one worker's priority lets out at once.
+      // In flight when the gate closed: at most the calls that one worker sends at once.
       if (refusedAtOnce > 17) throw new Error(`${refusedAtOnce} refused calls were in flight`);
     },
   },

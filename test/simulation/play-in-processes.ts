@@ -54,8 +54,8 @@ export async function playInProcesses(options: Plays, note: (line: SeedLine) => 
     enough = options.isEnough?.(line) ?? false;
     if (enough) for (const child of running) child.kill();
   };
-  const playPriority = async (priority: string[]): Promise<void> => {
-    let left = priority;
+  const playShare = async (share: string[]): Promise<void> => {
+    let left = share;
     while (left.length > 0 && !enough) {
       const { played, ending } = await playUntilDeath(options, left, running, hear);
       const lost = left[played];
@@ -63,8 +63,8 @@ export async function playInProcesses(options: Plays, note: (line: SeedLine) => 
       if (lost !== undefined && !enough) hear(lostLine(lost, ending));
     }
   };
-  const priorities = Array.from({ length: processes }, (_, nth) => plays.filter((_one, at) => at % processes === nth));
-  await Promise.all(priorities.map(playPriority));
+  const shares = Array.from({ length: processes }, (_, nth) => plays.filter((_one, at) => at % processes === nth));
+  await Promise.all(shares.map(playShare));
 }
 
 function lostLine(play: string, ending: string): SeedLine {

@@ -196,7 +196,7 @@ test('the rate limit hears of each answer, with the wait it asks for', async () 
   expect(heard).toMatchObject([{ status: 429, retryAfterMs: 2000 }]);
 });
 
-test('a live call does not wait behind bulk calls that fill their priority', async () => {
+test('a live call does not wait behind bulk calls that fill their queue', async () => {
   let releaseBulk: () => void = () => undefined;
   const bulkTurn = new Promise<void>((resolve) => {
     releaseBulk = resolve;
