@@ -30,10 +30,13 @@ export const hireHints: Record<HireHint, SendHints> = {
   onboarding: hintEnrolled,
 };
 
-/** Starts a hire for each id; an event that came while the baseline was taken is about a hire after go-live. */
+/**
+ * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no event
+ * is accepted before the tenant is applied.
+ */
 async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, tenant: TenantRow): Promise<void> {
   const { tenantId, receivedAt } = delivery;
-  const adopt = receivedAt >= (tenant.baseline_started_at ?? 0) && receivedAt <= (tenant.baseline_done_at ?? 0);
+  const adopt = receivedAt <= (tenant.baseline_done_at ?? 0);
   for (const jobCandidateId of jobCandidateIdsOf(delivery))
     await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, adopt });
 }

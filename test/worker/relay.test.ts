@@ -3,8 +3,14 @@ import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { pauseTenant, resumeTenant } from '../../src/store/tenant-states.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import {
+  finishBaseline,
+  pauseTenant,
+  readTenantState,
+  resumeTenant,
+  startBaseline,
+} from '../../src/store/tenant-states.ts';
 import type { RelayOptions } from '../../src/worker/relay.ts';
 import { until } from '../harness/world.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';
@@ -33,6 +39,29 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
   await relayed(store, 1);
   await relay.close();
   expect({ hinted, reconciles }).toEqual({ hinted: [], reconciles: [] });
+});
+
+test('an event is about a hire after go-live if it came before the baseline was complete', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const adopted: Record<string, boolean> = {};
+  relayOver(store, {
+    signalHire: async ({ jobCandidateId }, _about, { adopt = false }) => {
+      adopted[jobCandidateId] = adopt;
+      return true;
+    },
+  });
+  const hire = (jobCandidateId: string) => deliver(store, 'candidate.hired', { jobCandidateIds: [jobCandidateId] });
+  await readTenantState(store, TENANT_ID);
+  await hire('before');
+  await pause(5);
+  await startBaseline(store, TENANT_ID);
+  await hire('meanwhile');
+  await finishBaseline(store, TENANT_ID);
+  await pause(5);
+  await hire('after');
+  await relayed(store, 3);
+  expect(adopted).toEqual({ before: true, meanwhile: true, after: false });
 });
 
 test('an edited job hints the hires of that job that have no employee yet, and no other', async () => {
