@@ -38,7 +38,8 @@ function passes(proxy: FaultProxy, statement: RegExp): Promise<void> {
   );
 }
 
-const WRITE = /\b(insert into|update|delete from) "?([a-z_]+)"?/g;
+/** Not of `for update skip locked` and `on conflict do update set`. */
+const WRITE = /\b(insert into|update|delete from) "?(?!(?:skip|set|on)\b)([a-z_]+)"?/g;
 
 /** Every kind of write that a fleet at work makes, as drills of a failover in its middle. */
 export async function writeFailovers(ground: Ground, watchMs: number): Promise<Record<string, Drill>> {
@@ -73,6 +74,8 @@ function failover(statement: RegExp, how: 'reset' | 'silence'): Drill {
       let came = await Promise.race([passing, pause(MINUTE_MS / 4, false)]);
       if (!came) {
         await ground.replaceWorker();
+        const fieldLabel = `Newer than ${new Date().toISOString()}`;
+        await ground.world.control.act('createCustomField', { entityType: 'job', fieldLabel, fieldType: 'text' });
         came = await Promise.race([passing, pause(MINUTE_MS, false)]);
       }
       if (how === 'silence') store.proxy.blackHole();

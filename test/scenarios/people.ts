@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { contract } from '../../src/partner/contract/index.ts';
-import { deliverEvents, hireSilently, takeApplicants, untilHired } from '../harness/hiring.ts';
+import { deliverEvents, hireSilently, readStatus, takeApplicants, untilHired } from '../harness/hiring.ts';
 import { type Applicant, until, type World } from '../harness/world.ts';
 import { type Counts, type Scenario, untilEffects, untilHires } from './scenario.ts';
 
@@ -59,6 +59,19 @@ export const people: Scenario[] = [
     async run(world) {
       await untilHires(world, 'before-go-live', 500);
       await hire(world, await takeApplicants(world, 1));
+      await untilHired(world, 1);
+    },
+  },
+  {
+    name: 'an old hire, and one announced before any worker took the baseline',
+    expected: all(1),
+    world: { hired: 1 },
+    ownStart: true,
+    async run(world) {
+      await world.startReceiver();
+      await hire(world, await takeApplicants(world, 1));
+      await until('a delivery is kept', async () => ((await readStatus(world)).inbox['waiting'] ?? 0) > 0);
+      await world.startWorker();
       await untilHired(world, 1);
     },
   },
