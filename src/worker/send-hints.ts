@@ -31,8 +31,8 @@ export const hireHints: Record<HireHint, SendHints> = {
 };
 
 /**
- * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no event
- * is accepted before the tenant is applied.
+ * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no
+ * event is accepted before the tenant is applied.
  */
 async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, tenant: TenantRow): Promise<void> {
   const { tenantId, receivedAt } = delivery;
