@@ -2,7 +2,8 @@ import { closestMatch } from 'leven';
 
 /** The known word that was probably meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  return closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
+  const begun = word.length < 3 ? undefined : known.find((one) => one.startsWith(word));
+  return begun ?? closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
 }
 
 /** `Did you mean "x"?` if a known word is similar, otherwise the whole list. */

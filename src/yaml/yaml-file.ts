@@ -70,6 +70,11 @@ function notAText(bytes: Buffer): string | undefined {
 const SYNTAX: Partial<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents it; use spaces',
   DUPLICATE_KEY: 'this key stands here twice',
+  BAD_INDENT: 'the line is indented otherwise than its neighbours',
+  BLOCK_AS_IMPLICIT_KEY: 'the line before it has a value already, or this text needs quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key needs a colon and a blank behind it, and the indentation of its neighbours',
+  MISSING_CHAR: 'a comma, a quote or a bracket is missing before it',
+  UNEXPECTED_TOKEN: 'a text with { } [ ] , or # needs quotes',
 };
 
 /** Parses YAML text; `file` is only used in messages. */
@@ -78,7 +83,10 @@ export function parseYaml(file: string, text: string): YamlFile {
   // prettyErrors would quote the source line in the message, and the line may hold a secret.
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
-  for (const error of [...doc.errors, ...doc.warnings]) {
+  // After a mistake the parser takes what follows for mistakes as well.
+  const all = [...doc.errors, ...doc.warnings];
+  const first = all.find(({ code }) => code !== 'DUPLICATE_KEY');
+  for (const error of all.filter((one) => one === first || one.code === 'DUPLICATE_KEY')) {
     const what = SYNTAX[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');
     source.problems.push({
       file,
