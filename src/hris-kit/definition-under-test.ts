@@ -35,7 +35,7 @@ export interface Account {
   options: CommonOptions;
   /** By field, values that this account needs. */
   values: Readonly<Record<string, string>>;
-  /** This account assigns no employee numbers, even if the definition has a place for them. */
+  /** This account assigns no employee numbers at once, even if the definition has a place for them. */
   noNumbers?: boolean | undefined;
 }
 
@@ -63,7 +63,7 @@ export function definitionUnderTest({ definition, options, values, noNumbers = f
   const stop = async (): Promise<void> => void (await Promise.all([adapter.close(), second.close()]));
   const openAt = (url: string): HrisConnection => noting(open(url).connection, created);
   const underTest = { ...hris, count, stop, powers: powersOf({ definition, options, hris, open: openAt }) };
-  const lacks = { ...LACKS, ...(noNumbers ? { numbers: 'this account gives no employee numbers' } : {}) };
+  const lacks = { ...LACKS, ...(noNumbers ? { numbers: 'this account gives no employee numbers, or later' } : {}) };
   const missing = (Object.entries(lacks) as [Need, string][]).filter(([need]) => !offers(underTest, need));
   return {
     ...underTest,

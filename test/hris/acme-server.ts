@@ -24,6 +24,8 @@ export interface AcmeServer {
   files: Map<string, { name: string; bytes: Buffer }[]>;
   positions: Map<string, AcmePosition>;
   mood: 'well' | 'throttled' | 'revoked';
+  /** Takes nothing in a PUT that only it decides. */
+  isStrict: boolean;
   /** Answers a request of this method, and of this path where it says one, instead of working, once. */
   next?: { method: string; path?: string; answer: (response: ServerResponse) => void };
   finish(ticket: string): void;
@@ -65,6 +67,7 @@ export async function startAcmeServer(): Promise<AcmeServer> {
     files: new Map(),
     positions: new Map(),
     mood: 'well',
+    isStrict: false,
     logins: 0,
     finish(ticket) {
       const task = acme.tasks.get(ticket);
@@ -118,8 +121,8 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
   const isJson = request.headers['content-type'] === 'application/json';
   const body = isJson ? (JSON.parse(bytes.toString('utf8')) as Record<string, unknown>) : {};
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://acme');
-  const say = (status: number, json: unknown): void => {
-    const told = { 'x-calls-limit': '500', 'x-calls-left': '400', 'x-calls-reset': '60' };
+  const say = (status: number, json: unknown, more: Record<string, string> = {}): void => {
+    const told = { 'x-calls-limit': '500', 'x-calls-left': '400', 'x-calls-reset': '60', ...more };
     response.writeHead(status, { 'content-type': 'application/json', ...told }).end(JSON.stringify(json));
   };
   const { next } = acme;
@@ -181,8 +184,10 @@ async function serve({ acme, sessions, add }: Desk, request: IncomingMessage, re
   const file = acme.files.get(known.id)?.find((_file, at) => `${known.id}-${at}` === fileId);
   if (file !== undefined) return void response.writeHead(200).end(file.bytes);
   if (part === 'files') return say(200, { files: await filesOf(acme, known.id, request, bytes) });
-  if (request.method === 'GET') return say(200, shownOf(acme, known));
-  if (request.headers['if-match'] !== String(known.version)) return say(412, {});
+  const etag = `"${known.version}"`;
+  if (request.method === 'GET') return say(200, shownOf(acme, known), { etag });
+  if (![etag, String(known.version)].includes(String(request.headers['if-match']))) return say(412, {});
+  if (acme.isStrict && ['id', 'version', 'staffNo', 'at'].some((key) => key in body)) return say(400, {});
   acme.edit(known.id, (one) => {
     for (const key of Object.keys(one)) if (!['id', 'version', 'at', 'staffNo'].includes(key)) delete one[key];
     const { id: _id, version: _version, at: _at, staffNo: _number, ...given } = body;

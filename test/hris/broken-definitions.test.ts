@@ -20,7 +20,7 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
   ],
   ['a type that is none', 'type: boolean', 'type: bool', 'bool ', /expected one of/],
   ['a list where a map belongs', 'options:\n', 'options: [x]\nothers:\n', '[x]', /"options"/],
-  ['a secret that is no flag', 'secret: true', 'secret: yes please', 'yes please', /expected boolean/],
+  ['a secret that is no flag', 'secret: true', 'secret: yes please', 'yes please', /expected true or false/],
   [
     'an option with a key of every tenant file',
     '  user: { about',
@@ -74,6 +74,7 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     /expected one of/,
   ],
   ['a ticket that nobody asks about', 'pending:\n', 'pendign:\n', 'pendign', /Did you mean "pending"/],
+  ['a ticket, and nobody knows for how long', 'readLag: 0s\n', '', 'body.task', /"readLag" does not say how long/],
   ['a pending create without an end', '  done: state = "done"\n', '', 'pending', /"pending.done" is missing/],
   ['a pending create without an id', '  id: staffId\n', '', 'pending', /"pending.id" is missing/],
   ['a waiting time that is none', 'every: 1s', 'every: soon', 'soon', /"pending.every"/],
@@ -144,6 +145,13 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
   ],
   ['pages by nothing', 'by: cursor, next: next', 'by: number, next: next', 'number, next', /expected one of/],
   ['a cursor that is nowhere', 'by: cursor, next: next, size', 'by: cursor, size', '{ by: cursor', /needs "next"/],
+  [
+    'a place that nobody says where it begins',
+    'by: cursor, next: next, size',
+    'by: offset, size',
+    '{ by: offset',
+    /"first": 0/,
+  ],
   [
     'pages that no request names',
     ", cursor: '{page.cursor}' },\n      items",
@@ -230,6 +238,46 @@ const broken: readonly (readonly [what: string, from: string, to: string, at: st
     'firstName',
     /is no field of this definition/,
   ],
+  ['a call that names nobody', "get: '/staff/{id}' }", "get: '/staff/:id' }", 'read', /{id} has to stand in it/],
+  ['a dollar before a brace', "get: '/staff/{id}' }", "get: '/staff/${id}' }", "'/staff/${id}'", /a \$ before a brace/],
+  ['a ticket that is asked about without it', '/tasks/{ticket}', '/tasks', 'pending', /{ticket} has to stand in it/],
+  [
+    'a secret in the file',
+    "password: '{options.password}' }\n    token",
+    'password: env:ACME_PASSWORD }\n    token',
+    'auth',
+    /names no option that is secret/,
+  ],
+  [
+    'days in tokens of another library',
+    'date: dd.MM.yyyy',
+    'date: DD.MM.YYYY',
+    'DD.MM.YYYY',
+    /no format of whole days/,
+  ],
+  ['minutes for months', 'date: dd.MM.yyyy', 'date: dd.mm.yyyy', 'dd.mm.yyyy', /no format of whole days/],
+  ['a century that is lost', 'date: dd.MM.yyyy', 'date: dd.MM.yy', 'dd.MM.yy ', /no format of whole days/],
+  ['a form of days of a text', 'type: date, required: true, date', 'required: true, date', 'dd.MM', /add "type: date"/],
+  ['minutes for months in a call', '{lastDay}', '{lastDay | day dd.mm.yyyy}', "'{lastDay", /no format of whole days/],
+  ['a function that is none', 'former: status = "left"', 'former: $exist(leftOn)', '$exist', /Did you mean "exists"/],
+  ['a ticket that is nowhere', 'ticket: body.task', 'ticket: task', 'task', /body\.task/],
+  ['a condition on nothing', 'when: body.error = "busy"', 'when: error = "busy"', 'error', /body\.error/],
+  ['words of nowhere', 'said: body.message', 'said: message', 'message', /body\.message/],
+  ['a version of a header in a record', 'version: version\n', 'version: headers.etag\n', 'headers', /"read\.version"/],
+  ['a create of nobody', 'ticket: body.task\n', 'ticket: body.task\n  body: { kind: staff }\n', '{ kind', /{record}/],
+  ['a name with a dash', '  givenName: {', '  given-name: {', 'given-name', /a name of letters and digits/],
+  ['trust that is no word of ours', 'trusted: true', 'trusted: yes', 'yes', /expected true, false or ascii/],
+  ['a status that is none', '{ status: 409,', '{ status: 4xx,', '4xx', /a status such as 409/],
+  ['a field that is a text', 'title: { at: job.title }', 'title: job.title', 'job.title', /expected keys with values/],
+  ['== in an expression', 'former: status = "left"', 'former: status == "left"', 'status', /compares with one =/],
+  ['a template for an expression', 'token: body.token', "token: '{body.token}'", "'{body", /Leave out the braces/],
+  [
+    'GraphQL with its braces',
+    'probe: { get: /me }',
+    'probe: { post: /me, body: { q: "{ me { id } }" } }',
+    '{ q',
+    /\$text/,
+  ],
   ['a text that is no YAML', 'name: Acme HR', 'name: [Acme HR', '', /is not valid YAML/],
   ['a tab that indents', '\n  user: {', '\n\tuser: {', '', /a tab indents it/],
   [
@@ -259,4 +307,10 @@ test.for(broken)('%s is refused with its line and column', ([, from, to, at, say
   const there = line.slice((problem?.column ?? 0) - 1).replaceAll('"', "'");
   expect(there, told).toContain(at.split('\n')[0]?.replaceAll('"', "'") ?? '');
   expect(told).not.toMatch(/undefined|\[object/);
+});
+
+test('a path that is not in quotes is one problem, not one of each line after it', () => {
+  const text = good.replace('read: { get: "/staff/{id}" }', 'read: { get: /staff/{id}, absent: [404] }');
+  const { problems } = loadDefinition('acme.yaml', text);
+  expect(problems.map((one) => one.text)).toEqual([expect.stringMatching(/a text with \{ } .* needs quotes/)]);
 });

@@ -151,6 +151,44 @@ test('open positions are listed over pages and changed over what was read; a fil
   await hris.close();
 });
 
+test('a version that only a header tells guards a whole record, without what is not taken back', async () => {
+  const hris = await openAcme((text) =>
+    text
+      .replace('  version: version\nfields', 'fields')
+      .replace('read: { get: "/staff/{id}" }', 'read: { get: "/staff/{id}", version: headers.etag }')
+      .replace('as: put, headers', 'as: put, without: [id, version, staffNo, at], headers'),
+  );
+  const id = await employ(hris, 'tagged');
+  server.isStrict = true;
+  await hris.employees.update(id, { title: 'Chef' }, write);
+  expect(server.staff.get(id)).toMatchObject({ job: { title: 'Chef' }, person: { last: expect.any(String) } });
+  const struck = proxy.strike({
+    kind: 'meanwhile',
+    on: ({ method }) => method === 'PUT',
+    meanwhile: async () => server.edit(id, (one) => void Object.assign(one, { note: 'by hand' })),
+  });
+  expect(await refusal(hris.employees.update(id, { title: 'Waiter' }, write))).toMatchObject({ code: 'STALE' });
+  await struck;
+  expect(server.staff.get(id)).toMatchObject({ job: { title: 'Chef' }, note: 'by hand' });
+  server.isStrict = false;
+  await hris.close();
+});
+
+test('a number that only a call of its own tells is none until it is there', async () => {
+  const hris = await openAcme((text) =>
+    text
+      .replace('  number: staffNo\n', '')
+      .replace('\ncreate:\n', '\nnumber: { get: "/staff/{id}", item: staffNo }\ncreate:\n'),
+  );
+  const made = await hris.employees.create(newcomer('numbered'), '27:numbered', write);
+  const found = await hris.employees.find({ by: 'reference', value: '27:numbered' }, signal);
+  const id = found.kind === 'one' ? found.ref.id : '';
+  expect((await hris.employees.read(id, signal))?.ref).toEqual({ id });
+  server.finish(made.kind === 'pending' ? made.ticket : '');
+  expect((await hris.employees.read(id, signal))?.ref).toEqual({ id, number: expect.stringMatching(/^7\d{4}$/) });
+  await hris.close();
+});
+
 test('a list is read by id and label, without what may not be chosen', async () => {
   const hris = await openAcme();
   for (const [id, name] of [

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../src/hris/http/expression.ts';
+import { compileTemplate } from '../../src/hris/http/template.ts';
 
 const records: readonly unknown[] = [
   {},
@@ -25,3 +28,22 @@ test.each(['a = "left"', "a='left'", 'b.c = "left"', '`a` = "left"', 'a ?? b', '
     }
   },
 );
+
+test('a day in a call is written as the system writes days', () => {
+  const known = (): undefined => undefined;
+  const left = compileTemplate({ on: '{lastDay | day dd.MM.yyyy}', no: '{lastDay | day yyyyMMdd | number}' }, known);
+  expect(left({ lastDay: '1931-12-30' })).toEqual({ on: '30.12.1931', no: 19_311_230 });
+  expect(left({})).toEqual({});
+  for (const format of ['DD.MM.YYYY', 'dd.mm.yyyy', '%d.%m.%Y', 'dd.MM.yy', 'MM.yyyy'])
+    expect(() => compileTemplate(`{lastDay | day ${format}}`, known), format).toThrow(/no format of whole days/);
+});
+
+test('each function of JSONata is known, and a misspelt one is refused before an answer meets it', async () => {
+  const source = await readFile(fileURLToPath(import.meta.resolve('jsonata')), 'utf8');
+  const names = Array.from(source.matchAll(/staticFrame\.bind\(['"](\w+)['"]/g), ([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(60);
+  for (const name of names) expect(() => compileExpression(`$${name}(a)`), name).not.toThrow();
+  expect(() => compileExpression('$splitt(a, "/")[-1]')).toThrow(/Did you mean "split"/);
+  for (const own of ['($f := function($x) { $x }; $f(a))', '$map(a, function($f) { $f(1) })', '$string("$no(1)")'])
+    expect(() => compileExpression(own), own).not.toThrow();
+});

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadDefinition } from '../../src/hris/http/load-definition.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
+import { hrisCases } from '../../src/hris-kit/suite.ts';
 import { ACME, type AcmeServer, acmePayloads, signAcme, startAcmeServer } from './acme-server.ts';
 import { describeHris } from './conformance.ts';
 import { definedUnderTest } from './defined-under-test.ts';
@@ -42,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-describeHris('http', () =>
+const underTest = () =>
   definedUnderTest({
     profile,
     server,
@@ -71,8 +72,33 @@ describeHris('http', () =>
       wide: 'the fields are those of the definition',
       uniqueReference: 'this system takes a reference twice: the claim in our store keeps a second create away',
     },
-  }),
-);
+  });
+
+describeHris('http', underTest);
+
+test.for([
+  ['than "readLag" says fails the suite', 0, /found after \d\.\d s, and "readLag" is 0 s: .* Say a longer one/],
+  ['but within "readLag" passes', 60_000, undefined],
+] as const)('who is found later %s', async ([, readLagMs, says]) => {
+  server.staff.clear();
+  const hris = await underTest();
+  const { adapter, second } = hris;
+  const there = performance.now() + 3_000;
+  const find: typeof second.employees.find = async (...asked) =>
+    performance.now() < there ? { kind: 'none', trusted: true } : second.employees.find(...asked);
+  const late = {
+    ...hris,
+    adapter: { ...adapter, capabilities: { ...adapter.capabilities, readLagMs } },
+    second: { ...second, employees: { ...second.employees, find } },
+  };
+  const outcome = await hrisCases
+    .find(({ name }) => name === 'answer lost after create')
+    ?.run(late)
+    .then(() => undefined, String);
+  if (says === undefined) expect(outcome).toBeUndefined();
+  else expect(outcome).toMatch(says);
+  await hris.stop();
+});
 
 test('a session that has ended is begun anew, once for all who wait', async () => {
   const adapter = await openAcme(server.url);

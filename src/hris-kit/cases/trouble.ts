@@ -37,16 +37,31 @@ async function losesAnswer(hris: HrisUnderTest): Promise<void> {
     const lost = await refusal(create(hris, 'lost', { on: adapter }));
     expectFit(lost, { action: 'unknown' }, 'the refusal');
     await struck;
-    expectFit(await hris.count(), before + 1, 'the number of employees');
+    const since = performance.now();
     const key = { by: 'reference', value: referenceOf(hris, 'lost') } as const;
     const find = () => hris.second.employees.find(key, signal);
     await eventually(find, { kind: 'one', by: 'reference' }, shown(hris), 'who is found');
+    assertWithinLag(hris, performance.now() - since);
+    expectFit(await hris.count(), before + 1, 'the number of employees');
     const again = await refusal(create(hris, 'lost', { on: adapter }));
     expectFit(again, { code: 'ALREADY_EXISTS', action: 'ignore' }, 'the second create');
     expectFit(await hris.count(), before + 1, 'the number of employees');
   } finally {
     await close();
   }
+}
+
+/** Looking takes time itself. */
+const SLACK_MS = 2_000;
+
+/** A create whose answer was lost is made again once its employee is not found after `readLag`. */
+function assertWithinLag({ adapter }: HrisUnderTest, tookMs: number): void {
+  const { readLagMs } = adapter.capabilities;
+  if (tookMs <= readLagMs + SLACK_MS) return;
+  throw new Error(
+    `Who was made is found after ${(tookMs / 1_000).toFixed(1)} s, and "readLag" is ${readLagMs / 1_000} s: a create ` +
+      'whose answer is lost would be made twice. Say a longer one.',
+  );
 }
 
 async function losesRequest(hris: HrisUnderTest): Promise<void> {

@@ -14,7 +14,11 @@ const paging = z
   .strictObject({
     by: z.enum(['offset', 'page', 'cursor', 'link']),
     size: z.int().min(1).max(1_000).default(100),
-    first: z.int().min(0).default(1).describe('What the first page, or the first item, is numbered'),
+    first: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('What the first page is numbered, 1 by default; or the first item, which must be said'),
     next: expression.optional().describe('by cursor: where the next cursor is in the answer'),
     header: z.string().optional().describe('by link: the header that is the address of the next page; Link by default'),
     total: expression.optional().describe('How many there are in all'),
@@ -37,7 +41,7 @@ const search = z.strictObject({
   items: expression.default('$').describe('Where the list of records is; one record counts as a list of one'),
   paging: paging.optional(),
   trusted: z
-    .union([z.boolean(), z.literal('ascii')])
+    .union([z.boolean(), z.literal('ascii')], 'expected true, false or ascii')
     .default(false)
     .describe('An empty answer proves that nobody is there; ascii: only of values without other letters'),
   absent: z.array(z.int()).default([]).describe('Statuses that say that nobody is there'),
@@ -52,7 +56,20 @@ const write = {
       'How fields are sent: in their places, over the whole record, as RFC 6902 or RFC 7644 operations, by name',
     ),
   set: z.record(z.string(), z.json()).default({}).describe('More to write: place -> template'),
+  without: z
+    .array(z.string())
+    .default([])
+    .describe('With put: places that the system gives and does not take back: id, status'),
 };
+
+const reading = z.strictObject({
+  ...request,
+  item: expression.default('$'),
+  version: expression
+    .optional()
+    .describe('Of { status, headers, body }: the version of what was read, where no record has it: headers.etag'),
+  absent: z.array(z.int()).default([404]),
+});
 
 const oauth2 = z.strictObject({
   tokenPath: template.describe('The token endpoint, as seen from hris.url'),
@@ -160,9 +177,7 @@ const requisitions = z
     version: expression.optional(),
     fields: z.record(name, field),
     list: z.strictObject({ ...request, items: expression.default('$'), paging: paging.optional() }),
-    read: z
-      .strictObject({ ...request, item: expression.default('$'), absent: z.array(z.int()).default([404]) })
-      .describe('One of them by {id}'),
+    read: reading.describe('One of them by {id}'),
     update: z.strictObject(write),
   })
   .describe('Positions that the system wants filled');
@@ -188,7 +203,7 @@ const option = z.strictObject({
 });
 
 const refusal = z.strictObject({
-  status: z.union([z.int(), z.array(z.int())]),
+  status: z.union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]'),
   when: expression.optional().describe('Of { status, headers, body }: true where this row counts'),
   means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
   field: name.optional().describe('Which field it is about'),
@@ -218,7 +233,9 @@ export const definitionSchema = z.strictObject({
   hooks: z.string().optional().describe('A TypeScript module beside the file, for what the file cannot say'),
   timeout: duration.optional(),
   retryAfter: duration.default(30_000).describe('How long to wait after a 429 that does not say'),
-  readLag: duration.default(0).describe('How long a read may miss a write; a tenant file may say otherwise'),
+  readLag: duration
+    .optional()
+    .describe('How long a read may miss a write, 0s by default; a tenant file may say otherwise'),
   record: z.strictObject({
     id: expression,
     number: expression.optional(),
@@ -245,7 +262,11 @@ export const definitionSchema = z.strictObject({
       .optional()
       .describe('Everybody, page by page: asked where a search that is not trusted found nobody'),
   }),
-  read: z.strictObject({ ...request, item: expression.default('$'), absent: z.array(z.int()).default([404]) }),
+  read: reading,
+  number: z
+    .strictObject({ ...request, item: expression, absent: z.array(z.int()).default([404]) })
+    .optional()
+    .describe('Asks for the employee number by {id}, where no record has it'),
   create: z.strictObject({
     ...write,
     id: expression.optional().describe('Of { status, headers, body }: the id; by default that of the record in body'),
@@ -300,6 +321,15 @@ export const definitionSchema = z.strictObject({
     .optional()
     .describe('Of { status, headers, body }: words that may be shown; sent values are cut out'),
 });
+
+/** For editors. */
+export function definitionJsonSchema(): string {
+  const schema = {
+    ...z.toJSONSchema(definitionSchema, { io: 'input' }),
+    title: 'hirebridge definition of an HR system',
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
 
 /** Whether a YAML file in a folder of tenants is a definition. */
 export function isDefinitionFile(value: unknown): boolean {

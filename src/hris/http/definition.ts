@@ -18,7 +18,7 @@ export interface CallPlan {
   body: Template | undefined;
   /** A multipart form instead of a body. */
   form?: Readonly<Record<string, Template>> | undefined;
-  paging: (PagingOf & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
+  paging: (PagingOf & { first: number } & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
 }
 
 export interface SearchPlan extends CallPlan {
@@ -30,6 +30,8 @@ export interface SearchPlan extends CallPlan {
 export interface WritePlan extends CallPlan {
   as: WriteOf['as'];
   set: readonly { at: readonly PathStep[]; value: Template }[];
+  /** With put: what the system gives and does not take back. */
+  without: readonly (readonly PathStep[])[];
   /** The request names the record's version: the system refuses the write if the record has changed. */
   isConditional: boolean;
 }
@@ -76,7 +78,9 @@ export interface HttpDefinition
   /** By field: how to find the employees who have a value of it. */
   taken: ReadonlyMap<string, SearchPlan>;
   everybody: (CallPlan & { items: Expression }) | undefined;
-  reading: CallPlan & { item: Expression; absent: readonly number[] };
+  reading: CallPlan & { item: Expression; version: Expression | undefined; absent: readonly number[] };
+  /** How to ask for the number, if no record has it. */
+  numbering: (CallPlan & { item: Expression; absent: readonly number[] }) | undefined;
   creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;
   asking:
     | (CallPlan &

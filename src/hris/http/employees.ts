@@ -21,6 +21,7 @@ export interface Defined {
 interface Held {
   raw: unknown;
   record: EmployeeRecord;
+  version: unknown;
 }
 
 /** At most this many employees are read to prove that somebody does not exist. */
@@ -189,8 +190,19 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
   const { requestId } = answer.at;
   if (record === undefined)
     throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
-  if (record.ref.id === id) return { raw, record };
+  const version = await (plan.version === undefined ? definition.record.version?.(raw) : plan.version(answer));
+  if (record.ref.id === id) return { raw, record: await numbered({ definition, line }, record, signal), version };
   throw unreadable(plan.what, 'with another employee than the one that was asked for', '"read"', requestId);
+}
+
+/** The record with its number, if only a call of its own tells it. */
+async function numbered({ definition, line }: Defined, record: EmployeeRecord, signal: AbortSignal) {
+  const { numbering: plan } = definition;
+  if (plan === undefined || record.ref.number !== undefined) return record;
+  const { id } = record.ref;
+  const answer = await line.send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent });
+  const number = plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body));
+  return number === undefined ? record : { ...record, ref: { id, number } };
 }
 
 /** ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
@@ -307,7 +319,8 @@ async function created(
   signal: AbortSignal,
 ): Promise<CreateResult> {
   if (number !== undefined) return { kind: 'created', ref: { id, number } };
-  if (defined.definition.record.number === undefined) return { kind: 'created', ref: { id } };
+  const { record, numbering } = defined.definition;
+  if (record.number === undefined && numbering === undefined) return { kind: 'created', ref: { id } };
   // The system may assign the number itself; a failed read does not undo the create.
   const read = await readEmployee(defined, id, signal).catch(() => undefined);
   return { kind: 'created', ref: read?.ref ?? { id } };
@@ -402,9 +415,8 @@ async function writeRecord(
   const { id, fields } = what;
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
-  const version = held === undefined ? undefined : await definition.record.version?.(held.raw);
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.raw }, { signal, beforeSend });
-  const values = withFields(fields, { ...steps, ...what.values, id, version, today: dayOf(Date.now()) });
+  const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
 }

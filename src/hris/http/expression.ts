@@ -1,4 +1,5 @@
 import jsonata from 'jsonata';
+import { didYouMean } from '../../nearest.ts';
 
 /** A step in a record: a name, or the item of a list that has this value. */
 export type PathStep = { name: string } | { where: string; is: string };
@@ -64,7 +65,27 @@ export function compileExpression(text: string): Expression {
   };
 }
 
+const FUNCTIONS =
+  'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl ' +
+  'decodeUrlComponent distinct each encodeUrl encodeUrlComponent error eval exists filter floor formatBase ' +
+  'formatInteger formatNumber fromMillis join keys length lookup lowercase map match max merge millis min not now ' +
+  'number pad parseInteger power random reduce replace reverse round shuffle sift single sort split spread sqrt ' +
+  'string substring substringAfter substringBefore sum toMillis trim type uppercase zip';
+
+/** JSONata itself notices an unknown function only in an answer, and then reads nothing. */
+function assertFunctions(text: string): void {
+  const code = text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g, '""');
+  const known = [
+    ...FUNCTIONS.split(' '),
+    ...Array.from(code.matchAll(/\$(\w+)\s*(?::=|[,)])/g), ([, own = '']) => own),
+  ];
+  for (const [, called = ''] of code.matchAll(/\$([A-Za-z]\w*)\s*\(/g))
+    if (!known.includes(called))
+      throw new BadExpression(`calls $${called}(), which JSONata does not have. ${didYouMean(called, known)}`);
+}
+
 function compileJsonata(text: string): Expression {
+  assertFunctions(text);
   try {
     const compiled = jsonata(text);
     // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
@@ -72,7 +93,12 @@ function compileJsonata(text: string): Expression {
   } catch (error) {
     const { message, position } = error as { message?: string; position?: number };
     const where = position === undefined ? '' : ` at character ${position}`;
-    throw new BadExpression(`is no JSONata expression${where}: ${message ?? 'it cannot be read'}`);
+    const hint = text.includes('==')
+      ? ' JSONata compares with one =.'
+      : /^\{[\w.]*\}$/.test(text)
+        ? ' Leave out the braces.'
+        : '';
+    throw new BadExpression(`is no JSONata expression${where}: ${message ?? 'it cannot be read'}.${hint}`);
   }
 }
 

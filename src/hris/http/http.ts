@@ -37,10 +37,11 @@ import {
   terminateEmployee,
   updateEmployee,
 } from './employees.ts';
-import { type LineOptions, openDefinedLine } from './line.ts';
+import type { Expression } from './expression.ts';
+import { type DefinedLine, type LineOptions, openDefinedLine, type Page } from './line.ts';
 import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
-import { asText } from './template.ts';
+import { asText, type Values } from './template.ts';
 
 /** A definition in a tenant's options: its file and text. */
 const definitionFile = z.object({ file: z.string(), text: z.string() });
@@ -166,7 +167,12 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
   });
   const common = {
     definition: z.unknown().optional().describe('The file that describes the HR system'),
-    url: z.url({ protocol: /^https?$/, error: 'expected the address of the HR system, https://hr.example/api' }),
+    url: z
+      .url({ protocol: /^https?$/, error: 'expected the address of the HR system, https://hr.example/api' })
+      .refine(
+        (url) => !/[?#]|\/\/[^/]*@/.test(url),
+        'expected an address alone: credentials and what stands behind ? belong into "auth" of the definition',
+      ),
     readLag: duration.optional(),
     employeeUrl: employeeUrl.optional(),
     ...(definition?.webhooks && { webhookKeys }),
@@ -201,7 +207,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
   return {
     capabilities: {
       storesReference: definition.record.reference !== undefined,
-      readLagMs: options.readLag ?? definition.readLag,
+      readLagMs: options.readLag ?? definition.readLag ?? 0,
     },
     employees: {
       find: (key, signal) => findEmployee(defined, key, signal),
@@ -239,18 +245,35 @@ async function readList({ definition, line }: Defined, list: string, signal: Abo
   if (plan === undefined) throw new Error(`The definition has no list ${list}.`);
   const { id, label, active } = plan;
   const entries: ListEntry[] = [];
-  let isWhole = false;
-  const call = { plan, signal, priority: 'bulk', idempotent: true } as const;
-  for await (const { items, isLast } of line.pages(call, (answer) => recordsIn(answer, plan))) {
+  for await (const { items } of wholeList(line, { plan, signal }, 'some of its entries would pass for gone'))
     for (const item of items) {
       if (active !== undefined && (await active(item)) !== true) continue;
       const [key, name] = [idOf(await id(item)), asText(await label(item))];
       if (key !== undefined && name !== undefined && name !== '') entries.push({ id: key, label: name });
     }
-    isWhole = isLast;
-  }
-  if (!isWhole) throw notWhole(plan, 'some of its entries would pass for gone');
   return entries;
+}
+
+/** The pages of a list that counts only as a whole. @throws ConnectorError HRIS_UNREADABLE_ANSWER after the last one */
+async function* wholeList(
+  line: DefinedLine,
+  { plan, ...call }: { plan: CallPlan & { items: Expression }; values?: Values; signal: AbortSignal },
+  whose: string,
+): AsyncGenerator<Page> {
+  let isWhole = false;
+  const bulk = { ...call, plan, priority: 'bulk', idempotent: true } as const;
+  for await (const page of line.pages(bulk, (answer) => recordsIn(answer, plan))) {
+    isWhole = page.isLast;
+    yield page;
+  }
+  if (isWhole) return;
+  throw new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'reject',
+    message:
+      `${plan.what} gave the same page again, or more pages than are read: ${whose}. ` +
+      `Check "${plan.purpose}.paging" of the definition.`,
+  });
 }
 
 /** Open positions, read and written as the definition describes. */
@@ -268,16 +291,11 @@ function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['p
   return {
     async listOpen(signal) {
       const listed: Requisition[] = [];
-      let isWhole = false;
-      const call = { plan: listing, signal, priority: 'bulk', idempotent: true } as const;
-      for await (const { items, isLast } of defined.line.pages(call, (answer) => recordsIn(answer, listing))) {
+      for await (const { items } of wholeList(defined.line, { plan: listing, signal }, 'some would pass for filled'))
         for (const item of items) {
           const position = await toEmployee(defined.definition, item);
           if (position !== undefined && position.former !== true) listed.push(positionOf(position));
         }
-        isWhole = isLast;
-      }
-      if (!isWhole) throw notWhole(listing, 'some of them would pass for filled');
       return listed;
     },
     read: async (ids, signal) => (await Promise.all(ids.map((id) => read(id, signal)))).flat(),
@@ -382,28 +400,15 @@ async function readChanges(
 ): Promise<{ changes: Change[]; clock: number }> {
   const changes: Change[] = [];
   let clock: number | undefined;
-  const call = { plan, values: { since }, signal, priority: 'bulk', idempotent: true } as const;
-  let isWhole = false;
-  for await (const { items, answer, isLast } of line.pages(call, (given) => recordsIn(given, plan))) {
-    isWhole = isLast;
+  const call = { plan, values: { since }, signal };
+  for await (const { items, answer } of wholeList(line, call, 'some who changed would be left out')) {
     clock ??= clockOf(answer.headers['date'] as string | undefined);
     for (const raw of items) {
       const [id, at, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];
       if (id !== undefined) changes.push({ id, at: asText(at ?? ''), gone: gone === true, raw });
     }
   }
-  if (!isWhole) throw notWhole(plan, 'some who changed would be left out');
   return { changes, clock: clock ?? Date.now() };
-}
-
-function notWhole({ what, purpose }: CallPlan, whose: string): ConnectorError {
-  return new ConnectorError({
-    code: 'HRIS_UNREADABLE_ANSWER',
-    action: 'reject',
-    message:
-      `${what} gave the same page again, or more pages than are read: ${whose}. ` +
-      `Check "${purpose}.paging" of the definition.`,
-  });
 }
 
 function placeOf({ at, id }: Change): string {

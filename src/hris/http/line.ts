@@ -60,6 +60,8 @@ export interface Page {
 /** A longer answer cannot be a list of employees. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_PAGES = 200;
+/** Calls beside this one may use up a session of few calls before this one is answered. */
+const MOST_RENEWALS = 3;
 
 /** The line of one connection; logs in if the definition says how. */
 export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
@@ -80,19 +82,19 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
     sendPlain(open, { plan, signal, idempotent: true }, {}, 'login'),
   );
 
-  async function send(call: Call): Promise<Answer> {
+  async function send(call: Call, more = MOST_RENEWALS): Promise<Answer> {
     const held = await session.carried();
     try {
       return await sendPlain(open, call, held);
     } catch (error) {
       // A call answered 401 was not carried out, so repeat it: the session may have ended.
-      if (!isConnectorError(error, 'HRIS_AUTH') || !session.renew(held)) throw error;
-      return sendPlain(open, call, await session.carried());
+      if (!isConnectorError(error, 'HRIS_AUTH') || more === 0 || !session.renew(held)) throw error;
+      return send(call, more - 1);
     }
   }
 
   return {
-    send,
+    send: (call) => send(call),
     pages: (call, read) => readPages({ send, definition, url: options.url }, call, read),
     close: () => line.close(),
   };
@@ -194,9 +196,8 @@ async function refusalByRow(
 /** Only for writes, whose values are known and removed: an error about a search may quote anybody. */
 async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Call): Promise<string> {
   if (sent === undefined) return '';
-  const said = await definition.words?.(answer);
-  if (typeof said !== 'string') return '';
-  return withoutValues(said, Object.values(sent));
+  const said = [await definition.words?.(answer)].flat().filter((one) => typeof one === 'string');
+  return withoutValues(said.join(' '), Object.values(sent));
 }
 
 async function* readPages(

@@ -15,6 +15,7 @@ import type {
   StepPlan,
   WritePlan,
 } from './definition.ts';
+import { brokenRules } from './definition-rules.ts';
 import {
   type Definition,
   definitionSchema,
@@ -46,13 +47,19 @@ export function loadDefinition(
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
+/** What a request has to name, so that it is about one employee. */
+const NEEDS_ID = /^(((requisitions\.)?(read|update))|number|terminate|rehire|remove|files\.list)$/;
+/** Expressions of a whole answer; others read its body, or a record. */
+const OF_ANSWER =
+  /^(((steps\.\w+\.)?create\.(id|number|item|ticket))|errors\.\d+\.when|said|auth\.login\.token|.*read\.version)$/;
+const SENDS = /\{\s*(record|fields\.)/;
 const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
 
 /** A kind of record that is written: how to read one, and where its version is. */
 interface Written {
-  read: RequestOf;
+  read: Definition['read'];
   version: string | undefined;
-  versionAt: string;
+  at: 'record' | 'requisitions';
 }
 
 /** Compiles one definition and collects its problems. */
@@ -69,13 +76,13 @@ class Compiler {
     this.#raw = raw;
     this.#options = Object.keys(raw.options).map((key) => `options.${key}`);
     this.#fields = Object.keys(raw.fields).map((key) => `fields.${key}`);
-    this.#employees = { read: raw.read, version: raw.record.version, versionAt: 'record.version' };
+    this.#employees = { read: raw.read, version: raw.record.version, at: 'record' };
   }
 
   compile(): HttpDefinition {
     const raw = this.#raw;
     const { find, read, create, update, terminate, rehire, record } = raw;
-    this.#checkReference();
+    for (const { at, text } of brokenRules(raw)) this.#wrong(at, text);
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
     const of = [...RECORD, ...this.#fields, ...steps];
     const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl } = raw;
@@ -84,22 +91,21 @@ class Compiler {
       ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),
       record: {
-        id: this.#read(['record', 'id'], record.id),
-        number: this.#maybe(['record', 'number'], record.number),
+        ...this.#reads(['record'], record, 'id', 'number', 'former', 'version'),
         reference: record.reference === undefined ? undefined : this.#place(['record', 'reference'], record.reference),
-        former: this.#maybe(['record', 'former'], record.former),
-        version: this.#maybe(['record', 'version'], record.version),
       },
       search: this.#searches(find),
       taken: new Map(Object.entries(find.taken).map(([key, of]) => [key, this.#search(of, ['value'], 'taken', key)])),
       everybody: find.all && this.#list(['find', 'all'], find.all, []),
       reading: this.#reading(['read'], read),
+      numbering: raw.number && {
+        ...this.#call(['number'], raw.number, ['id']),
+        ...this.#reads(['number'], raw.number, 'item'),
+        absent: raw.number.absent,
+      },
       creating: {
         ...this.#write(['create'], create, of),
-        id: this.#maybe(['create', 'id'], create.id),
-        number: this.#maybe(['create', 'number'], create.number),
-        item: this.#maybe(['create', 'item'], create.item),
-        ticket: this.#maybe(['create', 'ticket'], create.ticket),
+        ...this.#reads(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
       asking: this.#asking(),
       updating: this.#write(['update'], update, of),
@@ -112,10 +118,10 @@ class Compiler {
       changing: this.#changing(),
       steps: this.#steps(),
       filing: this.#filing(),
-      webhooks: this.#webhooks(),
+      webhooks: raw.webhooks,
       describing: raw.describe && {
         ...this.#call(['describe'], raw.describe, []),
-        fields: this.#read(['describe', 'fields'], raw.describe.fields),
+        ...this.#reads(['describe'], raw.describe, 'fields'),
       },
       tls: raw.tls && {
         certificate: this.#template(['tls', 'certificate'], raw.tls.certificate, []),
@@ -139,12 +145,7 @@ class Compiler {
   }
 
   #listOf(at: Path, list: Definition['lists'][string]): ListPlan {
-    return {
-      ...this.#list(at, list, []),
-      id: this.#read([...at, 'id'], list.id),
-      label: this.#read([...at, 'label'], list.label),
-      active: this.#maybe([...at, 'active'], list.active),
-    };
+    return { ...this.#list(at, list, []), ...this.#reads(at, list, 'id', 'label', 'active') };
   }
 
   /** Compiles the part about positions as if it were about employees. */
@@ -152,49 +153,27 @@ class Compiler {
     const { requisitions: raw } = this.#raw;
     if (raw === undefined) return undefined;
     const at = (...rest: string[]): Path => ['requisitions', ...rest];
-    const { id, open, version, fields, list, read, update } = raw;
-    const isOpen = this.#maybe(at('open'), open);
+    const { fields, list, read, update } = raw;
+    const { id, open, version } = this.#reads(at(), raw, 'id', 'open', 'version');
     const names = ['record', 'id', 'version', 'today', ...Object.keys(fields).map((key) => `fields.${key}`)];
     const { record: _ofEmployees, ...hooks } = definition.hooks;
     const of = {
       ...definition,
       fields: this.#fieldPlans(at('fields'), fields),
       record: {
-        id: this.#read(at('id'), id),
-        version: this.#maybe(at('version'), version),
-        former: isOpen && (async (position: unknown) => (await isOpen(position)) !== true),
+        id,
+        version,
+        former: open && (async (position: unknown) => (await open(position)) !== true),
         number: undefined,
         reference: undefined,
       },
       reading: this.#reading(at('read'), read),
-      updating: this.#write(at('update'), update, names, { read, version, versionAt: 'requisitions.version' }),
+      updating: this.#write(at('update'), update, names, { read, version: raw.version, at: 'requisitions' }),
+      numbering: undefined,
       steps: [],
       hooks,
     };
     return { of, listing: this.#list(at('list'), list, []) };
-  }
-
-  #checkReference(): void {
-    const { find, record, create, pending } = this.#raw;
-    if (find.reference !== undefined && record.reference === undefined)
-      this.#wrong(
-        ['find', 'reference'],
-        '"find.reference" looks our reference up, and "record.reference" does not say where it is kept. Add it.',
-      );
-    if (record.reference !== undefined && find.reference === undefined)
-      this.#wrong(
-        ['record', 'reference'],
-        'our reference is kept there, and "find.reference" does not say how it is looked up: a create whose answer ' +
-          'is lost could not be found again. Add it, or leave "record.reference" out.',
-      );
-    if (create.ticket !== undefined && pending === undefined)
-      this.#wrong(
-        ['create', 'ticket'],
-        'a create may be pending, and "pending" does not say how it is asked about. Add it.',
-      );
-    const options = Object.keys(this.#raw.options);
-    for (const taken of ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection', 'module'])
-      if (options.includes(taken)) this.#wrong(['options', taken], `"${taken}" is a key of every tenant file. Rename.`);
   }
 
   #searches(find: Definition['find']): HttpDefinition['search'] {
@@ -208,14 +187,6 @@ class Compiler {
       person: one('person', person),
       name: one('name', ['fullName', 'givenName', 'familyName']),
     };
-    const has = (key: string): boolean => this.#raw.fields[key] !== undefined;
-    const missing = [...(has('name') ? [] : ['givenName', 'familyName']), 'birthDate'].filter((key) => !has(key));
-    const lacks = `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`;
-    if (plans.person !== undefined && missing.length > 0) this.#wrong(['find', 'person'], lacks);
-    if (plans.email !== undefined && !has('email') && !has('workEmail'))
-      this.#wrong(['find', 'email'], 'addresses are compared here, and there is no field "email" or "workEmail".');
-    for (const key of Object.keys(find.taken).filter((one) => !has(one)))
-      this.#wrong(['find', 'taken', key], `there is no field "${key}" whose values could be looked for.`);
     return Object.fromEntries(Object.entries(plans).filter(([, plan]) => plan !== undefined));
   }
 
@@ -226,28 +197,23 @@ class Compiler {
   #asking(): HttpDefinition['asking'] {
     const { pending } = this.#raw;
     if (pending === undefined) return undefined;
-    const { done, refused, id, number, every } = pending;
     return {
       ...this.#call(['pending'], pending, ['ticket']),
-      done: this.#read(['pending', 'done'], done),
-      id: this.#read(['pending', 'id'], id),
-      refused: this.#maybe(['pending', 'refused'], refused),
-      number: this.#maybe(['pending', 'number'], number),
-      every,
+      ...this.#reads(['pending'], pending, 'done', 'id', 'refused', 'number'),
+      every: pending.every,
     };
   }
 
   #changing(): HttpDefinition['changing'] {
     const { changes } = this.#raw;
     if (changes === undefined) return undefined;
-    const { stamp, gone, beginning, overlap, reread } = changes;
+    const { beginning, overlap, reread } = changes;
     return {
       beginning,
       overlap,
       reread,
       ...this.#list(['changes'], changes, ['since']),
-      stamp: this.#read(['changes', 'stamp'], stamp),
-      gone: this.#maybe(['changes', 'gone'], gone),
+      ...this.#reads(['changes'], changes, 'stamp', 'gone'),
     };
   }
 
@@ -266,38 +232,20 @@ class Compiler {
         name: `steps.${name}`,
         fields,
         from: this.#maybe(at('from'), from),
-        find: find && { ...this.#call(at('find'), find, names), id: this.#read([...at('find'), 'id'], find.id) },
-        create: { ...this.#call(at('create'), create, names), id: this.#read([...at('create'), 'id'], create.id) },
+        find: find && { ...this.#call(at('find'), find, names), ...this.#reads(at('find'), find, 'id') },
+        create: { ...this.#call(at('create'), create, names), ...this.#reads(at('create'), create, 'id') },
         update: update && this.#call(at('update'), update, [...names, 'id']),
       };
     });
-  }
-
-  #webhooks(): Definition['webhooks'] {
-    const { webhooks } = this.#raw;
-    if (webhooks === undefined) return undefined;
-    if (!webhooks.signed.includes('{body}'))
-      this.#wrong(['webhooks', 'signed'], 'the signature does not cover the body: name {body}.');
-    if (webhooks.signed.includes('{timestamp}') && webhooks.timestamp === undefined)
-      this.#wrong(['webhooks', 'signed'], '{timestamp} is signed, and "webhooks.timestamp" does not name its header.');
-    return webhooks;
   }
 
   #filing(): FilesPlan | undefined {
     const { files } = this.#raw;
     if (files === undefined) return undefined;
     const { list, same = {}, download, upload } = files;
-    if (Object.keys(same).length === 0 && download === undefined)
-      this.#wrong(['files'], '"files" does not say whether a file is there already. Add "same", or "download".');
-    if ((upload.form === undefined) === (upload.body === undefined))
-      this.#wrong(['files', 'upload'], '"files.upload" needs either a "body" or a "form" with {file}.');
     const at = (...rest: string[]): Path => ['files', ...rest];
     return {
-      list: {
-        ...this.#list(at('list'), list, ['id']),
-        name: this.#read(at('list', 'name'), list.name),
-        id: this.#maybe(at('list', 'id'), list.id),
-      },
+      list: { ...this.#list(at('list'), list, ['id']), ...this.#reads(at('list'), list, 'name', 'id') },
       same: Object.fromEntries(
         Object.entries(same).flatMap(([key, text]) =>
           text === undefined ? [] : [[key, this.#read(at('same', key), text)] as const],
@@ -339,8 +287,6 @@ class Compiler {
     if (auth.query !== undefined) return this.#plainAuth({}, this.#templates(at(['query']), auth.query, []));
     if (auth.oauth2 !== undefined) {
       const { grant, credentials, ...texts } = auth.oauth2;
-      if (grant === 'refresh_token' && texts.refreshToken === undefined)
-        this.#wrong(at(['oauth2', 'grant']), 'the grant refresh_token needs "refreshToken". Add it.');
       const templates = this.#templates(at(['oauth2']), texts as Record<string, string>, []);
       return { kind: 'oauth2', texts: templates, grant, credentials };
     }
@@ -349,7 +295,7 @@ class Compiler {
       return {
         kind: 'login',
         call: this.#call(at(['login']), login, []),
-        token: this.#read(at(['login', 'token']), login.token),
+        ...this.#reads(at(['login']), login, 'token'),
         headers: this.#templates(at(['login', 'carry']), login.carry, ['token']),
       };
     }
@@ -363,12 +309,25 @@ class Compiler {
   #write(at: Path, write: WriteOf, names: string[], of = this.#employees): WritePlan {
     const call = this.#call(at, write, names);
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
-    if (!sends) this.#wrong(at, `"${at.join('.')}" writes: give it post, put, patch or delete with a path.`);
+    if (!sends && write.get !== undefined)
+      this.#wrong(at, `"${at.join('.')}" writes: give it post, put, patch or delete with a path.`);
     if (write.as === 'put' && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = /\{\s*version\b/.test(JSON.stringify([write.headers, write.query, write.body, write.set]));
-    if (isConditional && of.version === undefined)
-      this.#wrong(at, `{version} is used, and "${of.versionAt}" does not say where a record has it. Add it.`);
+    if (isConditional && (of.version ?? of.read.version) === undefined)
+      this.#wrong(
+        at,
+        `{version} is used, and neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
+          'where it is. Add one.',
+      );
+    if (
+      write.body !== undefined &&
+      ['create', 'update'].includes(String(at.at(-1))) &&
+      !SENDS.test(JSON.stringify(write))
+    )
+      this.#wrong([...at, 'body'], `"${at.join('.')}.body" sends no field: name {record}, or {fields.NAME} of each.`);
+    if (write.without.length > 0 && write.as !== 'put')
+      this.#wrong([...at, 'without'], '"without" leaves places out of a whole record: it needs "as: put".');
     return {
       ...call,
       // By default the record itself is sent.
@@ -378,16 +337,25 @@ class Compiler {
         at: this.#place([...at, 'set', place], place),
         value: this.#template([...at, 'set', place], value, names),
       })),
+      without: write.without.map((place, index) => this.#place([...at, 'without', index], place)),
       isConditional,
     };
   }
 
   #reading(at: Path, read: Definition['read']): HttpDefinition['reading'] {
-    return { ...this.#call(at, read, ['id']), item: this.#read([...at, 'item'], read.item), absent: read.absent };
+    return { ...this.#call(at, read, ['id']), ...this.#reads(at, read, 'item', 'version'), absent: read.absent };
+  }
+
+  /** The expressions of one part, by their keys. */
+  #reads<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
+    const read = keys.map((key) => [key, this.#maybe([...at, key], part[key] as string | undefined)]);
+    return Object.fromEntries(read) as {
+      [One in Key]: undefined extends Part[One] ? Expression | undefined : Expression;
+    };
   }
 
   #list(at: Path, request: ListOf, names: string[]): CallPlan & { items: Expression } {
-    return { ...this.#call(at, request, names), items: this.#read([...at, 'items'], request.items) };
+    return { ...this.#call(at, request, names), ...this.#reads(at, request, 'items') };
   }
 
   #call(at: Path, request: RequestOf & { paging?: PagingOf | undefined }, names: string[]): CallPlan {
@@ -404,10 +372,16 @@ class Compiler {
         [...at, method],
         `"${[...at, method].join('.')}" is not a path: begin it with / as seen from hris.url.`,
       );
+    const needed = at.join('.') === 'pending' ? 'ticket' : NEEDS_ID.test(at.join('.')) ? 'id' : undefined;
+    const isWhole = 'as' in request && request.as === 'put';
+    if (needed !== undefined && !isWhole && !new RegExp(`\\{\\s*${needed}\\b`).test(JSON.stringify(request)))
+      this.#wrong(at, `"${at.join('.')}" does not say which one is meant: {${needed}} has to stand in it.`);
     const { paging } = request;
     const all = paging === undefined ? names : [...names, ...PAGE];
     if (paging?.by === 'cursor' && paging.next === undefined)
       this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
+    if (paging?.by === 'offset' && paging.first === undefined)
+      this.#wrong([...at, 'paging'], 'paging by offset needs "first": 0, or 1 where the first employee is number 1.');
     if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
       this.#wrong([...at, 'paging'], `nothing in the request names the page. Use one of {${PAGE.join('}, {')}}.`);
     const { file, line, column } = problemAt(this.#source, at, '');
@@ -422,6 +396,7 @@ class Compiler {
       body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
       paging: paging && {
         ...paging,
+        first: paging.first ?? 1,
         nextIn: this.#maybe([...at, 'paging', 'next'], paging.next),
         totalIn: this.#maybe([...at, 'paging', 'total'], paging.total),
       },
@@ -439,6 +414,12 @@ class Compiler {
   }
 
   #read(at: Path, text: string): Expression {
+    const [, first = 'body'] = /^([A-Za-z]\w*)(?=[.[\s=!]|$)/.exec(text) ?? [];
+    const isOfAnswer = OF_ANSWER.test(at.join('.'));
+    if (isOfAnswer && !['status', 'headers', 'body', 'function'].includes(first))
+      this.#wrong(at, `"${at.join('.')}" reads { status, headers, body }, where "${first}" is nothing: body.${first}?`);
+    if (/^(record|requisitions)\.version$/.test(at.join('.')) && first === 'headers')
+      this.#wrong(at, `"${at.join('.')}" reads a record. What a header says is "read.version": headers.etag.`);
     return this.#tried(
       at,
       () => compileExpression(text),

@@ -1,11 +1,10 @@
-import { DateTime } from 'luxon';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../refuse-fields.ts';
 import type { FieldPlan, HttpDefinition, WritePlan } from './definition.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
-import type { Values } from './template.ts';
+import { dayAs, dayFrom, type Values } from './template.ts';
 
 /** A value to put into a record. */
 interface Placed {
@@ -89,8 +88,7 @@ function toTheirs(field: FieldPlan, value: FieldValue): Placed {
   const one = (item: string): unknown => values?.[item] ?? item;
   if (Array.isArray(value)) return { path, value: value.map(one) };
   if (values !== undefined) return { path, value: one(String(value)) };
-  if (type === 'date' && date !== undefined)
-    return { path, value: DateTime.fromISO(String(value), { zone: 'utc' }).toFormat(date) };
+  if (type === 'date' && date !== undefined) return { path, value: dayAs(date, String(value)) };
   // Decimals stay text inside; in JSON they become numbers if a number holds them exactly.
   if (type === 'number') return { path, value: typeof value === 'string' ? exactNumber(value) : value };
   return { path, value };
@@ -114,8 +112,8 @@ function fromTheirs({ type, values, date }: FieldPlan, given: unknown, nothing: 
     return readCell(type, ours(value) ?? value);
   }
   if (type === 'date' && date !== undefined && typeof value === 'string' && value !== '') {
-    const day = DateTime.fromFormat(value, date, { zone: 'utc', locale: 'en' });
-    return day.isValid ? { value: day.toISODate() } : { wrong: 'NOT_A_DAY' };
+    const day = dayFrom(date, value);
+    return day === null ? { wrong: 'NOT_A_DAY' } : { value: day };
   }
   return readCell(type, value);
 }
@@ -149,7 +147,7 @@ function formOf(
       return value === undefined || elsewhere.has(field.key) ? [] : [toTheirs(field, value)];
     }),
   ];
-  if (plan.as === 'put') return laidOver(raw, placed);
+  if (plan.as === 'put') return laidOver(raw, placed, plan.without);
   const sent = placed.filter(({ isLeftOut }) => isLeftOut !== true);
   if (plan.as === 'flat') return Object.fromEntries(sent.map(({ path, value }) => [spelled(path), value]));
   if (plan.as === 'merge') return merged(raw, sent);
@@ -173,8 +171,9 @@ export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: Em
   return [...paths, ...plan.set.map(({ at }) => at)].some((path) => path.some((step) => 'where' in step));
 }
 
-function laidOver(raw: unknown, placed: readonly Placed[]): Record<string, unknown> {
+function laidOver(raw: unknown, placed: readonly Placed[], without: WritePlan['without']): Record<string, unknown> {
   const record = structuredClone(raw ?? {}) as Record<string, unknown>;
+  for (const path of without) if (readPath(record, path) !== undefined) place(record, path, undefined);
   for (const { path, value, isLeftOut } of placed) place(record, path, isLeftOut === true ? undefined : value);
   return record;
 }

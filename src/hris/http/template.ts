@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import { templateParts } from '../../values/template.ts';
 import { type Transform, type TransformName, transformOptions, transforms } from '../../values/transforms.ts';
 import { cellText } from '../read-cell.ts';
@@ -25,8 +26,14 @@ const QUOTES: Readonly<Record<string, Change>> = {
 
 const CHANGES: readonly string[] = [
   ...Object.keys(QUOTES),
-  ...Object.keys(transforms).filter((name) => !Object.hasOwn(transformOptions, name) && name !== 'option'),
+  'day dd.MM.yyyy',
+  ...Object.keys(transforms).filter(
+    (name) => !Object.hasOwn({ ...QUOTES, ...transformOptions }, name) && name !== 'option',
+  ),
 ];
+
+/** Completes a sentence about a format that cannot be used. */
+export const NO_FORMAT = 'no format of whole days. Write yyyy for the year, MM the month, dd the day: dd.MM.yyyy.';
 
 /** `{ $text: "query { employees { id } }" }`: a text that contains braces and is used unchanged. */
 const LITERAL = '$text';
@@ -66,7 +73,11 @@ function compile(source: unknown, known: (name: string) => string | undefined): 
 
 function compileText(text: string, known: (name: string) => string | undefined): Render {
   const parts = templateParts(text);
-  if (parts === undefined) throw new BadExpression('has a brace that opens or closes alone; write {name}');
+  if (parts === undefined)
+    throw new BadExpression(
+      'has a brace that opens or closes alone; write {name}, and a text with braces of its own as { $text: ... }',
+    );
+  if (text.includes('${')) throw new BadExpression('has a $ before a brace; write {name} alone');
   const compiled = parts.map((part) => ('text' in part ? part.text : compilePlaceholder(part.path, known)));
   const [only] = compiled;
   if (compiled.length === 1 && typeof only === 'function') return (values, encode) => encoded(only(values), encode);
@@ -97,9 +108,28 @@ function compilePlaceholder(text: string, known: (name: string) => string | unde
   return (values) => changes.reduce((value, change) => (value === undefined ? value : change(value)), values[name]);
 }
 
+/** A day (`2026-02-03`) as the HR system writes it, in tokens of Luxon. */
+export function dayAs(format: string, day: string): string {
+  return DateTime.fromISO(day, { zone: 'utc', locale: 'en' }).toFormat(format);
+}
+
+export function dayFrom(format: string, text: string): string | null {
+  return DateTime.fromFormat(text, format, { zone: 'utc', locale: 'en' }).toISODate();
+}
+
+/** Whether what a format writes can be read again: `mm` are minutes, `yy` loses a century, `DD` is a word. */
+export function writesDays(format: string): boolean {
+  return (
+    !/[DY%]/.test(format) && ['1931-12-30', '2026-02-03'].every((day) => dayFrom(format, dayAs(format, day)) === day)
+  );
+}
+
 function changeOf(name: string): Change {
   const quote = QUOTES[name];
   if (quote !== undefined) return quote;
+  const [, format] = /^day\s+(.+)$/.exec(name) ?? [];
+  if (format !== undefined && !writesDays(format)) throw new BadExpression(`has "${format}", which is ${NO_FORMAT}`);
+  if (format !== undefined) return (value) => (value === null ? null : dayAs(format, asText(value)));
   if (!CHANGES.includes(name))
     throw new BadExpression(`"${name}" is no change of a value. Known here: ${CHANGES.join(', ')}.`);
   const transform = transforms[name as TransformName] as Transform;
