@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -282,4 +283,68 @@ test('a system that asks for a certificate is shown ours, and refuses who shows 
   await Promise.all([ours.close(), bare.close()]);
   listening.closeAllConnections();
   listening.close();
+});
+
+test.for([
+  ['a total that fits, nobody', 'nobody', { first: 0, total: 3 }, { kind: 'none', trusted: true }],
+  ['a total that nobody counted, who comes last', 'late', { first: 0, total: -1 }, { kind: 'one', ref: { id: '3' } }],
+  ['a first page that is the second, nobody for sure', 'early', { first: 1, total: 3 }, { trusted: false }],
+] as const)('everybody is read over pages: with %s is found', async ([, who, { first, total }, found]) => {
+  const person = (id: string, name: string) => ({
+    id,
+    contacts: [{ kind: 'private', address: `${name}@acme.example` }],
+  });
+  const everybody = [person('1', 'early'), person('2', 'other'), person('3', 'late')];
+  const listing = createServer(({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://acme');
+    const from = Number(searchParams.get('page') ?? 9) * 2;
+    const body = pathname.endsWith('/login') ? { token: 't' } : { staff: everybody.slice(from, from + 2), total };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(listing, 'listening');
+  const paging = `{ by: page, first: ${first}, total: total }`;
+  const all = `{ get: /staff, query: { page: "{page.number}" }, items: staff, paging: ${paging} }`;
+  const hris = await openAcme(
+    (text) => text.replace(', items: staff, trusted: true }\n  person:', `, items: staff }\n  all: ${all}\n  person:`),
+    { url: `http://127.0.0.1:${(listing.address() as AddressInfo).port}` },
+  );
+  expect(await hris.employees.find({ by: 'email', value: `${who}@acme.example` }, signal)).toMatchObject(found);
+  await hris.close();
+  listing.closeAllConnections();
+  listing.close();
+});
+
+test('a call that finds its session used up logs in again, three times at most', async () => {
+  const hris = await openAcme();
+  await hris.probe(signal);
+  const refuse = (times: number): void => {
+    server.next = {
+      method: 'GET',
+      path: '/me',
+      answer: (response) => {
+        response.writeHead(401).end();
+        if (times > 1) refuse(times - 1);
+      },
+    };
+  };
+  const before = server.logins;
+  refuse(3);
+  expect(await hris.probe(signal)).toEqual({ ok: true });
+  expect(server.logins - before).toBe(3);
+  refuse(4);
+  expect(await hris.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_AUTH', action: 'reauthorize' } });
+  expect(server.logins - before).toBe(6);
+  await hris.close();
+});
+
+test('all words of a list are told, and no value that was sent', async () => {
+  const hris = await openAcme((text) => text.replace('said: body.message', 'said: body.errors.text'));
+  const says = JSON.stringify({
+    errors: [{ text: 'Reyes told is no name.' }, { text: 'A town is missing.' }, { text: 5 }],
+  });
+  server.next = { method: 'POST', path: '/staff', answer: (response) => void response.writeHead(400).end(says) };
+  const { message } = await refusal(hris.employees.create(newcomer('told'), '27:told', write));
+  expect(message).toContain('is no name. A town is missing.');
+  expect(message).not.toMatch(/Reyes/);
+  await hris.close();
 });

@@ -38,6 +38,15 @@ const hostile: Readonly<Record<string, Say>> = {
   'a record whose id is a record': json(200, { id: { of: PRIVATE }, staff: [{ id: { of: PRIVATE } }] }),
   'a record whose id is a list': json(200, { id: [1], staff: [{ id: [1] }] }),
   'a record whose id is empty': json(200, { id: '', staff: [{ id: '' }] }),
+  'a record whose id is a number past all others': text(200, '{"id":1e400,"staff":[{"id":1e400}]}'),
+  'a record whose id is a number that lost digits': text(
+    200,
+    '{"id":12345678901234567890,"staff":[{"id":12345678901234567890}]}',
+  ),
+  'a record whose id is a text of 1 MB': (response) => {
+    const id = 'x'.repeat(MB);
+    return json(200, { id, staff: [{ id }] })(response);
+  },
   'another record than was asked for': json(200, { id: '666', person: { last: PRIVATE } }),
   'a list that is a text': json(200, { staff: PRIVATE }),
   'JSON of ten thousand levels': text(200, `${'['.repeat(10_000)}${']'.repeat(10_000)}`),
@@ -105,7 +114,10 @@ test.for(Object.entries(hostile))(
           refused.action,
         );
       // What may have been carried out is looked up, never sent again; a step is found again.
-      if (call === 'create' && /^(an? (empty|half|HTML|text|number|body|answer|connection)|null|true)/.test(name))
+      if (
+        call === 'create' &&
+        /^(an? (empty|half|HTML|text|number|body|answer|connection|record whose)|null|true)/.test(name)
+      )
         expect(refused.action, JSON.stringify(refused)).toBe('unknown');
     }
   },

@@ -271,7 +271,7 @@ async function* wholeList(
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'reject',
     message:
-      `${plan.what} gave the same page again, or more pages than are read: ${whose}. ` +
+      `${plan.what} gave the same page again, fewer records than its total, or more pages than are read: ${whose}. ` +
       `Check "${plan.purpose}.paging" of the definition.`,
   });
 }

@@ -214,13 +214,13 @@ async function* readPages(
     const answer = await send({ ...call, plan, values: { ...call.values, ...place } });
     const items = await read(answer);
     seen += items.length;
-    const next = paging === undefined ? undefined : await nextPlace({ paging, answer, items, seen, number });
+    const next = paging === undefined ? 'end' : await nextPlace({ paging, answer, items, seen, number });
     const shown = await firstOf(items, definition);
     // A server that does not know this paging repeats its first page.
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
-    yield { items, answer, isLast: next === undefined && !isRepeated };
-    if (next === undefined || isRepeated) return;
+    yield { items, answer, isLast: next === 'end' && !isRepeated };
+    if (typeof next === 'string' || isRepeated) return;
     place = { ...place, ...next.values };
     if (next.path !== undefined) {
       const path = withoutBase(next.path, url);
@@ -245,20 +245,22 @@ async function nextPlace(known: {
   items: readonly unknown[];
   seen: number;
   number: number;
-}): Promise<NextPage | undefined> {
+}): Promise<NextPage | 'end' | 'gap'> {
   const { paging, answer, items, seen, number } = known;
   if (paging.by === 'link') {
     const path = nextLink(answer, paging.header);
-    return path === undefined ? undefined : { values: {}, path };
+    return path === undefined ? 'end' : { values: {}, path };
   }
   if (paging.by === 'cursor') {
     const cursor = await paging.nextIn?.(answer.body);
     const isThere = (typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number';
-    return isThere ? { values: { 'page.cursor': cursor } } : undefined;
+    return isThere ? { values: { 'page.cursor': cursor } } : 'end';
   }
   const total = await paging.totalIn?.(answer.body);
-  // Without a total, only an empty page is the end: a server may return fewer records than requested.
-  if (items.length === 0 || (typeof total === 'number' && seen >= total)) return undefined;
+  // Without a total that fits, only an empty page is the end: a server may return fewer records than requested.
+  if (total === seen) return 'end';
+  // Pages that were counted from a wrong first one, for example.
+  if (items.length === 0) return typeof total === 'number' && total > seen ? 'gap' : 'end';
   return { values: { 'page.offset': paging.first + seen, 'page.number': paging.first + number } };
 }
 

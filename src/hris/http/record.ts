@@ -39,10 +39,12 @@ function together(values: unknown[]): unknown[] | Promise<unknown[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : values;
 }
 
-/** Ids and numbers arrive as numbers or as text. */
+const LONGEST_ID = 2_000;
+
+/** Ids and numbers arrive as numbers or as text. A longer number has lost digits, and may be somebody else's. */
 export function idOf(value: unknown): string | undefined {
-  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_ID ? value : undefined;
 }
 
 /** Names every field that does not fit at once, without its value. */
