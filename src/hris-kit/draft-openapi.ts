@@ -18,20 +18,20 @@ export interface Draft {
 
 /** hirebridge's field names, and the names that others use, letters only. */
 const SYNONYMS: Readonly<Record<string, RegExp>> = {
-  givenName: /^(given|first)name$|^forename$/,
-  familyName: /^(family|last)name$|^surname$/,
+  givenName: /^(given|first)(name)?$|^forename$/,
+  familyName: /^(family|last)(name)?$|^surname$/,
   workEmail: /^(work|business|company|corporate)e?mail(address)?$/,
   email: /^((personal|private|home)?e?mail(address)?)$/,
   userName: /^(user|login)name$/,
   phone: /^(mobile|phone|mobilephone|phonenumber|mobilenumber|mobilephonenumber|cell)$/,
   title: /^(job|position|employment)?title$|^position$/,
-  startDate: /^(start|hire|hiring|joining|employmentstart)date$|^dateof(joining|hire)$|^hiredon$/,
-  birthDate: /^(birthdate|dateofbirth|birthday|dob)$/,
+  startDate: /^(start|hire|hiring|joining|entry|employmentstart)date$|^dateof(joining|hire|entry)$|^hiredon$/,
+  birthDate: /^(birthdate|dateofbirth|birthday|born(on)?|dob)$/,
   department: /^department(name)?$/,
   city: /^(city|town|locality)$/,
   country: /^country(code)?$/,
 };
-const NUMBER = /^(employee|staff|personnel|worker)(number|no|code)$|^badge(number)?$/;
+const NUMBER = /^(employee|staff|personnel|worker|payroll)(number|no|code)$|^badge(number)?$/;
 const REFERENCE = /^(external|foreign|client|partner|source)(id|ref|reference|key)$|^customfield.*reference$/;
 const VERSION = /^(version|etag|revision|lockversion)$/;
 const STAMP = /^(updated|modified|changed|lastmodified|lastupdated|lastchanged)(at|on|date)?$/;
@@ -47,16 +47,16 @@ export function draftFromOpenApi(text: string, chosen?: string): Draft {
 const NO_FIELDS = 'and all others: the document shows none';
 const OTHER_NAME = 'have another name there, and stand here as a guess';
 
-/** The path at which people are created, and below which each has a path. */
+/** The path of people, below which each has a path; one at which they are also created comes first. */
 function bestCollection(document: OpenApiDocument): string {
-  const paths = Object.entries(document.paths);
-  const isCollection = ([path, item]: [string, unknown]): boolean =>
-    isObject(item) && isObject(item['post']) && document.itemBelow(path) !== undefined;
-  const found = paths.filter(isCollection).map(([path]) => path);
+  const found = Object.keys(document.paths).filter((path) => document.itemBelow(path) !== undefined);
   const people = found.filter((path) => PEOPLE.test(lastName(path)));
-  const [best] = people.toSorted((one, other) => rank(one) - rank(other) || one.length - other.length);
+  const makes = (path: string): number => (document.operation(path, 'post') === undefined ? 1 : 0);
+  const [best] = people.toSorted(
+    (one, other) => makes(one) - makes(other) || rank(one) - rank(other) || one.length - other.length,
+  );
   if (best !== undefined) return best;
-  const known = found.length === 0 ? 'None of its paths has a POST and a path of one below it' : found.join(', ');
+  const known = found.length === 0 ? 'None of its paths has a path of one below it' : found.join(', ');
   throw unreadable(`It is not clear where people stand in this document. Name the path with --path. Known: ${known}.`);
 }
 
@@ -95,15 +95,17 @@ class Drafter {
     const shown = this.#document.fieldsOf(this.#document.wrapped(this.#document.answerOf(read)).schema);
     const known = [...shown, ...fields.filter(({ place }) => !shown.some((one) => same(one.place, place)))];
     const record = this.#record(known);
-    const update = this.#update(record['version'] !== undefined);
+    const tellsVersion = record['version'] === undefined && this.#document.answerHeaders(read).includes('etag');
+    const update = this.#update(record['version'] !== undefined || tellsVersion, shown);
     this.#noteAddress();
+    this.#noteCreate(create);
     const definition = {
       name: textOf((this.#document.at('info') as Json | undefined)?.['title']) ?? 'HR system',
       ...this.#access(),
       record,
-      fields: this.#fields(fields, known, record),
+      fields: this.#fields(fields.length === 0 ? shown : fields, known, record),
       find: this.#find(list, record),
-      read: { get: this.#path(this.#item), ...this.#itemOf(read) },
+      read: { get: this.#path(this.#item), ...this.#itemOf(read), ...(tellsVersion && { version: 'headers.etag' }) },
       create: { post: this.#path(this.#collection), ...this.#wrap(create), ...this.#created(create) },
       ...(update === undefined ? {} : { update }),
       ...this.#remove(),
@@ -117,6 +119,13 @@ class Drafter {
     this.#note('"errors": which answers mean that a value is taken, and which field a refusal is about');
     this.#note('"trusted": true only for a search whose empty answer proves that nobody is there');
     return { definition: ordered, notes: this.#notes };
+  }
+
+  #noteCreate(create: Operation | undefined): void {
+    if (create !== undefined) return;
+    const others = Object.keys(this.#document.paths).filter((path) => this.#document.operation(path, 'post'));
+    const known = others.length === 0 ? 'There is no other POST' : `Others that take one: ${others.join(', ')}`;
+    this.#note(`"create": the document shows no POST to ${this.#collection}, which stands here as a guess. ${known}`);
   }
 
   #noteAddress(): void {
@@ -256,7 +265,7 @@ class Drafter {
     return { items: found, query: {} };
   }
 
-  #update(hasVersion: boolean): Json | undefined {
+  #update(hasVersion: boolean, shown: readonly Field[]): Json | undefined {
     for (const method of ['patch', 'put', 'post'] as const) {
       const operation = this.#document.operation(this.#item, method);
       if (operation === undefined) continue;
@@ -265,7 +274,7 @@ class Drafter {
       const takesVersion = this.#document.parameters(operation, 'header').some((name) => /^if-match$/i.test(name));
       if (takesVersion && !hasVersion)
         this.#note(
-          '"record.version": an update takes If-Match; say where a record has its version, and send {version}',
+          '"record.version" or "read.version": an update takes If-Match; say where its version is, and send {version}',
         );
       const special =
         /json/.test(type) && type !== 'application/json' && as !== 'json-patch' ? { 'content-type': type } : {};
@@ -273,12 +282,22 @@ class Drafter {
       return {
         [method]: this.#path(this.#item),
         ...(as === undefined ? {} : { as }),
+        ...(as === 'put' && this.#notTaken(operation, shown)),
         ...(Object.keys(headers).length === 0 ? {} : { headers }),
         ...this.#wrap(operation),
       };
     }
     this.#note('"update": the document shows no PATCH, PUT or POST of one person');
     return { patch: this.#path(this.#item) };
+  }
+
+  /** What a record shows and a PUT of it does not take. */
+  #notTaken(put: Operation, shown: readonly Field[]): Json {
+    const taken = this.#document.fieldsOf(this.#document.bodyOf(put));
+    const without = shown.filter(
+      ({ place: at, schema }) => schema['readOnly'] === true || !taken.some((one) => same(one.place, at)),
+    );
+    return taken.length === 0 || without.length === 0 ? {} : { without: without.map(({ place: at }) => spelled(at)) };
   }
 
   #remove(): Json {
@@ -304,10 +323,8 @@ class Drafter {
     const answer = this.#document.wrapped(this.#document.answerOf(create));
     if (Object.keys((answer.schema['properties'] as Json | undefined) ?? {}).length > 0)
       return answer.name === undefined ? {} : { item: `body.${place([answer.name])}` };
-    const [, good] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
-    const headers = Object.keys((this.#document.deref(good)['headers'] as Json | undefined) ?? {});
-    if (headers.some((name) => /^location$/i.test(name))) return { id: "$split(headers.location, '/')[-1]" };
-    this.#note('"create.id": the document does not show what a create is answered with');
+    if (this.#document.answerHeaders(create).includes('location')) return { id: "$split(headers.location, '/')[-1]" };
+    if (create !== undefined) this.#note('"create.id": the document does not show what a create is answered with');
     return {};
   }
 

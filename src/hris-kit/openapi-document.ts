@@ -123,10 +123,20 @@ export class OpenApiDocument {
     return isRecord && properties.length <= 4 ? { schema: found, name: inner[0] } : { schema };
   }
 
-  answerOf(operation: Operation | undefined): Json {
+  #goodAnswer(operation: Operation | undefined): Json {
     const responses = Object.entries((operation?.operation['responses'] as Json | undefined) ?? {});
     const [, good] = responses.find(([status]) => status.startsWith('2')) ?? [];
-    const answer = this.deref(good);
+    return this.deref(good);
+  }
+
+  /** The headers of a good answer, in small letters. */
+  answerHeaders(operation: Operation | undefined): string[] {
+    const { headers } = this.#goodAnswer(operation);
+    return Object.keys(isObject(headers) ? headers : {}).map((name) => name.toLowerCase());
+  }
+
+  answerOf(operation: Operation | undefined): Json {
+    const answer = this.#goodAnswer(operation);
     if (answer['schema'] !== undefined) return this.schema(answer['schema']);
     const media = Object.values((answer['content'] as Json | undefined) ?? {})[0];
     return this.schema((media as Json | undefined)?.['schema']);

@@ -139,6 +139,33 @@ test.each([
   expect(notes.length).toBeGreaterThan(4);
 });
 
+test('a version in a header, a PUT that takes less than is shown, and a create elsewhere are seen', () => {
+  const { '/companies/{company}/employees': list, '/companies/{company}/employees/{number}': item } = DOCUMENT.paths;
+  const tagged = { ...json({ properties: { employee: PERSON } }), headers: { ETag: { schema: { type: 'string' } } } };
+  const { version: _version, ...properties } = PERSON.properties;
+  const paths = {
+    '/hires': { post: {} },
+    '/employees': { get: list.get },
+    '/employees/{id}': {
+      get: { responses: { 200: { ...tagged, ...json({ properties: { employee: { ...PERSON, properties } } }) } } },
+      put: { ...item.patch, requestBody: json({ properties: { employee: { ...PERSON, properties } } }) },
+    },
+  };
+  const { definition, notes } = draftFromOpenApi(JSON.stringify({ ...DOCUMENT, paths }));
+  expect(problemsOf(definition)).toEqual([]);
+  expect(definition).toMatchObject({
+    fields: { givenName: { at: 'first_name' }, startDate: { at: 'hired_on', type: 'date' } },
+    read: { get: '/employees/{id}', item: 'employee', version: 'headers.etag' },
+    update: {
+      put: '/employees/{id}',
+      as: 'put',
+      without: ['id', 'employee_number', 'updated_at'],
+      headers: { 'if-match': '{version}' },
+    },
+  });
+  expect(notes.join('\n')).toMatch(/"create": the document shows no POST to \/employees.*: \/hires/);
+});
+
 test.each([
   ['{"hello": 1}', /no OpenAPI document/],
   ['a: [', /no OpenAPI document/],
