@@ -4,19 +4,20 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { HttpDefinition } from '../hris/http/definition.ts';
+import { definitionJsonSchema } from '../hris/http/definition-schema.ts';
 import { optionsOf } from '../hris/http/http.ts';
 import { loadDefinition } from '../hris/http/load-definition.ts';
 import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
 import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { EXIT } from './exit.ts';
-import { example } from './options.ts';
+import { example, pairs } from './options.ts';
 import { renderTable, say } from './print.ts';
 
 interface TestFlags {
   url: string;
-  option: Record<string, string>;
-  value: Record<string, string>;
+  option?: Record<string, string>;
+  value?: Record<string, string>;
   only?: string;
   allowPrivateAddress?: boolean;
   numbers: boolean;
@@ -48,9 +49,9 @@ export function defineHris(command: Command): void {
     )
     .argument('<definition>', 'file that describes the HR system')
     .requiredOption('--url <url>', 'address of the test account, as hris.url of a tenant file')
-    .option('--option <name=value>', 'an option of the definition; a secret as env:NAME or file:PATH', pairs, {})
-    .option('--value <field=value>', 'what this account needs in a field of every test employee', pairs, {})
-    .option('--no-numbers', 'this account gives no employee numbers')
+    .option('--option <name=value>', 'an option of the definition; a secret as env:NAME or file:PATH', pairs)
+    .option('--value <field=value>', 'what this account needs in a field of every test employee', pairs)
+    .option('--no-numbers', 'this account gives no employee numbers, or gives them later')
     .option('--only <text>', 'only cases whose name has this text')
     .option('--allow-private-address', 'the HR system stands in a private network')
     .option('--json', 'print JSON')
@@ -59,6 +60,11 @@ export function defineHris(command: Command): void {
       example('hirebridge hris test acme-hr.yaml --url https://test.hr.example --option token=env:T'),
     )
     .action(runTest);
+  command
+    .command('schema')
+    .description('Print the JSON Schema of files that describe an HR system, for editors.')
+    .addHelpText('after', example('hirebridge hris schema > hris-definition.schema.json'))
+    .action(() => void process.stdout.write(definitionJsonSchema()));
 }
 
 interface InitFlags {
@@ -137,25 +143,15 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function pairs(text: string, before: Record<string, string>): Record<string, string> {
-  const at = text.indexOf('=');
-  if (at < 1)
-    throw new ConnectorError({
-      code: 'FLAG_INVALID',
-      action: 'reject',
-      message: 'Expected name=value, such as --option token=env:ACME_TOKEN.',
-    });
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-}
-
 async function runTest(file: string, flags: TestFlags): Promise<void> {
   const definition = await readDefinition(resolve(file));
   const { definitionUnderTest } = await import('../hris-kit/definition-under-test.ts');
   const { hrisCells } = await import('../hris-kit/suite.ts');
-  const unknown = Object.keys(flags.value).filter((key) => !definition.fields.some((field) => field.key === key));
+  const { value: values = {} } = flags;
+  const unknown = Object.keys(values).filter((key) => !definition.fields.some((field) => field.key === key));
   if (unknown.length > 0) throw invalid(`--value names no field of the definition: ${unknown.join(', ')}.`);
   const options = checkedOptions(definition, flags);
-  const hris = definitionUnderTest({ definition, options, values: flags.value, noNumbers: !flags.numbers });
+  const hris = definitionUnderTest({ definition, options, values, noNumbers: !flags.numbers });
   const rows: Row[] = [];
   try {
     const probed = await hris.adapter.probe(new AbortController().signal);
@@ -179,7 +175,7 @@ async function readDefinition(file: string): Promise<HttpDefinition> {
 }
 
 /** The options as in a tenant file, with every secret as a reference. */
-function checkedOptions(definition: HttpDefinition, { url, option, allowPrivateAddress = false }: TestFlags) {
+function checkedOptions(definition: HttpDefinition, { url, option = {}, allowPrivateAddress = false }: TestFlags) {
   const open = Object.entries(option).filter(([key, text]) => definition.options[key]?.secret && !isSecretRef(text));
   if (open.length > 0)
     throw invalid(`--option ${open[0]?.[0]} is a secret: write env:NAME or file:PATH, so that no history keeps it.`);

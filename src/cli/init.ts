@@ -10,6 +10,7 @@ import {
   assertAbsent,
   defineDateField,
   type NewFile,
+  type NewTenant,
   type PartnerAccess,
   partnerAccess,
   type SeenPartner,
@@ -35,9 +36,10 @@ import {
 } from '../operator/suggest-mapping.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { isSecretRef, resolveText } from '../tenants/secrets.ts';
+import { readYamlFile } from '../yaml/yaml-file.ts';
 import { renderCheck } from './check.ts';
 import { EXIT } from './exit.ts';
-import { example, placesOf } from './options.ts';
+import { example, pairs, placesOf } from './options.ts';
 import { renderTable } from './print.ts';
 import { ask, askSecret, canAsk, choose, search, tell, tellWrong } from './prompt.ts';
 
@@ -46,6 +48,8 @@ interface Flags {
   apiKey?: string;
   webhookKey?: string;
   hris?: string;
+  definition?: string;
+  option?: Record<string, string>;
   table?: string;
   createTable?: boolean;
   flow?: string;
@@ -70,8 +74,11 @@ export function defineInit(command: Command): void {
     )
     .option(
       '--hris <url>',
-      'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
+      'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH; with ' +
+        '--definition the address of the HR system',
     )
+    .option('--definition <file>', 'file that describes an HR system over HTTP')
+    .option('--option <name=value>', 'an option of the definition; a secret as env:NAME or file:PATH', pairs)
     .option('--table <name>', 'existing table of employees; a mapping of its columns is suggested')
     .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
     .option('--flow <id>', 'onboarding flow; by default the only active one')
@@ -93,9 +100,11 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
   assertNoSecrets(flags);
   assertAnswered(flags);
+  const defined = await settleDefinition(flags);
   const { access, seen, apiKey } = await settlePartner(flags);
   const webhookKey = await settleWebhookKey(flags);
-  const hris = await settleDatabase(flags);
+  const hris =
+    defined === undefined ? await settleDatabase(flags) : { url: await settleAddress(flags), createTable: false };
   const flow = await settleFlow(seen, flags.flow);
   const start = await settleStartDate(seen, flags);
   const own = hris.table === undefined ? undefined : await settleMapping(hris.table, { access, seen, start, flags });
@@ -111,6 +120,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
     environment: access.environment,
     allowPrivate: access.allowPrivate,
     hris: fromFolder(hris.url, tenantsDir),
+    ...(defined && { defined }),
     ...(company === undefined ? {} : { company }),
     ...(own === undefined ? {} : await newTenantTable(own.table, own)),
   });
@@ -130,7 +140,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
           ]),
     ].join(''),
   );
-  const works = own === undefined && !canAsk() ? true : await tryOut(tenant, tenantsDir);
+  const works = own === undefined && defined === undefined && !canAsk() ? true : await tryOut(tenant, tenantsDir);
   const next = works
     ? 'Next: hirebridge up, or where it runs already: hirebridge tenant apply'
     : `Correct what fails, then ask again: hirebridge check ${tenant}`;
@@ -197,6 +207,31 @@ async function settleWebhookKey({ webhookKey }: Flags): Promise<string | undefin
     orNothing: true,
   });
   return key === '' ? undefined : fromHere(key);
+}
+
+/** A file that describes the HR system, with its options as they were given. */
+async function settleDefinition({ definition, option, ...flags }: Flags): Promise<NewTenant['defined']> {
+  const isTable = flags.table !== undefined || flags.createTable === true;
+  if (definition === undefined ? option !== undefined : isTable)
+    throw new ConnectorError({
+      code: 'FLAG_INVALID',
+      action: 'reject',
+      message: '--option belongs to --definition; --table and --create-table belong to a database, without it.',
+    });
+  if (definition === undefined) return undefined;
+  const file = resolve(definition);
+  const options = Object.entries(option ?? {}).map(([key, value]) => [key, fromHere(value)]);
+  return {
+    file,
+    text: (await readYamlFile(file)).text,
+    options: Object.fromEntries(options) as Record<string, string>,
+  };
+}
+
+async function settleAddress({ hris }: Flags): Promise<string> {
+  const isUrl = (text: string): string | undefined =>
+    /^(https?:\/\/|env:|file:)./.test(text) ? undefined : 'Expected an address, https://hr.example/api.';
+  return fromHere(hris ?? (await ask('Address of the HR system', isUrl)));
 }
 
 /** The database and, on a terminal, the table that a person picks in it. */

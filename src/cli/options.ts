@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Places } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
 import { systemUser } from '../places.ts';
 
 /** Adds description, options and commands to a command of the program, unless it has them. */
@@ -31,6 +32,18 @@ export function integer(min: number, max: number): (text: string) => number {
 
 /** A port; 0 means a free one. */
 export const port = integer(0, 65_535);
+
+/** A parser for commander: `name=value`, any number of times. */
+export function pairs(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw new ConnectorError({
+      code: 'FLAG_INVALID',
+      action: 'reject',
+      message: 'Expected name=value, such as --option token=env:ACME_TOKEN.',
+    });
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
 
 /** Help text with lines to copy, as every command has it. */
 export function example(...lines: string[]): string {

@@ -41,8 +41,12 @@ export function partnerAccess({ baseUrl, apiKey }: { baseUrl: string; apiKey: st
     baseUrl,
     apiKey: key,
     environment: key.startsWith('sk_live_') ? 'production' : 'sandbox',
-    allowPrivate: /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(baseUrl)?.hostname ?? ''),
+    allowPrivate: isThisMachine(baseUrl),
   };
+}
+
+function isThisMachine(url: string): boolean {
+  return /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(url)?.hostname ?? '');
 }
 
 /** Reads a partner that no tenant file names yet. Reads only. */
@@ -91,7 +95,7 @@ async function withPartner<T>(access: PartnerAccess, ask: (partner: PartnerClien
 }
 
 /** The content of a new tenant's files. */
-interface NewTenant {
+export interface NewTenant {
   tenant: string;
   baseUrl: string;
   environment: 'production' | 'sandbox';
@@ -103,6 +107,8 @@ interface NewTenant {
   webhookKey?: string;
   /** The address of the HR system, including its password if it has one, or a reference to it. */
   hris: string;
+  /** The definition of an HR system over HTTP, and its options; without one, the HR system is a database. */
+  defined?: { file: string; text: string; options: Readonly<Record<string, string>> };
   createTable: boolean;
   flow: string;
   /** Label of the candidate's custom field for the first day of work. */
@@ -137,10 +143,14 @@ export async function tenantTexts(tenantsDir: string, wanted: NewTenant): Promis
   const file = join(tenantsDir, `${wanted.tenant}.yaml`);
   const mapping = join(tenantsDir, `${wanted.tenant}-mapping.yaml`);
   const texts = {
-    [file]: tenantText(wanted, { apiKey: apiKey.ref, hris: hris.ref, webhook: webhook?.ref }),
+    [file]: tenantText(wanted, tenantsDir, { apiKey: apiKey.ref, hris: hris.ref, webhook: webhook?.ref }),
     [mapping]: mappingText(wanted),
   };
-  const { problems } = await readDefinition({ file, files: texts });
+  const { defined } = wanted;
+  const { problems } = await readDefinition({
+    file,
+    files: { ...texts, ...(defined && { [defined.file]: defined.text }) },
+  });
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
   const secrets = [apiKey, hris, webhook].flatMap((one) => one?.secret ?? []);
   return [
@@ -169,8 +179,19 @@ interface Refs {
   webhook: string | undefined;
 }
 
-function tenantText(wanted: NewTenant, { apiKey, hris, webhook }: Refs): string {
-  const { tenant, baseUrl, environment, allowPrivate, company, createTable, flow, table = {}, columns = {} } = wanted;
+function tenantText(wanted: NewTenant, tenantsDir: string, { apiKey, hris, webhook }: Refs): string {
+  const {
+    tenant,
+    baseUrl,
+    environment,
+    allowPrivate,
+    company,
+    createTable,
+    flow,
+    table = {},
+    columns = {},
+    defined,
+  } = wanted;
   const lines = [
     `# Every key of this file: ${pageOf('tenants.md')}`,
     `tenant: ${tenant}`,
@@ -187,9 +208,12 @@ function tenantText(wanted: NewTenant, { apiKey, hris, webhook }: Refs): string 
       : [`  webhookKeys: [${JSON.stringify(webhook)}]`]),
     ...(allowPrivate ? ['  allowPrivateAddress: true'] : []),
     'hris:',
-    '  kind: sql',
+    `  kind: ${defined === undefined ? 'sql' : 'http'}`,
     `  connection: ${tenant}-hr`,
+    ...(defined === undefined ? [] : [`  definition: ${inLine(relative(tenantsDir, defined.file))}`]),
     `  url: ${JSON.stringify(hris)}`,
+    ...Object.entries(defined?.options ?? {}).map(([key, value]) => `  ${key}: ${inLine(value)}`),
+    ...(defined !== undefined && isThisMachine(hris) ? ['  allowPrivateAddress: true'] : []),
     ...(createTable ? ['  createTable: true # for demonstrations; a customer’s table belongs to the customer'] : []),
     ...Object.entries(table).map(([key, name]) => `  ${key}: ${inLine(name)}`),
     ...inLines('  fields', columns),

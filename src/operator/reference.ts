@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Config } from '../config.ts';
+import { definitionSchema } from '../hris/http/definition-schema.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { mappingFile } from '../mapping/schema.ts';
 import { landings } from '../streams/streams.ts';
@@ -37,6 +38,16 @@ export function settingsReference(): string {
     '',
     ...appliedTable(schemaRows(mappingFile)),
     '',
+    '## Definition of an HR system',
+    '',
+    'The file behind `hris.definition`: [how](http-definitions.md). `hirebridge hris schema` prints it for editors.',
+    'Each call has one of `get`, `post`, `put`, `patch` and `delete` with a path, and may have `query`, `headers` and',
+    '`body`. Keys that several parts share are listed once: each search has those of `find.reference`, each `paging`',
+    'those of `find.all.paging`, each write those of `create.as` to `create.without`, and each field those of',
+    '`fields.NAME`.',
+    '',
+    ...definitionKeys().map(wrap),
+    '',
     '## Environment',
     '',
     'Read when a process starts. `TEMPORAL_*` are those of Temporal itself; `LOG_LEVEL` and `LOG_FORMAT` set the log.',
@@ -48,6 +59,24 @@ export function settingsReference(): string {
     '',
     ...describedKeys(Config.shape).map(wrap),
   ].join('\n');
+}
+
+/** Keys that every call of a definition has, and those that are listed elsewhere. */
+const SHARED = [
+  /\.(get|post|put|patch|delete|(query|headers)(\.NAME)?|body)$/,
+  /^(?!find\.all\.).*\.paging\./,
+  /^find\.(number|email|person|name|taken\.NAME)\./,
+  /^(update|terminate|rehire|requisitions\.update)\.(as|set|without)$/,
+  /^requisitions\.fields\.NAME\./,
+];
+
+function definitionKeys(): string[] {
+  return schemaRows(definitionSchema)
+    .filter(({ key }) => !SHARED.some((shared) => shared.test(key)))
+    .map(({ key, takes, default: fallback, required, about }) => {
+      const need = fallback === undefined ? (required ? ', required' : '') : `, default \`${fallback}\``;
+      return `- \`${key}\` (${takes}${need})${about === undefined ? '' : `: ${about}`}`;
+    });
 }
 
 function describedKeys(shape: Record<string, { description?: string | undefined }>): string[] {
@@ -97,6 +126,8 @@ interface SchemaRow {
   /** Undefined if it has none. */
   default?: string;
   required: boolean;
+  /** The schema's own description. */
+  about?: string;
 }
 
 type Schema = z.core.$ZodType;
@@ -140,7 +171,16 @@ function keyRows(key: string, schema: Schema): SchemaRow[] {
   if (def.type === 'object' && nested.length > 0) return nested;
   const isPlain = typeof fallback !== 'object' || Array.isArray(fallback) || nested.length === 0;
   const shown = fallback === undefined || !isPlain ? {} : { default: defaultText(def, fallback) };
-  return [{ key, takes: takes(schema), required: !isOptional, ...shown }, ...nested];
+  const about = aboutOf(schema);
+  return [
+    { key, takes: takes(schema), required: !isOptional, ...shown, ...(about !== undefined && { about }) },
+    ...nested,
+  ];
+}
+
+function aboutOf(schema: Schema): string | undefined {
+  const { innerType } = schema._zod.def as unknown as Def;
+  return (schema as z.ZodType).description ?? (innerType && aboutOf(innerType));
 }
 
 function unwrap(schema: Schema): Unwrapped {
@@ -163,6 +203,7 @@ const WORDS: Record<string, string> = {
   boolean: 'true or false',
   object: 'keys below',
   any: 'anything',
+  lazy: 'anything',
 };
 
 function takes(schema: Schema): string {
@@ -172,7 +213,7 @@ function takes(schema: Schema): string {
       .map(String)
       .join(', ');
   if (def.type === 'literal') return (def.values ?? []).map(String).join(', ');
-  if (def.type === 'union') return (def.options ?? []).map(takes).join(' or ');
+  if (def.type === 'union') return [...new Set((def.options ?? []).map(takes))].join(' or ');
   if (def.type === 'array') return `list of ${def.element === undefined ? 'anything' : takes(def.element)}`;
   if (def.type === 'record') return `names with ${def.valueType === undefined ? 'anything' : takes(def.valueType)}`;
   return WORDS[def.type] ?? def.type;

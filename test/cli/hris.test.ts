@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { ACME, type AcmeServer, startAcmeServer } from '../hris/acme-server.ts';
@@ -60,6 +61,14 @@ test.each([
     /passwort.*--option name=value/,
   ],
   [
+    ['--url', 'https://hr.example/api?tenant=1', '--option', 'password=env:ACME_PASSWORD'],
+    /expected an address alone.*belong into "auth"/,
+  ],
+  [
+    ['--url', 'https://me:pw@hr.example/api', '--option', 'password=env:ACME_PASSWORD'],
+    /expected an address alone.*belong into "auth"/,
+  ],
+  [
     ['--option', 'password=env:ACME_PASSWORD', '--value', 'shoes=44'],
     /--value names no field of the definition: shoes/,
   ],
@@ -69,4 +78,13 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
   expect(server.logins).toBe(before);
+});
+
+test('the schema for editors knows each key of a definition', async () => {
+  const { code, stdout } = await runCommand(['hris', 'schema']);
+  const { properties, required } = JSON.parse(stdout) as { properties: object; required: string[] };
+  const { hrisDefinition, ...keys } = parse(await readFile(acme, 'utf8')) as Record<string, unknown>;
+  expect({ code, hrisDefinition }).toEqual({ code: 0, hrisDefinition: 1 });
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(keys)));
+  expect(required).toContain('create');
 });

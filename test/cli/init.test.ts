@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../harness/run-command.ts';
+import { ACME, startAcmeServer } from '../hris/acme-server.ts';
 import { type SeenRequest, scriptedPartner, testKey } from '../partner/client/scripted-partner.ts';
 import { scratchDir } from './cli-process.ts';
 
@@ -93,6 +95,13 @@ test.each<[string, Partner, string[], string]>([
     SQLITE,
     'Name one with --start',
   ],
+  ['an option of nothing', {}, [...SQLITE, '--option', 'a=b'], '--option belongs to --definition'],
+  [
+    'a definition with a table',
+    {},
+    ['--definition', 'x.yaml', '--create-table', '--hris', 'https://hr.example'],
+    'belong to a',
+  ],
   ['a database of no known kind', {}, ['--hris', 'mysql:hr'], 'acme.yaml:13:8 "hris.url" is not right'],
 ])('init is refused, says why and writes nothing: %s', async (_what, partner, flags, why) => {
   const { dir, init } = await setUp(partner);
@@ -107,4 +116,29 @@ test('init defines the field of the start date only where it is told to', async 
   const written = seen.filter(({ method }) => method !== 'GET').map(({ body }) => body);
   expect(written).toEqual([expect.objectContaining({ fieldLabel: 'Start date', fieldType: 'date' })]);
   expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Start date]');
+});
+
+test('an HR system that a file describes is a tenant, which is taken up as it was written', async () => {
+  const { dir, init } = await setUp();
+  const server = await startAcmeServer();
+  onTestFinished(() => server.close());
+  const definition = join(dirname(dir), 'acme-hr.yaml');
+  const acme = fileURLToPath(new URL('../hris/definitions/acme.yaml', import.meta.url));
+  await writeFile(definition, await readFile(acme, 'utf8'));
+  const password = join(dirname(dir), 'hr.key');
+  await writeFile(password, ACME.password);
+  const described = ['--definition', definition, '--hris', server.url, '--option', `user=${ACME.user}`];
+  const open = await init(...described, '--option', 'password=open-secret');
+  expect([open.code, existsSync(dir)]).toEqual([2, false]);
+  expect(open.stderr).toMatch(/acme\.yaml:\d+:\d+ "hris\.password"/);
+  expect(open.stderr).not.toContain('open-secret');
+  const { stdout } = await init(...described, '--option', `password=file:${password}`);
+  expect(stdout).toContain('acme-mapping.yaml');
+  expect(await readFile(join(dir, 'acme.yaml'), 'utf8')).toContain(
+    `  kind: http\n  connection: acme-hr\n  definition: ../acme-hr.yaml\n  url: "${server.url}"\n`,
+  );
+  const places = ['--tenants', dir, '--data', await scratchDir()];
+  const applied = await runCommand([...places, 'tenant', 'apply', '--yes', '--unchecked']);
+  expect(applied, applied.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('acme') });
+  expect(server.logins, stdout).toBeGreaterThan(0);
 });
