@@ -2,6 +2,7 @@
 export const WALKS: Readonly<Record<string, string>> = {
   'README.md ## From the package to the first hire': 'test/slow/package.test.ts',
   'docs/own-table.md # A table of your own': 'test/slow/own-table.test.ts',
+  'docs/http-definitions.md ## From the file to the first hire': 'test/slow/definition-walk.test.ts',
   'docs/two-way.md ## From an empty folder to a field that flows': 'test/slow/documented-commands.test.ts',
 };
 
