@@ -35,7 +35,11 @@ const hostile: Readonly<Record<string, Say>> = {
   'an empty object': json(200, {}),
   'a list of texts': json(200, { staff: [PRIVATE] }),
   'a list of nothing': json(200, { staff: [null] }),
-  'a record whose id is a record': json(200, { id: { of: PRIVATE }, staff: [{ id: { of: PRIVATE } }] }),
+  'a record whose id is a record': json(200, {
+    id: { of: PRIVATE },
+    staff: [{ id: { of: PRIVATE } }],
+    changed: [{ id: { of: PRIVATE } }],
+  }),
   'a record whose id is a list': json(200, { id: [1], staff: [{ id: [1] }] }),
   'a record whose id is empty': json(200, { id: '', staff: [{ id: '' }] }),
   'a record whose id is a number past all others': text(200, '{"id":1e400,"staff":[{"id":1e400}]}'),
@@ -93,6 +97,7 @@ test.for(Object.entries(hostile))(
     const create = (as: string) => () => hris.employees.create(employee('hostile'), `27:${name}, ${as}`, write);
     const calls: Readonly<Record<string, { method: string; path?: string; run: () => Promise<unknown> }>> = {
       reading: { method: 'GET', run: () => hris.employees.read(id, signal) },
+      changes: { method: 'GET', path: '/changes', run: async () => hris.changes?.since(undefined, signal) },
       search: { method: 'GET', run: () => hris.employees.find({ by: 'number', value: '1' }, signal) },
       create: { method: 'POST', path: '/staff', run: create('whole') },
       step: { method: 'POST', path: '/contracts', run: create('step') },
@@ -109,6 +114,7 @@ test.for(Object.entries(hostile))(
       const refused = { code: error.code, action: error.action, message: error.message, details: error.details };
       expect(JSON.stringify(refused), call).not.toContain(PRIVATE);
       expect(refused.code, call).not.toBe('HRIS_ADAPTER_FAULT');
+      if (method === 'GET') expect(refused.action, call).not.toBe('ignore');
       if (method === 'POST')
         expect(['unknown', 'reject', 'retry', 'ignore', 'reauthorize'], JSON.stringify(refused)).toContain(
           refused.action,

@@ -155,7 +155,7 @@ export async function recordsIn(
   throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
 }
 
-function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
+export function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'retry',

@@ -35,6 +35,7 @@ import {
   recordsIn,
   rehireEmployee,
   terminateEmployee,
+  unreadable,
   updateEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
@@ -405,7 +406,10 @@ async function readChanges(
     clock ??= clockOf(answer.headers['date'] as string | undefined);
     for (const raw of items) {
       const [id, at, gone] = [idOf(await definition.record.id(raw)), await plan.stamp(raw), await plan.gone?.(raw)];
-      if (id !== undefined) changes.push({ id, at: asText(at ?? ''), gone: gone === true, raw });
+      // Left out, this change would never be seen.
+      if (id === undefined)
+        throw unreadable(plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
+      changes.push({ id, at: asText(at ?? ''), gone: gone === true, raw });
     }
   }
   return { changes, clock: clock ?? Date.now() };

@@ -188,7 +188,9 @@ async function refusalByRow(
     if (!status.includes(answer.status)) continue;
     if (when !== undefined && (await when(answer)) !== true) continue;
     const said = await wordsOf(definition, answer, call);
-    return refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
+    // Only what is written can be there already.
+    const meant = means === 'exists' && call.sent === undefined ? 'reject' : means;
+    return refusalOf(meant, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
   }
   return undefined;
 }
