@@ -4,7 +4,7 @@ import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import type { TenantRow } from '../store/schema.ts';
+import type { HireRow, TenantRow } from '../store/schema.ts';
 import type { Coalesced } from './coalesced.ts';
 import { dispatchOf, type HireHint } from './dispatch.ts';
 
@@ -32,13 +32,22 @@ export const hireHints: Record<HireHint, SendHints> = {
 
 /**
  * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no
- * event is accepted before the tenant is applied.
+ * event is accepted before the tenant is applied. What a person decided since is left as it is, also if somebody replays
+ * the delivery.
  */
-async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, tenant: TenantRow): Promise<void> {
+async function startHires(
+  { store, signalHire }: HintSender,
+  delivery: LeasedDelivery,
+  tenant: TenantRow,
+): Promise<void> {
   const { tenantId, receivedAt } = delivery;
-  const adopt = receivedAt <= (tenant.baseline_done_at ?? 0);
-  for (const jobCandidateId of jobCandidateIdsOf(delivery))
+  const ids = jobCandidateIdsOf(delivery);
+  const cameBefore = receivedAt <= (tenant.baseline_done_at ?? 0);
+  const known = cameBefore ? await latestHires(store, tenantId, ids) : new Map<string, HireRow>();
+  for (const jobCandidateId of ids) {
+    const adopt = known.get(jobCandidateId)?.state === 'before-go-live';
     await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, adopt });
+  }
 }
 
 /** Hints only at people we follow; a hire without a workflow is left to a reconcile of its job. */

@@ -54,14 +54,27 @@ test('an event is about a hire after go-live if it came before the baseline was 
   const hire = (jobCandidateId: string) => deliver(store, 'candidate.hired', { jobCandidateIds: [jobCandidateId] });
   await readTenantState(store, TENANT_ID);
   await hire('before');
+  await hire('unseen');
+  await hire('cancelled');
   await pause(5);
   await startBaseline(store, TENANT_ID);
   await hire('meanwhile');
+  const key = { tenantId: TENANT_ID, period: 1 };
+  await insertHires(store, [
+    ...['before', 'meanwhile', 'after'].map((jobCandidateId) => ({
+      ...key,
+      jobCandidateId,
+      state: 'before-go-live' as const,
+    })),
+    { ...key, jobCandidateId: 'cancelled', state: 'open' },
+  ]);
+  // As somebody answered, before the delivery was replayed.
+  await endHire(store, { ...key, jobCandidateId: 'cancelled' }, 'cancelled');
   await finishBaseline(store, TENANT_ID);
   await pause(5);
   await hire('after');
-  await relayed(store, 3);
-  expect(adopted).toEqual({ before: true, meanwhile: true, after: false });
+  await relayed(store, 5);
+  expect(adopted).toEqual({ before: true, unseen: false, cancelled: false, meanwhile: true, after: false });
 });
 
 test('an edited job hints the hires of that job that have no employee yet, and no other', async () => {
