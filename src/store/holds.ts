@@ -403,6 +403,12 @@ export async function hiresHeld({ kysely }: Store, tenantId: string, code: strin
   return new Set(rows.map((row) => row.job_candidate_id));
 }
 
+/** Whether this tenant was ever asked this, about whomever. */
+export async function wasHeld({ kysely }: Store, tenantId: string, code: string): Promise<boolean> {
+  const held = kysely.selectFrom('holds').select('hold_id').where('tenant_id', '=', tenantId).where('code', '=', code);
+  return (await held.limit(1).execute()).length > 0;
+}
+
 /** Which of these job candidates ever had a hold with this code, open or closed. */
 export async function everHeld(
   { kysely }: Store,

@@ -2,6 +2,7 @@ import { isSafeId } from '../hire/hire.ts';
 import type { SignalHire } from '../hire/hire-run.ts';
 import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
+import { wasHeld } from '../store/holds.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HireRow, TenantRow } from '../store/schema.ts';
@@ -42,8 +43,11 @@ async function startHires(
 ): Promise<void> {
   const { tenantId, receivedAt } = delivery;
   const ids = jobCandidateIdsOf(delivery);
-  const cameBefore = receivedAt <= (tenant.baseline_done_at ?? 0);
-  const known = cameBefore ? await latestHires(store, tenantId, ids) : new Map<string, HireRow>();
+  const { baseline_started_at: began, baseline_done_at: done } = tenant;
+  // Where the store was rebuilt, the question about it names everybody who may have been work in progress.
+  const isNew =
+    receivedAt <= (done ?? 0) && (receivedAt >= (began ?? 0) || !(await wasHeld(store, tenantId, 'REBUILT_BASELINE')));
+  const known = isNew ? await latestHires(store, tenantId, ids) : new Map<string, HireRow>();
   for (const jobCandidateId of ids) {
     const adopt = known.get(jobCandidateId)?.state === 'before-go-live';
     await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, adopt });
