@@ -33,7 +33,7 @@ export const hireHints: Record<HireHint, SendHints> = {
 
 /**
  * Starts a hire for each id. An event that came before the baseline was complete is about a hire after go-live: no
- * event is accepted before the tenant is applied. What a person decided since is left as it is, also if somebody replays
+ * event is accepted before the tenant is applied. What a person decided since stays, also if somebody replays
  * the delivery.
  */
 async function startHires(
