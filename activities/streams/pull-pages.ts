@@ -7,7 +7,7 @@ import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
-import { countJoinable, countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
+import { countJoinable, countsOf, fallAt, lastPageOf, stepOf, unshownAt } from '../../src/streams/page-outcome.ts';
 import {
   assertMoved,
   countRecords,
@@ -120,14 +120,11 @@ function permissionLost({ tenantId, stream }: Reading['key'], { code, message }:
 }
 
 /**
- * How long one activity reads: short enough that a deploy need not wait, long enough to keep the history small. The
- * limit is not a number of pages, because each end drops the pages requested ahead, and filling them again costs a
- * round trip.
+ * How long one activity reads: short enough that a deploy need not wait, long enough to keep the history small. Not a
+ * number of pages, because each end drops the pages requested ahead, and filling them again costs a round trip.
  */
 const BATCH_MS = 30_000;
-/**
- * How often a batch rereads pages that records may have slipped to; a list that keeps moving is left to the next run.
- */
+/** How often a batch rereads pages that records may have slipped to; after that the next run reads them. */
 const MOST_REREADS = 5;
 /** Most fetched pages that are settled together, with the statements of one page. */
 const TOGETHER = 4;
@@ -171,7 +168,10 @@ async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'
   return performance.now() < end ? 'next' : 'over';
 }
 
-/** Settles pages until no more are wanted, or until records may have slipped to `pages` earlier pages. */
+/**
+ * Settles pages until no more are wanted, or until records may have slipped to `pages` earlier pages. A page that ends
+ * the list unusually far before its total is read once more.
+ */
 async function readInto(
   reading: Reading,
   isWanted: (page: number) => boolean,
@@ -182,6 +182,9 @@ async function readInto(
   const fetching = { ahead: reading.ahead, together: TOGETHER };
   for await (const due of fetchAhead(reading.run.page, fetching, isWanted, (at) => fetchPage(reading, at))) {
     for (let rest = due; rest.length > 0 && isOn(); ) {
+      const unshown = (reading.tally.unshown ?? 0) + unshownAt(reading.run, rest[0]?.page);
+      if (unshown > (reading.state?.unshown ?? 0))
+        rest = [await fetchPage(reading, reading.run.page), ...rest.slice(1)];
       const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, rest[0]?.page) : 0;
       if (slipped > 0) return { pages: slipped };
       const some = rest.slice(0, joinable(reading, rest));
@@ -484,9 +487,7 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat?: Beat): 
 interface Freshness {
   now: number;
   wholeAt: number | null;
-  /** How often the stream runs by itself. */
   every: number | undefined;
-  /** The whole list is read again within this time. */
   wholeWithin: number;
   /** Whether hints can be followed by reading records by id. */
   hasHints: boolean;

@@ -23,14 +23,17 @@ import { judgeEmptyList, judgeMissing } from '../../src/streams/change-limits.ts
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
 import { type LandedPage, NOTHING_LANDED, removeRows } from '../../src/streams/land-page.ts';
 import {
+  endedShort,
   fallAt,
   joinPages,
   lastShown,
   outcomesOf,
   quarantineChanges,
   splitLanded,
+  unshownAt,
 } from '../../src/streams/page-outcome.ts';
 import {
+  areDenied,
   assertMoved,
   firstPageOf,
   type RecordPage,
@@ -96,12 +99,20 @@ async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise
     await settleQuarantine(reading, { at: run.page + n, outcome, landed: settled[n]?.landed ?? NOTHING_LANDED });
   await keepSettled(reading, settled, run.page);
   if (pages.some(({ page }) => fallAt(run, page) > 0)) reading.tally = { ...reading.tally, isUnsure: true };
+  // An empty page is always settled alone.
+  const unshown = (reading.tally.unshown ?? 0) + unshownAt(run, pages[0]?.page);
+  reading.tally = { ...reading.tally, unshown };
   const isOver = committed.state !== 'running';
   const behind = run.page + pages.filter(({ page }) => page !== undefined).length;
   if (isOver || committed.segment !== undefined) await dropBehind(reading, behind);
-  const skipped = isOver ? await endPass(reading) : 0;
   const next = committed.segment === undefined ? run.page + pages.length : firstPageOf(stream);
-  return commit(reading, { ...committed, next, counts: { ...committed.counts, skipped } });
+  const ended = isOver ? await endPass(reading) : { skipped: 0, isShort: false };
+  const counts = { ...committed.counts, skipped: ended.skipped };
+  if (!ended.isShort) return commit(reading, { ...committed, next, counts });
+  const outcome = { isLast: true, quarantined: [endedShort(run.page, unshown)] };
+  await settleQuarantine(reading, { at: run.page, outcome, landed: NOTHING_LANDED });
+  const quarantined = counts.quarantined + 1;
+  return commit(reading, { ...committed, next, state: 'partial', counts: { ...counts, quarantined } });
 }
 
 /** Stops the run if a list that held records is empty now. */
@@ -201,14 +212,20 @@ const IDS_A_READ = 10_000;
 
 /**
  * The whole list was read: a landed record that is on no page is missing, and one that two passes missed is gone.
- * Returns how many of the gone ones are left alone.
+ * `skipped`: how many of the gone ones are left alone. `isShort`: the list ended further before its total than is usual
+ * for it.
  */
-async function endPass(reading: Reading): Promise<number> {
-  const { deps, key, run, destination, tally } = reading;
+async function endPass(reading: Reading): Promise<{ skipped: number; isShort: boolean }> {
+  const { deps, key, run, destination, tally, state } = reading;
   const seen = await readSeenIds(deps.store, key);
   const { landed, missing } = await compareLanded(reading, seen);
-  const gone = tally.isUnsure ? [] : await settleMissing(reading, landed, missing);
-  if (!tally.isUnsure) await noteMarked(reading, seen);
+  const unshown = tally.unshown ?? 0;
+  const usual = state?.unshown ?? 0;
+  const isShort = unshown > usual;
+  const isUnsure =
+    tally.isUnsure || (isShort && !(await areDenied(reading.connection.partner, reading.stream, missing)));
+  const gone = isUnsure ? [] : await settleMissing(reading, landed, missing);
+  if (!isUnsure) await noteMarked(reading, seen);
   const removed = await removeGone(reading, gone);
   await releaseUnlisted(reading, seen);
   const { stream } = reading;
@@ -220,8 +237,9 @@ async function endPass(reading: Reading): Promise<number> {
     listed: seen.size,
     landed: landed - removed,
     mapping_hash: destination.origin.mappingHash,
+    unshown: isUnsure ? Math.min(usual, unshown) : unshown,
   });
-  return gone.length - removed;
+  return { skipped: gone.length - removed, isShort };
 }
 
 /**

@@ -355,7 +355,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
     why: 'Who paused a stream or lifted a change limit.',
     kept: 'until it goes on',
     others:
-      'tenant_id stream paused_at held_code held_message held_at allowed_code whole_at listed landed mapping_hash',
+      'tenant_id stream paused_at held_code held_message held_at allowed_code whole_at listed landed mapping_hash ' +
+      'unshown',
   },
   streams: {
     people: { cursor: IDS },

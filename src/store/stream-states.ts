@@ -93,7 +93,7 @@ export function allowedCodes(state: Pick<StreamState, 'allowed_code'> | undefine
 export async function completePass(
   store: Store,
   key: StreamKey,
-  pass: Pick<StreamState, 'whole_at' | 'listed' | 'landed' | 'mapping_hash'>,
+  pass: Pick<StreamState, 'whole_at' | 'listed' | 'landed' | 'mapping_hash' | 'unshown'>,
 ): Promise<void> {
   await change(store, key, { ...pass, allowed_code: null, allowed_by: null });
   await keepPass(store, key, pass);

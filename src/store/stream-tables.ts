@@ -79,6 +79,8 @@ export interface StreamStateTable {
   landed: number | null;
   /** Hash of the mapping that it used. */
   mapping_hash: string | null;
+  /** How many more records the partner's total counts than its pages show, as far as that is known to mean nothing. */
+  unshown: number | null;
 }
 
 /** A complete pass over the whole list of a stream; the latest few are kept. */

@@ -11,6 +11,8 @@ export interface Tally {
   now: Record<string, number>;
   /** A record may be on no page that was read, so no record counts as missing. */
   isUnsure: boolean;
+  /** Records that the list's total counts and no page showed. */
+  unshown?: number;
 }
 
 /** Why a run stops before it writes, in numbers. */

@@ -70,6 +70,24 @@ export function fallAt(run: Pick<StreamRow, 'total'>, page: Pick<RecordPage, 'to
   return Math.max(0, (run.total ?? 0) - (page?.total ?? run.total ?? 0));
 }
 
+/** How many records the total of this part of the list still counts where the list ends with an empty page. */
+export function unshownAt(
+  run: Pick<StreamRow, 'total' | 'seen' | 'seen_before'>,
+  page: { total?: number; raw: readonly unknown[] } | undefined,
+): number {
+  if (page !== undefined && page.raw.length > 0) return 0;
+  return Math.max(0, (page?.total ?? run.total ?? 0) - (run.seen - run.seen_before));
+}
+
+/** A list that ended before its total. */
+export function endedShort(page: number, unshown: number): Quarantined {
+  const reason =
+    `the list ended with an empty page, ${unshown} records before its total. Records that are on no page are not ` +
+    'taken for deleted unless the partner denies them by id too. The next pass reads the list again; if it ends in ' +
+    'the same place and no landed record is missing from it, the total is taken to count more than the list shows';
+  return { key: `page ${page}, the end of the list`, reason };
+}
+
 /** Rereading did not help, because the list kept moving. Nobody can tell which records were skipped. */
 function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
   const fall = fallAt(run, page);

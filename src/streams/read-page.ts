@@ -102,6 +102,27 @@ export async function readByIds(
   }
 }
 
+/** More records than this are not asked for by id; a list that misses so many is broken. */
+const MOST_ASKED = 1_000;
+const BY_ID = 100;
+
+/** Whether the partner shows none of these records by id. A record that it refuses to show may exist. */
+export async function areDenied(partner: PartnerClient, stream: PullStream, ids: readonly string[]): Promise<boolean> {
+  const { fetch } = stream;
+  if (ids.length === 0) return true;
+  if (fetch === undefined || ids.length > MOST_ASKED) return false;
+  try {
+    for (let from = 0; from < ids.length; from += BY_ID) {
+      const shown = await fetchTogether(partner, { ...stream, fetch }, ids.slice(from, from + BY_ID));
+      if (countRecords(shown) > 0) return false;
+    }
+  } catch (error) {
+    if (isConnectorError(error) && error.action === 'reject') return false;
+    throw error;
+  }
+  return true;
+}
+
 async function fetchTogether(
   partner: PartnerClient,
   stream: PullStream & { fetch: ListEndpoint },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { QuarantineRow } from '../../src/store/schema.ts';
 import type { LandedPage } from '../../src/streams/land-page.ts';
-import { advance, lastPageOf, outcomeOf, quarantineChanges } from '../../src/streams/page-outcome.ts';
+import { advance, lastPageOf, outcomeOf, quarantineChanges, unshownAt } from '../../src/streams/page-outcome.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
 import { runRow } from './run-row.ts';
 
@@ -51,6 +51,14 @@ describe('after a page its run', () => {
     expect(passed?.reason).toContain('fell by 3');
   });
 });
+
+test.each([
+  ['nothing behind a page with records', RUN, { raw: [1], total: 250 }, 0],
+  ['what the total still counts behind an empty page', RUN, undefined, 50],
+  ['what an empty page says of the total itself', RUN, { raw: [], total: 210 }, 10],
+  ['of this part of the list alone', { ...RUN, seen_before: 120 }, undefined, 170],
+  ['nothing where no total is told', { ...RUN, total: null }, undefined, 0],
+])('a list leaves unshown %s', (_what, run, read, unshown) => expect(unshownAt(run, read)).toBe(unshown));
 
 test('fetching ahead ends at the last page that is known to hold something', () => {
   expect(lastPageOf(RUN)).toBe(2);

@@ -23,7 +23,7 @@ const state: TenantState = {
 function standing(of: Partial<StreamState>): StreamState {
   const paused = { paused_by: null, paused_at: null, held_code: null, held_message: null, held_at: null };
   const allowed = { allowed_code: null, allowed_by: null };
-  const pass = { whole_at: NOW, listed: 1, landed: 1, mapping_hash: 'm' };
+  const pass = { whole_at: NOW, listed: 1, landed: 1, mapping_hash: 'm', unshown: null };
   return { tenant_id: 'acme', stream: 'jobs', ...paused, ...allowed, ...pass, ...of };
 }
 

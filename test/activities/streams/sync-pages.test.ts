@@ -6,9 +6,12 @@ import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { readMissing } from '../../../src/store/stream-missing.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
 
+const KEY = { tenantId: 'acme', stream: 'candidates' };
 const PEOPLE = 460;
 
 /** A tenant whose candidates land in memory: a real partner, a real store. */
@@ -42,10 +45,15 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     limits: { pausedMs: 1000 },
     connections: { of: async () => connection },
   } as unknown as ActivityDeps;
+  let runs = 0;
   return {
     sandbox,
+    store,
     landed,
-    sync: () => syncPages(deps, { tenantId: 'acme', stream: 'candidates', runId: 'r1', full: false, begun: false }),
+    sync: () => {
+      runs += 1;
+      return syncPages(deps, { tenantId: 'acme', stream: 'candidates', runId: `r${runs}`, full: false, begun: false });
+    },
   };
 }
 
@@ -97,9 +105,71 @@ test('whoever slips to a page read before, because others were deleted, is read 
   expect(landed.size).toBe(PEOPLE);
 });
 
-test('a total that is too high keeps no run from ending, nor makes it partial', async () => {
-  const { sandbox, landed, sync } = await tenant();
+test('a total that is too high makes the first pass partial and none after it', async () => {
+  const { sandbox, store, landed, sync } = await tenant();
   await sandbox.control.act('setQuirks', { quirks: ['overstated-total'] });
-  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  await expect(sync()).resolves.toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
   expect(landed.size).toBe(PEOPLE);
+  const [row] = await readQuarantine(store, KEY);
+  expect(row?.reason).toMatch(/ended with an empty page, \d+ records before its total/);
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  expect(await readQuarantine(store, KEY)).toEqual([]);
+});
+
+test('beside a total that is always too high, a deleted record is missed and then gone', async () => {
+  const { sandbox, store, landed, sync } = await tenant();
+  await sandbox.control.act('setQuirks', { quirks: ['overstated-total'] });
+  await sync();
+  const [gone = ''] = landed.keys();
+  await sandbox.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+  await expect(sync()).resolves.toMatchObject({ state: 'done' });
+  expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: false }]);
+  await expect(sync()).resolves.toMatchObject({ state: 'done' });
+  expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: true }]);
+});
+
+/** A list whose last page may come empty, under the total of all its records. */
+function emptyEnd(ends: { empty: boolean; looks: number }): (partner: PartnerClient) => PartnerClient {
+  return (partner) => {
+    async function rawPage(...asked: Parameters<PartnerClient['rawPage']>) {
+      if (asked[2].page < 4) return partner.rawPage(...asked);
+      ends.looks += 1;
+      return ends.empty ? undefined : partner.rawPage(...asked);
+    }
+    return { ...partner, rawPage: rawPage as PartnerClient['rawPage'] };
+  };
+}
+
+test('a last page that comes empty under a total that says more costs nobody their record', async () => {
+  const ends = { empty: false, looks: 0 };
+  const { sandbox, store, landed, sync } = await tenant(emptyEnd(ends));
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { created: PEOPLE } });
+  const [gone = ''] = landed.keys();
+  ends.empty = true;
+  for (let pass = 0; pass < 3; pass += 1) {
+    await expect(sync()).resolves.toMatchObject({ state: 'partial', counts: { read: 400, quarantined: 1 } });
+    expect(await readMissing(store, KEY)).toEqual([]);
+  }
+  // Whom the partner denies by id too is gone all the same.
+  await sandbox.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+  ends.empty = false;
+  await expect(sync()).resolves.toMatchObject({ state: 'done' });
+  expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: false }]);
+  expect(await readQuarantine(store, KEY)).toEqual([]);
+});
+
+test('a page that comes empty once is read at the second look', async () => {
+  const ends = { empty: true, looks: 0 };
+  const { landed, sync } = await tenant((partner) => {
+    const flaky = emptyEnd(ends)(partner);
+    const rawPage = async (...asked: Parameters<PartnerClient['rawPage']>) => {
+      const page = await flaky.rawPage(...asked);
+      ends.empty = ends.looks === 0;
+      return page;
+    };
+    return { ...flaky, rawPage: rawPage as PartnerClient['rawPage'] };
+  });
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { created: PEOPLE, quarantined: 0 } });
+  expect(landed.size).toBe(PEOPLE);
+  expect(ends.looks).toBe(2);
 });
