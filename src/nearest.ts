@@ -2,8 +2,9 @@ import { closestMatch } from 'leven';
 
 /** The known word that was probably meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const within = (maxDistance: number) => closestMatch(word, known, { maxDistance });
   const begun = word.length < 3 ? undefined : known.find((one) => one.startsWith(word));
-  return begun ?? closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
+  return within(1) ?? begun ?? within(Math.max(2, Math.floor(word.length / 3)));
 }
 
 /** `Did you mean "x"?` if a known word is similar, otherwise the whole list. */

@@ -161,7 +161,7 @@ test('--help lists the commands in groups, one line of 80 columns for each', asy
 /** They run until they are stopped, or print a document or script. */
 const WITHOUT_JSON = new RegExp(
   '^hirebridge (demo|up|serve|worker|console|codec|sandbox|collection|reference|completion|init|' +
-    '(mapping|events) schema|audit export)\\b',
+    '(mapping|events|hris) schema|audit export)\\b',
 );
 
 test('every other command has --json', async () => {
