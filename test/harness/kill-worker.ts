@@ -25,7 +25,7 @@ export async function killWorkerAt(
   return { point, died: how === 'SIGKILL', inFlight: await traffic.inFlight() };
 }
 
-/** How a worker with this point armed ended; undefined when it never came there, and was stopped. */
+/** How a worker with this point armed ended; undefined if it never came there, not even while it was stopped. */
 async function lifeOf(
   world: World,
   point: string,
@@ -45,5 +45,6 @@ async function lifeOf(
   clearTimeout(timer);
   if (how !== undefined) return how;
   await worker.stop();
-  return undefined;
+  // Some points are passed only while it ends.
+  return (await worker.ended) === 'SIGKILL' ? 'SIGKILL' : undefined;
 }

@@ -143,8 +143,8 @@ function rowOf({ point, kills }: Killed, evidence: Evidence): KillRow {
 }
 
 /**
- * The points of a tenant's first reconcile, each once a world: nobody may be hired before it is complete, so the hires
- * come after it.
+ * Some points of a tenant's first reconcile, each once: nobody may be hired before it is complete, so the hires come
+ * after it.
  */
 export async function killAtGoLive(settings: Settings, points: readonly string[]): Promise<KillRow[]> {
   const rows = points.map((point) => ({

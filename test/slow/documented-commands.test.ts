@@ -10,7 +10,7 @@ import { editTenant } from '../harness/fleet.ts';
 import { untilBaseline } from '../harness/hiring.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { temporalForTests } from '../harness/temporal.ts';
-import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
+import { startWorld, until, type World } from '../harness/world.ts';
 import { emptyFolder, openWalk, playLine } from './play-walk.ts';
 
 test('docs/two-way.md leads from an empty folder to a field that flows', async () => {
@@ -107,7 +107,8 @@ async function prepare(world: World) {
   await until('one hire is done and the others wait', async () => {
     await world.finishOnboardings();
     return (
-      (await writtenBack(world)).size > 0 && (await json('hold', 'list', '--code', 'START_DATE_PAST')).length >= HELD
+      (await json('hire', 'list', '--state', 'done')).length > 0 &&
+      (await json('hold', 'list', '--code', 'START_DATE_PAST')).length >= HELD
     );
   });
   await world.cli(['sync', world.tenant]);
