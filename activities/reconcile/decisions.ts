@@ -53,13 +53,25 @@ export function waitsForOnboarding(hire: Pick<HireRow, 'employee_id' | 'onboardi
   return hire.employee_id === null && hire.onboarding_candidate_id !== null;
 }
 
-/** Jobs that showed fewer people than their totals for these stages. */
+/**
+ * The totals to note for a job whose people were listed. A list that ended before its total is read once more in the
+ * next reconcile; if it ends in the same place, the total is taken to count too many.
+ */
+export function totalsToNote(totals: string, unshown: number | undefined, listed?: string | null): string {
+  const short = `${totals} without ${unshown}`;
+  return unshown === undefined || listed === short ? totals : short;
+}
+
+/** Jobs that showed fewer people than their totals for these stages; with `unknown`, those without totals too. */
 export function shortJobs(
   jobs: readonly Pick<JobSnapshot, 'jobId' | 'record'>[],
   seen: ReadonlyMap<string, number>,
   stages: readonly string[],
+  unknown: boolean,
 ): string[] {
-  return jobs.filter(({ jobId, record }) => (seen.get(jobId) ?? 0) < totalOf(record, stages)).map(({ jobId }) => jobId);
+  const isShort = ({ jobId, record }: Pick<JobSnapshot, 'jobId' | 'record'>): boolean =>
+    (unknown && !Array.isArray(record['pipelineStage'])) || (seen.get(jobId) ?? 0) < totalOf(record, stages);
+  return jobs.filter(isShort).map(({ jobId }) => jobId);
 }
 
 function totalOf(record: Record<string, unknown>, stages: readonly string[]): number {

@@ -43,6 +43,12 @@ export function afterPage(cursor: ListCursor, page: PageSeen, readTwice: boolean
   return slippedTo > FIRST_PAGE ? { ...startOfList(), pass: 'again', slippedTo } : undefined;
 }
 
+/** How many people the total still counts where this page is empty. */
+export function unshownAfter(cursor: ListCursor, page: PageSeen): number {
+  if (cursor.pass === 'again' || (page?.records ?? 0) > 0) return 0;
+  return Math.max(0, (page?.total ?? cursor.total ?? 0) - cursor.read);
+}
+
 function mayHaveSlipped({ total: before }: ListCursor, total: number | null): boolean {
   return total === null || (before !== null && total < before);
 }

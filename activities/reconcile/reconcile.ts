@@ -39,7 +39,7 @@ import {
   type StagePage,
 } from '../presence/stage-filter.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
-import { BASELINE_UNREADABLE, cannotGoLive } from './cannot-go-live.ts';
+import { BASELINE_UNREADABLE, cannotGoLive, shortBaseline } from './cannot-go-live.ts';
 import {
   goesOnFrom,
   jobsToList,
@@ -47,9 +47,10 @@ import {
   scopeOf,
   shortJobs,
   startsNow,
+  totalsToNote,
   waitsForCreateStage,
 } from './decisions.ts';
-import { afterPage, startOfList } from './list-cursor.ts';
+import { afterPage, startOfList, unshownAfter } from './list-cursor.ts';
 import { openLost } from './lost-hires.ts';
 import { refreshJobs } from './refresh-jobs.ts';
 import {
@@ -79,9 +80,17 @@ const UNKNOWN_JOB = 'unknown';
 async function listPeople(run: Run): Promise<boolean> {
   const { plan, position } = run;
   const list = listsOf(run)[position.list];
-  if (list === undefined) return !(await findShortJobs(run));
+  if (list === undefined) {
+    if (await findShortJobs(run)) return false;
+    if (run.kind === 'baseline') await assertWhole(run);
+    return true;
+  }
   try {
-    const page = await readStagePage(run.connection, list, position.cursor.page);
+    let page = await readStagePage(run.connection, list, position.cursor.page);
+    // An empty page although the total counts more people: worth a second look.
+    if (unshownAfter(position.cursor, page) > 0) page = await readStagePage(run.connection, list, position.cursor.page);
+    const unshown = unshownAfter(position.cursor, page);
+    if (unshown > 0) noteCut(run, list, unshown);
     if (page !== undefined) await takePage(run, list, page);
     const cursor = afterPage(position.cursor, page, run.kind === 'baseline');
     if (cursor === undefined || cursor.page !== position.cursor.page + 1) run.pageBefore = '';
@@ -114,10 +123,47 @@ async function findShortJobs(run: Run): Promise<boolean> {
   const seen = await countSeenByJob(store, tenantId);
   const listed = new Set(plan.jobs.map(({ jobId }) => jobId));
   const jobs = (await readJobs(store, tenantId)).filter(({ jobId }) => listed.has(jobId));
-  const short = shortJobs(jobs, seen, hiringStagesOf(run.connection.tenant));
+  const short = shortJobs(jobs, seen, hiringStagesOf(run.connection.tenant), plan.isCut === true);
   run.plan = { ...plan, short };
   run.isPlanChanged = true;
   return short.length > 0;
+}
+
+/** A list that ended before its total: some of its people may not have been shown. */
+function noteCut(run: Run, { jobId }: StageList, unshown: number): void {
+  const { plan } = run;
+  const cut = jobId === undefined ? {} : { [jobId]: Math.max(unshown, plan.cut?.[jobId] ?? 0) };
+  run.plan = { ...plan, isCut: plan.isCut === true || jobId === undefined, cut: { ...plan.cut, ...cut } };
+  run.isPlanChanged = true;
+}
+
+/** How long a baseline waits for people whom two totals count and no list shows. */
+const SHORT_BASELINE_MS = 3_600_000;
+
+/**
+ * Refuses a baseline without people whom both the list's total and the job's own count tell of: they would be hired
+ * again once they are shown. Both may count wrongly, so it goes on after an hour.
+ */
+async function assertWhole(run: Run): Promise<void> {
+  const { deps, tenantId, plan, connection } = run;
+  const cut = Object.keys(plan.cut ?? {});
+  if (cut.length === 0) return;
+  const seen = await countSeenByJob(deps.store, tenantId);
+  const jobs = await readJobs(deps.store, tenantId, cut);
+  const [short] = shortJobs(jobs, seen, hiringStagesOf(connection.tenant), false);
+  if (short === undefined) return;
+  const facts = { jobId: short, shown: seen.get(short) ?? 0, unshown: plan.cut?.[short] ?? 0 };
+  const { baseline_started_at: startedAt } = await readTenantState(deps.store, tenantId);
+  if ((await readClock(deps.store)) - Number(startedAt) > SHORT_BASELINE_MS) {
+    deps.log.warn({ tenantId, ...facts }, 'baseline goes on without people whom only totals tell of');
+    return;
+  }
+  const { short: _read, cut: _ended, isCut: _wide, ...again } = plan;
+  run.plan = again;
+  run.isPlanChanged = true;
+  run.position = startOf('people');
+  await saveRun(run, true);
+  throw shortBaseline(tenantId, facts);
 }
 
 async function takePage(run: Run, list: StageList, page: StagePage): Promise<void> {
@@ -222,7 +268,14 @@ async function markJobs(run: Run): Promise<boolean> {
   const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
   if (jobs.length === 0) return true;
   const whole = jobs.filter(({ jobId }) => isWhole(plan, jobId));
-  await markListed(deps.store, tenantId, whole);
+  const cut = whole.map(({ jobId }) => jobId).filter((jobId) => plan.cut?.[jobId] !== undefined);
+  const known = cut.length === 0 ? [] : await readJobs(deps.store, tenantId, cut);
+  const listed = new Map(known.map((job) => [job.jobId, job.listedTotals]));
+  const noted = whole.map((job) => ({
+    ...job,
+    totals: totalsToNote(job.totals, plan.cut?.[job.jobId], listed.get(job.jobId)),
+  }));
+  await markListed(deps.store, tenantId, noted);
   run.position = { ...position, list: position.list + 1 };
   return false;
 }

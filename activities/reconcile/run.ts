@@ -48,6 +48,10 @@ export interface Plan {
   isWide: boolean;
   /** Jobs for which the company's lists showed fewer people than their totals; known once those lists are read. */
   short?: string[];
+  /** A list of the whole company ended before its total. */
+  isCut?: boolean;
+  /** By job, how many people the totals of its lists counted and no page showed. */
+  cut?: Record<string, number>;
   /** Jobs with an unreadable person record; `unknown` if the job is not known either. */
   broken: string[];
   /** Hires that the restored or rebuilt store does not know and the partner does not show. */

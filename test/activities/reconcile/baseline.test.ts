@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
 import type { Store } from '../../../src/store/open-store.ts';
-import { openTenant } from './open-tenant.ts';
+import { openTenant, withPages } from './open-tenant.ts';
 
 test('somebody hired before go-live whose record could not be read then is no hire when it can be read', async () => {
   const { reconcile, started, breakLast, hireOneMore } = await openTenant();
@@ -48,6 +51,72 @@ test('a list of several pages is read twice at go-live, so that a page that shif
   const lists = await sandbox.control.ledger({ kind: 'request', name: 'jobCandidates.listByStageType' });
   expect(lists.length).toBeGreaterThanOrEqual(4);
 });
+
+/** The partner whose stage lists end with an empty page behind their first, as often as `times`. */
+function cutLists(honest: PartnerClient, times = Number.POSITIVE_INFINITY): PartnerClient {
+  let left = times;
+  async function* pages(...args: Parameters<PartnerClient['pages']>) {
+    for await (const page of honest.pages(...args)) {
+      const isHidden = args[0].id === contract.jobCandidates.listByStageType.id && page.page > 1 && left > 0;
+      if (isHidden) left -= 1;
+      if (isHidden) return;
+      yield page;
+    }
+  }
+  return { ...honest, pages: pages as unknown as PartnerClient['pages'] };
+}
+
+test.each([1, 2])('of %d jobs none goes live without people whom its totals tell of', async (jobs) => {
+  const { reconcile, started, hiresIn, changePartner } = await openTenant(250, { jobs });
+  changePartner((honest) => cutLists(honest));
+  await expect(reconcile()).rejects.toMatchObject({ code: 'BASELINE_SHORT', action: 'reject' });
+  await expect(reconcile()).rejects.toMatchObject({ code: 'BASELINE_SHORT' });
+  changePartner((honest) => honest);
+  expect((await reconcile()).people).toBe(250);
+  await reconcile();
+  expect([started, await hiresIn('before-go-live')]).toEqual([[], expect.toSatisfy((ids) => ids.length === 250)]);
+});
+
+test('totals that go on telling of people whom no list shows keep a tenant back for an hour', async () => {
+  const { store, reconcile, changePartner } = await openTenant(150);
+  changePartner((honest) => cutLists(honest));
+  await expect(reconcile()).rejects.toMatchObject({ code: 'BASELINE_SHORT' });
+  const hourAgo = sql<number>`baseline_started_at - 3700000`;
+  await store.kysely.updateTable('tenants').set({ baseline_started_at: hourAgo }).execute();
+  expect((await reconcile()).people).toBe(100);
+});
+
+test('a page that comes empty once is read at the second look', async () => {
+  const { reconcile, changePartner } = await openTenant(150);
+  changePartner((honest) => cutLists(honest, 1));
+  expect((await reconcile()).people).toBe(150);
+});
+
+test('a list that ended before its total is read again by the next reconcile, and not for ever', async () => {
+  const { reconcile, started, hireOneMore, changePartner, callsOf } = await openTenant();
+  await reconcile();
+  const hired = await hireOneMore();
+  changePartner((honest) => withoutOne(honest, hired));
+  await reconcile();
+  expect(started).toEqual([]);
+  changePartner((honest) => honest);
+  await reconcile();
+  expect(started).toEqual([hired]);
+  const other = await hireOneMore();
+  changePartner((honest) => withoutOne(honest, other));
+  await reconcile();
+  await reconcile();
+  expect(await callsOf(reconcile)).not.toHaveProperty('jobCandidates.listByStageType');
+});
+
+/** The partner whose stage lists do not show this person, whom their total counts. */
+function withoutOne(honest: PartnerClient, jobCandidateId: string): PartnerClient {
+  return withPages(honest, (list, page) => {
+    if (list.id !== contract.jobCandidates.listByStageType.id) return page;
+    const items = page.items as { jobCandidateDetails: { id: string } }[];
+    return { ...page, items: items.filter((one) => String(one.jobCandidateDetails.id) !== jobCandidateId) };
+  });
+}
 
 test('one unreadable record of somebody hired before go-live keeps nobody else waiting', async () => {
   const { reconcile, started, breakLast, hireOneMore } = await openTenant();
