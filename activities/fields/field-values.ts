@@ -4,7 +4,7 @@ import { type CustomFieldUse, customFieldsRead } from '../../src/mapping/custom-
 import { areShown, decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type FieldTrouble, type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
-import { type MappingSources, readSource } from '../../src/mapping/read-source.ts';
+import { foldLabel, type MappingSources } from '../../src/mapping/read-source.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { CustomFieldValue } from '../../src/partner/contract/custom-field-values.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -152,68 +152,126 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
 /** Parent types of values, by the list that holds the entries (section 2.5). */
 const PARENTS: Readonly<Record<string, string>> = { workExperiences: 'work_experience', educations: 'education' };
 
-/** Partners whose records have shown a custom field of a candidate that a mapping reads. */
-const showing = new WeakSet<PartnerClient>();
+/** What is known of how a partner's records show the custom fields of candidates. */
+interface Showing {
+  /** Paths of mappings whose field a record has shown, with a value or without. */
+  paths: Set<string>;
+  /** Records that were compared with their values and lacked none; `never` once one lacked any. */
+  complete: number | 'never';
+}
+
+const showing = new WeakMap<PartnerClient, Showing>();
+
+/** So many complete records tell that a field which no record has shown is merely empty (section 2.4). */
+const COMPLETE_RECORDS = 3;
 
 /**
  * Adds custom fields of the candidate that the records do not show: those of work experiences and educations, which no
- * record does, and the candidate's own at a partner whose records have shown none (K15). Makes the call only then.
+ * record does, and the candidate's own that no record of this partner has shown so far (K15). Makes the call only then.
+ * What a record shows stays as it is.
  */
 export async function withFieldValues(
-  partner: PartnerClient,
+  connection: Pick<Connection, 'partner' | 'log'>,
   mappings: readonly Mapping[],
-  shown: { candidate: Record<string, unknown>; jobCandidate: Record<string, unknown> },
-): Promise<Record<string, unknown>> {
+  shown: { candidate: Fields; jobCandidate: Fields },
+): Promise<Fields> {
   const { candidate, jobCandidate } = shown;
-  const paths = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
-  const lists = new Set(
-    paths.flatMap((path) => ('customField' in path && path.of !== undefined ? [path.of.list] : [])),
-  );
-  const own = paths.filter((path) => path.source === 'candidate' && 'customField' in path && path.of === undefined);
-  if (own.some((path) => isShown(readSource(path, shown)))) showing.add(partner);
-  const isHidden = own.length > 0 && !showing.has(partner);
-  if (lists.size === 0 && !isHidden) return candidate;
-  const values = await readValues(partner, String(jobCandidate['candidateId']), lists.size === 0);
-  const filled = [...lists].map((list) => {
-    const entries = Array.isArray(candidate[list]) ? (candidate[list] as Record<string, unknown>[]) : [];
-    const withValues = entries.map((entry) => {
-      const nested = values.filter(
-        (one) => one.parentEntityType === PARENTS[list] && String(one.parentEntityId) === String(entry['id']),
-      );
-      const customFields = Object.fromEntries(nested.map(({ customFieldId, value }) => [customFieldId, { value }]));
-      return { ...entry, customFields };
-    });
-    return [list, withValues] as const;
+  const read = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
+  const paths = read.flatMap((path) => ('customField' in path ? [path] : []));
+  const lists = new Set(paths.flatMap(({ of }) => (of === undefined ? [] : [of.list])));
+  const fields = { ...fieldsOf(jobCandidate['customFields']), ...fieldsOf(candidate['customFields']) };
+  const known = showing.get(connection.partner) ?? { paths: new Set(), complete: 0 };
+  showing.set(connection.partner, known);
+  const unseen = paths.filter(({ source, of, customField, text }) => {
+    if (source !== 'candidate' || of !== undefined) return false;
+    if (isAmong(fields, customField)) known.paths.add(text);
+    return !known.paths.has(text);
   });
-  const customFields = isHidden ? { customFields: await withLabels(partner, values) } : {};
-  return { ...candidate, ...customFields, ...Object.fromEntries(filled) };
+  const asksOwn = unseen.length > 0 && (known.complete === 'never' || known.complete < COMPLETE_RECORDS);
+  if (lists.size === 0 && !asksOwn) return candidate;
+  const values = await readValues(connection, String(jobCandidate['candidateId']), lists.size === 0);
+  if (values === undefined) return candidate;
+  const own = asksOwn ? await definedAmong(connection, ownOf(values, fields)) : {};
+  if (Object.keys(own).length > 0) known.complete = 'never';
+  else if (asksOwn && known.complete !== 'never' && Object.keys(fields).length > 0) known.complete += 1;
+  const filled = [...lists].map((list) => [list, withNested(candidate[list], PARENTS[list], values)] as const);
+  return {
+    ...candidate,
+    ...(Object.keys(own).length === 0 ? {} : { customFields: { ...fieldsOf(candidate['customFields']), ...own } }),
+    ...Object.fromEntries(filled),
+  };
 }
 
-/** The candidate's own values as a record would show them. */
-async function withLabels(partner: PartnerClient, values: readonly CustomFieldValue[]) {
-  const own = values.filter(({ parentEntityType }) => !parentEntityType);
-  const { fields } = own.length === 0 ? { fields: [] } : await readDefinitions({ partner });
-  const labels = new Map(fields.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [id, label]));
-  return Object.fromEntries(
-    own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+type Fields = Record<string, unknown>;
+
+/** The custom fields that a record shows. */
+function fieldsOf(shown: unknown): Fields {
+  return typeof shown === 'object' && shown !== null ? (shown as Fields) : {};
+}
+
+/** Whether a record shows this field, which is named by its id or its label. */
+function isAmong(fields: Fields, wanted: string): boolean {
+  if (Object.hasOwn(fields, wanted)) return true;
+  const label = foldLabel(wanted);
+  return Object.values(fields).some((field) => {
+    const own = fieldsOf(field)['label'];
+    return typeof own === 'string' && foldLabel(own) === label;
+  });
+}
+
+/** Values of the candidate itself in fields that no record shows. */
+function ownOf(values: readonly CustomFieldValue[], fields: Fields): CustomFieldValue[] {
+  return values.filter(
+    ({ customFieldId, parentEntityType, value }) =>
+      !parentEntityType &&
+      !Object.hasOwn(fields, customFieldId) &&
+      value !== undefined &&
+      value !== null &&
+      value !== '',
   );
 }
 
-/** The candidate's values. Where they `mayBeRefused`, the records show all that there is. */
+/** Such values as a record would show them; those whose field was deleted since are left out. */
+async function definedAmong(
+  { partner }: Pick<Connection, 'partner'>,
+  values: readonly CustomFieldValue[],
+): Promise<Fields> {
+  if (values.length === 0) return {};
+  const { fields } = await readDefinitions({ partner });
+  const labels = new Map(fields.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [id, label]));
+  const defined = values.filter(({ customFieldId }) => labels.has(customFieldId));
+  return Object.fromEntries(
+    defined.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+  );
+}
+
+/** The entries of a list with the values that hang on each. */
+function withNested(list: unknown, parent: string | undefined, values: readonly CustomFieldValue[]): Fields[] {
+  const entries = Array.isArray(list) ? (list as Fields[]) : [];
+  return entries.map((entry) => {
+    const nested = values.filter(
+      (one) => one.parentEntityType === parent && String(one.parentEntityId) === String(entry['id']),
+    );
+    const added = Object.fromEntries(nested.map(({ customFieldId, value }) => [customFieldId, { value }]));
+    return { ...entry, customFields: { ...fieldsOf(entry['customFields']), ...added } };
+  });
+}
+
+/** The candidate's values; undefined where they `mayBeRefused` and are: then the records show all that there is. */
 async function readValues(
-  partner: PartnerClient,
+  { partner, log }: Pick<Connection, 'partner' | 'log'>,
   candidateId: string,
   mayBeRefused: boolean,
-): Promise<readonly CustomFieldValue[]> {
+): Promise<readonly CustomFieldValue[] | undefined> {
   const query = { entityType: 'candidate', entityId: candidateId } as const;
   try {
     return (await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' })).items;
   } catch (error) {
-    if (mayBeRefused && isConnectorError(error) && error.action === 'reject') return [];
-    throw error;
+    if (!mayBeRefused || !isConnectorError(error) || error.action !== 'reject') throw error;
+    log?.warn(
+      { candidateId, code: error.code, reason: error.withoutWords() },
+      'values of custom fields not read: what no record shows counts as empty',
+    );
+    return undefined;
   }
-}
-
-function isShown(read: ReturnType<typeof readSource>): boolean {
-  return !('value' in read) || read.value !== undefined;
 }

@@ -109,7 +109,7 @@ async function readRecords(
   mapping: Mapping,
 ): Promise<MappingSources> {
   return {
-    candidate: await withFieldValues(hire.connection.partner, [mapping], {
+    candidate: await withFieldValues(hire.connection, [mapping], {
       candidate: recordOf(jobCandidate['candidate_details']),
       jobCandidate,
     }),

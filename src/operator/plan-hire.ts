@@ -279,7 +279,7 @@ export async function readHireSources(
   const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
   const sources = {
     candidate: await patiently(() =>
-      withFieldValues(connection.partner, mappings, {
+      withFieldValues(connection, mappings, {
         candidate: recordOf(record['candidate_details']),
         jobCandidate: record,
       }),

@@ -1,4 +1,5 @@
 import { withFieldValues } from '../../activities/fields/field-values.ts';
+import { createLogger } from '../log.ts';
 import { evaluateField } from '../mapping/evaluate.ts';
 import { fitMapping } from '../mapping/fit-mapping.ts';
 import { loadTenantMapping } from '../tenants/open-hris.ts';
@@ -26,7 +27,8 @@ export async function rehearseLastHire(tenant: Tenant): Promise<Rehearsal | unde
       const own = await loadTenantMapping(tenant);
       const { mapping } = fitMapping(own, (await hris.describe?.('employee', signal)) ?? []);
       const { candidate = {}, jobCandidate = {} } = latest;
-      const sources = { ...latest, candidate: await withFieldValues(partner, [mapping], { candidate, jobCandidate }) };
+      const side = { partner, log: createLogger('command') };
+      const sources = { ...latest, candidate: await withFieldValues(side, [mapping], { candidate, jobCandidate }) };
       const fields = mapping.fields.map((field): Rehearsal['fields'][number] => {
         const result = evaluateField(field, sources);
         const named = { field: field.target, place: field.def.place ?? field.target, from: field.source };
