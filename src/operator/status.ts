@@ -8,6 +8,7 @@ import { oldestHints } from '../store/hints.ts';
 import { countBegun, countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
+import { countRefusedPairs } from '../store/left-out-pairs.ts';
 import { hrisAccount, viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { listAnswers } from '../store/processes.ts';
@@ -239,15 +240,18 @@ export async function readStreams(
   now: number,
   tenantIds?: readonly string[],
 ): Promise<Map<string, StreamStatus[]>> {
-  const [runs, left, standing, hinted] = await Promise.all([
+  const [runs, left, refused, standing, hinted] = await Promise.all([
     listStreams(store, tenantIds),
     countQuarantined(store, tenantIds),
+    countRefusedPairs(store, tenantIds),
     listStreamStates(store, tenantIds),
     oldestHints(store),
   ]);
   const standOf = new Map(standing.map((row) => [`${row.tenant_id} ${row.stream}`, row]));
   const hintedAt = new Map(hinted.map((row) => [`${row.tenantId} ${row.stream}`, row.hintedAt]));
-  const leftOut = new Map(left.map((row) => [`${row.tenantId} ${row.stream}`, row.count]));
+  const leftOut = new Map<string, number>();
+  for (const { tenantId, stream, count } of [...left, ...refused])
+    leftOut.set(`${tenantId} ${stream}`, (leftOut.get(`${tenantId} ${stream}`) ?? 0) + count);
   const byTenant = Map.groupBy(runs, (run) => run.tenant_id);
   const view = (run: StreamRow): StreamStatus => {
     const name = `${run.tenant_id} ${run.stream}`;

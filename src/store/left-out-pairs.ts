@@ -67,6 +67,22 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
   }));
 }
 
+/** How many pairs of each stream have a value that a side refuses. */
+export async function countRefusedPairs(
+  { kysely }: Store,
+  tenantIds?: readonly string[],
+): Promise<(StreamKey & { count: number })[]> {
+  const query = kysely
+    .selectFrom('field_conflicts')
+    .select(['tenant_id', 'stream', sql<number>`count(distinct pair_id)`.as('count')])
+    // Written literally, so that the planner uses the partial index.
+    .where(sql<boolean>`closed_at is null`)
+    .where('kind', '=', 'quarantined')
+    .groupBy(['tenant_id', 'stream']);
+  const rows = await (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
+}
+
 /** Pairs with one of these fields refused for one of these reasons. */
 export async function findRefusedPairs(
   { kysely }: Store,

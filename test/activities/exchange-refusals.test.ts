@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { readStreams } from '../../src/operator/status.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
@@ -102,6 +103,14 @@ test('a value that the HR system refuses keeps no other field of the pair from b
   expect(await exchange()).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
   expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
   expect(await valuesOf(person, 'city')).toEqual(['Bonn', 'Bonn']);
+  const [shown] =
+    (
+      await readStreams(
+        world.store.connect(async () => undefined),
+        Date.now(),
+      )
+    ).get('acme') ?? [];
+  expect(shown?.quarantined).toBe(1);
   expect((await listed()).toSorted()).toEqual(['level quarantined INVALID_VALUE', 'notes quarantined BROKEN_TEXT']);
   const before = { ...world.writes };
   await exchange();
