@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { parseJsonText } from './client/json-text.ts';
 import { allIdsOf, type EventIds } from './contract/events.ts';
 
 /**
@@ -46,20 +47,12 @@ const Body = z.looseObject({
 
 /** Reads a delivery's body; undefined for what is no event at all. Unknown events are read like known ones. */
 export function readWebhookEnvelope(body: string): WebhookEnvelope | undefined {
-  const parsed = Body.safeParse(parseJson(body));
+  const parsed = Body.safeParse(parseJsonText(body));
   if (!parsed.success) return undefined;
   const { event, companyId, data } = parsed.data;
   // As every database takes it.
   const name = event.toWellFormed().replaceAll('\0', '\uFFFD');
   return { event: name, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The headers of a delivery (section 6), for tests that send one. */

@@ -14,7 +14,7 @@ import {
   unlimited,
 } from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { cleanEmail } from '../contract/shapes.ts';
+import { cleanEmail, isTooLarge } from '../contract/shapes.ts';
 import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 
@@ -184,6 +184,10 @@ function check(endpoint: AnyEndpoint, part: 'params' | 'query' | 'body', input: 
   }
   const parsed = strictSchema(schema).safeParse(value);
   if (parsed.success) return parsed.data;
+  for (const { path } of parsed.error.issues) {
+    const given = path.reduce((at: unknown, key) => (at as Fields | undefined)?.[key as string], value);
+    if (isTooLarge(given)) throw tooLarge(endpoint, [part, ...path].join('.'), String(given));
+  }
   const faults = parsed.error.issues.map(
     (issue) => `${[part, ...issue.path].join('.')}: ${issueText(issue)}${recordOf(input, part, issue.path)}`,
   );
@@ -210,6 +214,17 @@ function recordOf(input: LooseInput, part: 'params' | 'query' | 'body', path: re
 function isIdOf(key: string, value: unknown): boolean {
   if (!/(^id|Id|^externalRef)$/.test(key)) return false;
   return typeof value === 'number' || (typeof value === 'string' && /^[\w:-]{1,64}$/.test(value));
+}
+
+function tooLarge({ id: operation }: AnyEndpoint, field: string, id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'ID_TOO_LARGE',
+    action: 'reject',
+    message:
+      `${operation} was not sent, because ${field} would be ${id}: hirebridge keeps no number above ` +
+      `${Number.MAX_SAFE_INTEGER} exactly, so that two ids could become one. Ask the hiring platform for smaller ids.`,
+    details: { operation, field, id },
+  });
 }
 
 export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {
@@ -263,7 +278,7 @@ function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
 
 function textAsSent(schema: z.ZodType | undefined, text: string): unknown {
   if (schema instanceof z.ZodEmail) return cleanEmail(text);
-  return schema instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
+  return schema instanceof z.ZodNumber && /^\d+$/.test(text) && !isTooLarge(text) ? Number(text) : text;
 }
 
 const made = new WeakMap<z.ZodType, z.ZodType>();
@@ -299,16 +314,18 @@ type Fields = Record<string, unknown>;
 /** The input under the names this tenant's partner uses; checked before under the contract's names. */
 function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput): LooseInput {
   const names = overrides.queryNames[endpoint.id] ?? {};
-  const query = isFields(input.query) ? renamed(asCounted(overrides, endpoint, input.query), names) : input.query;
+  const query = isFields(input.query)
+    ? renamed(asCounted(overrides, endpoint, input.query, input.pageShift), names)
+    : input.query;
   const change = bodyChanges[endpoint.id];
   return { ...input, query, body: change === undefined ? input.body : change(overrides, input.body) };
 }
 
 /** The page's number as this tenant's partner counts it. */
-function asCounted({ firstPages }: Overrides, { id, list }: AnyEndpoint, query: Fields): Fields {
+function asCounted({ firstPages }: Overrides, { id, list }: AnyEndpoint, query: Fields, shift = 0): Fields {
   const { pageParam = '', firstPage = 0 } = list?.paging ?? {};
   const [first = firstPage, page] = [firstPages[id], query[pageParam]];
-  return page === undefined ? query : { ...query, [pageParam]: Number(page) + first - firstPage };
+  return page === undefined ? query : { ...query, [pageParam]: Number(page) + first - firstPage + shift };
 }
 
 /** A parsed success body under the contract's names. */

@@ -71,9 +71,42 @@ function isBlank(one: number | undefined): boolean {
 
 /** The value that a text holds; undefined where it is not JSON. */
 export function parseJson(text: Buffer): unknown {
+  return parseJsonText(text.toString('utf8'));
+}
+
+/**
+ * The same of a text. An integer that a number would round is left as the text of its digits: two ids must not become
+ * one.
+ */
+export function parseJsonText(text: string): unknown {
   try {
-    return JSON.parse(text.toString('utf8'));
+    return holdsLongInteger(text) ? JSON.parse(text, exactInteger) : JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** The fewest digits that a number may round. */
+const LONG = 16;
+
+/** Whether an integer of that many digits stands in the text. A run of them covers one place in each sixteen. */
+function holdsLongInteger(text: string): boolean {
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let [from, to] = [at, at + 1];
+    while (isDigit(text.charCodeAt(from - 1))) from -= 1;
+    while (isDigit(text.charCodeAt(to))) to += 1;
+    if (to - from >= LONG && !'"\\.eE+'.includes(text[from - 1] ?? ' ') && !'".eE'.includes(text[to] ?? ' '))
+      return true;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function exactInteger(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isRounded && source !== undefined && /^-?\d+$/.test(source) ? source : value;
 }

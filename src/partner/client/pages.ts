@@ -115,10 +115,9 @@ export async function readAll(
   return all;
 }
 
-/** The input that asks for one page, or for the one that the partner gives when none is named. */
-function pageInput({ paging, input, size }: AskedList, page?: number): LooseInput {
-  const named = page === undefined ? {} : { [paging.pageParam]: page };
-  return { ...input, query: { ...(input.query as object | undefined), ...named, [paging.sizeParam]: size } };
+function pageInput({ paging, input, size }: AskedList, page: number): LooseInput {
+  const query = { [paging.pageParam]: page, [paging.sizeParam]: size };
+  return { ...input, query: { ...(input.query as object | undefined), ...query } };
 }
 
 function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
@@ -187,46 +186,65 @@ interface AskedList {
 /** Lists of each client that were found to be counted as the contract says. */
 const countedAsSaid = new WeakMap<CallEndpoint, Set<string>>();
 
+/** Looks at a list that moves while it is compared. */
+const LOOKS = 3;
+
 /**
  * Most lists do not show how their pages are counted. A partner may call the first page 0: what we take for the first
  * is then its second, and whoever is on the first is never read. Such a list ends with an empty page while its total
- * tells of more records than the pages before can hold. Then the page that the partner gives when none is named is
- * compared with the one that we take for the first. A total may just be wrong, so a list is compared once.
+ * tells of more records than the pages before can hold. Then the page that would be hidden is asked for and compared,
+ * by its first record, with the one that we take for the first. Only a list that gives the same first record for both,
+ * or refuses the hidden page, is never asked again: an empty page shows nothing.
  */
 async function assertFirstPage(asked: AskedList, page: number, body: unknown): Promise<void> {
   const { call, endpoint, paging, options, size } = asked;
   const fits = (totalOf(paging, body) ?? 0) <= (page - paging.firstPage) * size;
   if (fits || countedAsSaid.get(call)?.has(endpoint.id) === true) return;
-  const fetch = async (at?: number): Promise<unknown[]> =>
-    rawItems(endpoint.list, await call(endpoint, pageInput(asked, at), options));
-  const unnamed = await fetch().catch(noneIfRefused);
-  // Asked again, because the list may have changed since.
-  const first = unnamed.length === 0 ? [] : await fetch(paging.firstPage);
-  if (unnamed.length > 0 && !shareRecord(endpoint, unnamed, first)) throw countedOtherwise(endpoint, paging);
-  countedAsSaid.set(call, (countedAsSaid.get(call) ?? new Set()).add(endpoint.id));
+  const isFromZero = paging.firstPage === 0;
+  // Whoever begins with page 0 reads all that a partner counts from 1, unless page 0 is empty there.
+  if (isFromZero && page > 0) return;
+  const pageShift = isFromZero ? 1 : -1;
+  const firstOf = async (shift: number): Promise<string | undefined> =>
+    firstRecord(endpoint, await call(endpoint, { ...pageInput(asked, paging.firstPage), pageShift: shift }, options));
+  const remember = (): unknown => countedAsSaid.set(call, (countedAsSaid.get(call) ?? new Set()).add(endpoint.id));
+  let hidden = await firstOf(pageShift).catch(ifNoPage);
+  for (let look = 0; look < LOOKS; look += 1) {
+    if (hidden === NO_PAGE) return void remember();
+    if (hidden === undefined) return;
+    const first = await firstOf(0);
+    if (first === hidden) return void remember();
+    if (isFromZero && first !== undefined) return;
+    // Unless the list moved in between.
+    const again = await firstOf(pageShift).catch(ifNoPage);
+    if (again === hidden) throw countedOtherwise(endpoint, paging);
+    hidden = again;
+  }
 }
 
-/** A partner that wants a page named shows nothing to compare. */
-function noneIfRefused(error: unknown): [] {
-  if (isConnectorError(error) && error.action === 'reject') return [];
+const NO_PAGE = Symbol('no page');
+
+/** A partner that refuses the page has none of that number; one that fails over it shows nothing. */
+function ifNoPage(error: unknown): typeof NO_PAGE | undefined {
+  if (!isConnectorError(error)) throw error;
+  if (error.action === 'reject' && error.status === 400) return NO_PAGE;
+  if (error.action === 'reject' || error.status === 500) return undefined;
   throw error;
 }
 
-/** Whether two pages are of the same records; records without an id may be any. */
-function shareRecord({ list }: ListEndpoint, one: readonly unknown[], other: readonly unknown[]): boolean {
-  const ids = new Set(one.map((item) => idOf(list, item).id));
-  return other.some((item) => ids.has(idOf(list, item).id));
+/** Tells a page's first record from others; without an id, by the whole of it. */
+function firstRecord({ list }: ListEndpoint, body: unknown): string | undefined {
+  const [first] = rawItems(list, body);
+  return first === undefined ? undefined : (idOf(list, first).id ?? JSON.stringify(first));
 }
 
-function countedOtherwise({ id }: ListEndpoint, { pageParam, firstPage }: Paging): ConnectorError {
+function countedOtherwise({ id }: ListEndpoint, { firstPage }: Paging): ConnectorError {
+  const from = 1 - firstPage;
   return new ConnectorError({
     code: 'PAGES_COUNTED_OTHERWISE',
     action: 'reject',
     message:
-      `${id} gives other records when no ${pageParam} is named than for its first page, and fewer in all than its ` +
-      'total says: this partner counts the pages of this list from another number, so people would be missed. Write ' +
-      `the number of its first page under partner.overrides.firstPages in the tenant file, as in { ${id}: ` +
-      `${1 - firstPage} }.`,
+      `This partner seems to count the pages of this list from ${from}. People on its first page would be missed. ` +
+      `Set partner.overrides.firstPages: { ${id}: ${from} } in the tenant file.`,
     details: { operation: id },
   });
 }

@@ -40,6 +40,8 @@ export interface LooseInput {
   params?: unknown;
   query?: unknown;
   body?: unknown;
+  /** Asks for the page that many behind the one named, even where the contract knows none. */
+  pageShift?: number;
 }
 
 export interface CallOptions {

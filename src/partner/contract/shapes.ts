@@ -1,13 +1,24 @@
 import { z } from 'zod';
 
+/** What is wrong with an id that could not be sent back as the number that it is. */
+const TOO_LARGE =
+  `is above ${Number.MAX_SAFE_INTEGER}, and hirebridge keeps no larger number exactly: ` +
+  'ask the hiring platform for smaller ids';
+
 /** An integer id of an answer, as text; the document says integer, as the spec does. */
 export const IntegerId = z.preprocess(
   textFromNumber,
   z
     .string()
-    .refine((id) => /^-?\d{1,16}$/.test(id), { error: 'expected an integer' })
+    .refine((id) => /^-?\d+$/.test(id), { error: 'expected an integer', abort: true })
+    .refine((id) => !isTooLarge(id), { error: TOO_LARGE })
     .meta({ type: 'integer' }),
 );
+
+/** Whether this text is an integer that a number would round. */
+export function isTooLarge(text: unknown): boolean {
+  return typeof text === 'string' && /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
+}
 
 /** A text id of an answer; a number is read as text, and the document says so: it describes what arrives. */
 export const TextId = z.preprocess(
@@ -113,7 +124,7 @@ export function instantOf(time: Timestamp | null | undefined): string | undefine
 }
 
 function integerFromText(value: unknown): unknown {
-  return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof value === 'string' && /^-?\d+$/.test(value) && !isTooLarge(value) ? Number(value) : value;
 }
 
 function numberFromText(value: unknown): unknown {

@@ -120,7 +120,8 @@ describe('the end of a list', () => {
 
   test('is an empty page when records vanish while we read', async () => {
     const script: Script = (r) => {
-      const rows = slice({ ...r, query: { pageNumber: '1', ...r.query } }, 15, 1);
+      const pageNumber = String(Math.max(1, Number(r.query['pageNumber'])));
+      const rows = slice({ ...r, query: { ...r.query, pageNumber } }, 15, 1);
       return { json: { jobs: rows.map(job), totalJobs: 99 } };
     };
     const { partner, seen } = await scriptedPartner(script);
@@ -130,11 +131,19 @@ describe('the end of a list', () => {
     expect([await read(), seen.length]).toEqual([ids(1, 16), 8]);
   });
 
-  test('is an empty page though the partner wants a page named', async () => {
-    const refusal = { status: 400, json: { error: { code: 'INVALID_REQUEST', message: 'pageNumber is missing' } } };
+  test.each([
+    ['refuses page 0', 400, 1],
+    ['fails over page 0', 500, 2],
+  ])('is an empty page though the partner %s', async (_what, status, lookedTwice) => {
+    const refusal = { status, json: { error: { code: 'INVALID_REQUEST', message: 'pageNumber' } } };
     const script: Script = (r) =>
-      r.query['pageNumber'] === undefined ? refusal : { json: { jobs: slice(r, 15, 1).map(job), totalJobs: 99 } };
-    expect(await jobs(script)).toEqual({ ids: ids(1, 16), calls: 4 });
+      r.query['pageNumber'] === '0' ? refusal : { json: { jobs: slice(r, 15, 1).map(job), totalJobs: 99 } };
+    const { partner, seen } = await scriptedPartner(script);
+    for (const looks of [1, lookedTwice]) {
+      const { items } = await partner.readAll(contract.jobs.list, {}, { size: 10 });
+      expect(items.map((item) => item.id)).toEqual(ids(1, 16));
+      expect(seen.filter(({ query }) => query['pageNumber'] === '0')).toHaveLength(looks);
+    }
   });
 
   test('of an empty list is one call', async () => {
@@ -186,7 +195,9 @@ describe('a partner that counts pages of job candidates from 0', () => {
     const refusal = {
       code: 'PAGES_COUNTED_OTHERWISE',
       action: 'reject',
-      message: expect.stringContaining('partner.overrides.firstPages in the tenant file, as in') as string,
+      message:
+        'This partner seems to count the pages of this list from 0. People on its first page would be missed. Set ' +
+        `partner.overrides.firstPages: { ${list.id}: 0 } in the tenant file.`,
     };
     expect(await errorOf(partner.readAll(list, input, { size: 10 }))).toMatchObject(refusal);
     const rawPages = async (): Promise<void> => {
@@ -205,16 +216,83 @@ describe('a partner that counts pages of job candidates from 0', () => {
     );
   });
 
+  /** A list that alters after each answer; `first` is how it counts. */
+  const moving = async (first: 0 | 1, before: number[], alter: (people: number[], answers: number) => void) => {
+    const people = [...before];
+    const scripted = await scriptedPartner((r) => {
+      const start = Math.max(0, (Number(r.query['pageNumber'] ?? first) - first) * 10);
+      const data = people.slice(start, start + 10).map((id) => ({ id, jobId: 1, candidateId: id }));
+      // A total that is counted together with who has just gone.
+      const json = { status: 'success', data, pagination: { total: before.length } };
+      alter(people, scripted.seen.length);
+      return { json };
+    });
+    const read = () => scripted.partner.readAll(list, input, { size: 10 });
+    return { people, read };
+  };
+
+  test('is refused though it wants a page named', async () => {
+    const { partner } = await scriptedPartner((r) =>
+      r.query['pageNumber'] === undefined ? { status: 400, json: { error: { message: 'page' } } } : fromZero(25)(r),
+    );
+    expect(await errorOf(partner.readAll(list, input, { size: 10 }))).toMatchObject({
+      code: 'PAGES_COUNTED_OTHERWISE',
+    });
+  });
+
+  test('is refused though somebody slips from the first page to the second between two looks', async () => {
+    const { read } = await moving(0, range(1, 26), (people, answers) => {
+      if (answers === 4) people.unshift(99);
+    });
+    expect(await errorOf(read())).toMatchObject({ code: 'PAGES_COUNTED_OTHERWISE' });
+  });
+
+  test.each([
+    ['loses its first', (people: number[]) => people.shift()],
+    ['loses everybody', (people: number[]) => people.splice(0)],
+    ['gets somebody in front', (people: number[]) => people.unshift(99)],
+  ])('is no partner whose list %s between two looks', async (_what, change) => {
+    for (const at of [2, 3, 4]) {
+      const { people, read } = await moving(1, range(1, 6), (all, answers) => {
+        if (answers === 1) all.push(...range(1, 6));
+        if (answers === at) change(all);
+      });
+      people.splice(0);
+      expect((await read()).items).toEqual([]);
+    }
+  });
+
+  test('is found out later where its list was empty while it was asked', async () => {
+    const { read } = await moving(0, range(1, 5), (people, answers) => {
+      if (answers === 1) people.splice(0);
+      if (answers === 2) people.push(...range(1, 5));
+    });
+    expect((await read()).items).toEqual([]);
+    expect(await errorOf(read())).toMatchObject({ code: 'PAGES_COUNTED_OTHERWISE' });
+  });
+
   test('is no partner whose list was filled while it was asked', async () => {
     let people = 0;
     const { partner } = await scriptedPartner((r) => {
-      const rows = slice({ ...r, query: { pageNumber: '1', ...r.query } }, people, 1);
+      const pageNumber = String(Math.max(1, Number(r.query['pageNumber'])));
+      const rows = slice({ ...r, query: { ...r.query, pageNumber } }, people, 1);
       people = 3;
       const data = rows.map((id) => ({ id, jobId: 1, candidateId: id }));
       return { json: { status: 'success', data, pagination: { total: 3 } } };
     });
     expect((await partner.readAll(list, input, { size: 10 })).items).toEqual([]);
     expect((await partner.readAll(list, input, { size: 10 })).items).toHaveLength(3);
+  });
+});
+
+test('a list that is said to begin with page 0 is refused where page 0 is empty and page 1 is not', async () => {
+  const { partner } = await scriptedPartner((r) => {
+    const rows = Number(r.query['pageNumber']) < 1 ? [] : slice(r, 4, 1);
+    return { json: { status: 'success', data: rows.map(candidate), pagination: { total: 4 } } };
+  });
+  expect(await errorOf(partner.readAll(contract.candidates.list))).toMatchObject({
+    code: 'PAGES_COUNTED_OTHERWISE',
+    message: expect.stringContaining('firstPages: { candidates.list: 1 }') as string,
   });
 });
 
