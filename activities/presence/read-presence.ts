@@ -155,6 +155,8 @@ async function readMemberships(
   const shown = await findByFilter(store, connection, looks);
   const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
   const listed = await findInLists(connection, jobId, stages, new Set(rest));
+  if (listed.missing.size > 0 && listed.unshown > 0)
+    await assertNobodyHidden(store, connection, { jobId, stages, ...listed });
   return looks.map(({ jobCandidate }) => {
     const { id } = jobCandidate;
     if (shown.has(id) || !listed.missing.has(id)) return { inside: true };
@@ -167,24 +169,74 @@ async function findInLists(
   jobId: string,
   stages: readonly string[],
   wanted: ReadonlySet<string>,
-): Promise<{ missing: Set<string>; unreadable: UnreadableItem | undefined }> {
+): Promise<Listed> {
   const missing = new Set(wanted);
   let unreadable: UnreadableItem | undefined;
+  let [listed, unshown] = [0, 0];
   for (const stage of stages) {
     if (missing.size === 0) break;
     const length = lengthOf(connection, { jobId, stage });
     if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
     if (missing.size === 0) break;
-    let pages = 0;
+    let [pages, shown, total] = [0, 0, 0];
     for await (const page of listStage(connection, jobId, stage)) {
       pages += 1;
+      shown += page.members.length + page.unreadable.length;
+      total = page.total ?? shown;
       for (const member of page.members) missing.delete(member.jobCandidateId);
       unreadable ??= page.unreadable[0];
       if (missing.size === 0) break;
     }
     length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
+    listed += shown;
+    unshown += Math.max(0, total - shown);
   }
-  return { missing, unreadable };
+  return { missing, unreadable, listed, unshown };
+}
+
+interface Listed {
+  missing: Set<string>;
+  unreadable: UnreadableItem | undefined;
+  /** People whom the lists showed. */
+  listed: number;
+  /** How many more people their totals count. */
+  unshown: number;
+}
+
+/** How long lists have to end in the same place until their totals are taken to count too many. */
+const SHORT_LIST_MS = 3_600_000;
+/** By open connection and list: how many people are unshown, and since when. */
+const shortLists = new WeakMap<Connection, Map<string, { unshown: number; since: number }>>();
+
+/**
+ * Whoever is in no list may be one of those whom both the totals of the lists and the job's own count tell of, and no
+ * page shows.
+ * @throws ConnectorError STAGE_LIST_SHORT
+ */
+async function assertNobodyHidden(
+  store: Store,
+  connection: Connection,
+  { jobId, stages, listed, unshown }: Pick<Listed, 'listed' | 'unshown'> & { jobId: string; stages: readonly string[] },
+): Promise<void> {
+  await refreshJobs(store, connection);
+  const job = await readJob(store, connection.tenant.tenant, jobId);
+  if ((countOf(job?.record, stages) ?? 0) <= listed) return;
+  const known = shortLists.get(connection) ?? new Map<string, { unshown: number; since: number }>();
+  shortLists.set(connection, known);
+  const key = JSON.stringify([jobId, stages]);
+  const before = known.get(key);
+  const now = performance.now();
+  if (before?.unshown !== unshown) known.set(key, { unshown, since: now });
+  else if (now - before.since >= SHORT_LIST_MS) return;
+  throw new ConnectorError({
+    code: 'STAGE_LIST_SHORT',
+    action: 'retry',
+    message:
+      `The list of people hired on job ${jobId} ended with an empty page after ${listed} of them. Its total and the ` +
+      `job's own count say that there are ${unshown} more, so nobody counts as having left. The list is read again. ` +
+      'If it still ends there after an hour, the totals are taken to be wrong.',
+    details: { jobId, listed, unshown },
+  });
 }
 
 /**
@@ -243,10 +295,15 @@ async function findByFilter(
 
 /** Length of the list by the job's last known totals; this only affects the cost. */
 function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
+  return Math.max(1, Math.ceil((countOf(job, stages) ?? countOf(job) ?? 0) / PAGE));
+}
+
+/** People on this job, or in these stages of it, by its own totals; undefined if it tells none. */
+function countOf(job: MembershipLook['job'], stages?: readonly string[]): number | undefined {
   const totals = job?.['pipelineStage'];
-  if (!Array.isArray(totals)) return 1;
+  if (!Array.isArray(totals)) return undefined;
   const all = totals as { type?: unknown; totalCandidate?: unknown }[];
-  const named = all.filter(({ type }) => stages.includes(String(type)));
-  const people = (named.length > 0 ? named : all).reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
-  return Math.max(1, Math.ceil(people / PAGE));
+  const meant = all.filter(({ type }) => stages?.includes(String(type)) ?? true);
+  if (meant.length === 0) return undefined;
+  return meant.reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
 }

@@ -333,7 +333,7 @@ async function readAgain(run: Run, hint: Hint, hire: HireRow | undefined): Promi
 }
 
 function unlessUnreadable(error: unknown): undefined {
-  if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
+  if (!isConnectorError(error, 'RECORD_UNREADABLE') && !isConnectorError(error, 'STAGE_LIST_SHORT')) throw error;
 }
 
 /** Does the next part of a step and stores in `run.position` what comes next. Returns true when the step is over. */

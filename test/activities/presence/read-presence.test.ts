@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import { readPresence } from '../../../activities/presence/read-presence.ts';
 import {
@@ -8,9 +8,10 @@ import {
   type StageMember,
 } from '../../../activities/presence/stage-filter.ts';
 import { refreshJobs } from '../../../activities/reconcile/refresh-jobs.ts';
-import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { Overrides } from '../../../src/partner/contract/overrides.ts';
+import { readJobs } from '../../../src/store/jobs.ts';
 import { readStageFilter, saveStageFilter } from '../../../src/store/stage-filters.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
@@ -80,6 +81,40 @@ test('once a probe has proven the filter, somebody in a long stage is found by o
   const calls = await callsOf(async () => expect(await verdict(hired)).toBe('in'));
   expect(calls).toEqual({ 'jobCandidates.bulkFetch': 1, 'candidates.list': 1 });
 });
+
+test('of a list that ends with an empty page under the true total, nobody is out', async () => {
+  const { store, connection, hired, outside, verdict } = await tenant();
+  const honest = connection.partner;
+  async function* pages(...args: Parameters<typeof honest.pages>) {
+    for await (const page of honest.pages(...args))
+      if (page.page === 1 || args[0].id !== contract.jobCandidates.listByStageType.id) yield page;
+  }
+  Object.assign(connection, { partner: { ...honest, pages } });
+  for (const id of [hired, outside]) await expect(verdict(id)).rejects.toMatchObject({ code: 'STAGE_LIST_SHORT' });
+  const hourLater = performance.now() + 3_600_000;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => hourLater);
+  expect(await verdict(outside)).toBe('out');
+  clock.mockRestore();
+  // Where the job itself counts no more people than the list shows, the list's total is wrong.
+  const bulk = { ...honest, pages, readAll: countedAs(honest, 100) };
+  Object.assign(connection, { partner: bulk });
+  expect(await verdict(outside)).toBe('out');
+  expect((await readJobs(store, 'acme')).length).toBe(2);
+});
+
+/** Reads jobs whose own count in each stage is this. */
+function countedAs(honest: PartnerClient, totalCandidate: number): PartnerClient['readAll'] {
+  const readAll = async (...args: Parameters<PartnerClient['readAll']>) => {
+    const read = await honest.readAll(...args);
+    if (args[0].id !== contract.jobs.list.id) return read;
+    const items = (read.items as { pipelineStage?: object[] }[]).map((job) => ({
+      ...job,
+      pipelineStage: job.pipelineStage?.map((stage) => ({ ...stage, totalCandidate })),
+    }));
+    return { ...read, items };
+  };
+  return readAll as unknown as PartnerClient['readAll'];
+}
 
 test('without a probe the filter is not asked and the whole list decides', async () => {
   const { verdict, callsOf, hired, outside } = await tenant(['stageIds']);
