@@ -179,6 +179,7 @@ test('a number that only a call of its own tells is none until it is there', asy
   const hris = await openAcme((text) =>
     text
       .replace('  number: staffNo\n', '')
+      .replace(/ {2}number: \{ get: .*\n/, '')
       .replace('\ncreate:\n', '\nnumber: { get: "/staff/{id}", item: staffNo }\ncreate:\n'),
   );
   const made = await hris.employees.create(newcomer('numbered'), '27:numbered', write);
@@ -186,7 +187,15 @@ test('a number that only a call of its own tells is none until it is there', asy
   const id = found.kind === 'one' ? found.ref.id : '';
   expect((await hris.employees.read(id, signal))?.ref).toEqual({ id });
   server.finish(made.kind === 'pending' ? made.ticket : '');
+  const asked: string[] = [];
+  void proxy.strike({ kind: 'meanwhile', on: ({ method, path }) => asked.push(`${method} ${path}`) === 0 });
   expect((await hris.employees.read(id, signal))?.ref).toEqual({ id, number: expect.stringMatching(/^7\d{4}$/) });
+  expect(asked).toHaveLength(2);
+  // Whoever changes an employee does not need the number.
+  await hris.employees.update(id, { title: 'Chef' }, write);
+  expect(asked.slice(2).map((one) => one.split(' ')[0])).toEqual(['GET', 'PUT']);
+  await hris.pending?.resolve(made.kind === 'pending' ? made.ticket : '', signal);
+  expect(asked.slice(4)).toEqual([expect.stringContaining('/tasks/'), `GET /api/staff/${id}`]);
   await hris.close();
 });
 
@@ -247,7 +256,7 @@ test('a module beside the file signs requests, and changes what is read and writ
 test('a module that exports something else is refused at its line', async () => {
   await writeFile(join(folder, 'wrong-hooks.ts'), 'export const hooks = { request: 1, records: () => 1 };');
   await expect(openAcme((text) => `hooks: ./wrong-hooks.ts\n${text}`)).rejects.toThrow(
-    /acme\.yaml:1:\d+.*exports no "hooks" with request, record or write/,
+    /acme\.yaml:1:\d+.*must export "hooks" with the functions request, record or write/,
   );
 });
 
@@ -289,16 +298,30 @@ test.for([
   ['a total that fits, nobody', 'nobody', { first: 0, total: 3 }, { kind: 'none', trusted: true }],
   ['a total that nobody counted, who comes last', 'late', { first: 0, total: -1 }, { kind: 'one', ref: { id: '3' } }],
   ['a first page that is the second, nobody for sure', 'early', { first: 1, total: 3 }, { trusted: false }],
-] as const)('everybody is read over pages: with %s is found', async ([, who, { first, total }, found]) => {
+  ['a total in text, nobody', 'nobody', { first: 0, total: '3' }, { kind: 'none', trusted: true }],
+  [
+    'a total that one is missing from, nobody after the short page',
+    'nobody',
+    { first: 0, total: 1 },
+    { trusted: true },
+  ],
+  ['a total that counts others, nobody for sure', 'nobody', { first: 0, total: 5 }, { trusted: false }],
+  ['a total that falls, nobody for sure', 'nobody', { first: 0, total: [4, 3] }, { trusted: false }],
+] as const)('everybody is read over pages: with %s is found', async ([name, who, { first, total }, found]) => {
   const person = (id: string, name: string) => ({
     id,
     contacts: [{ kind: 'private', address: `${name}@acme.example` }],
   });
+  const asked: number[] = [];
   const everybody = [person('1', 'early'), person('2', 'other'), person('3', 'late')];
   const listing = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://acme');
-    const from = Number(searchParams.get('page') ?? 9) * 2;
-    const body = pathname.endsWith('/login') ? { token: 't' } : { staff: everybody.slice(from, from + 2), total };
+    const page = searchParams.get('page');
+    if (page !== null) asked.push(Number(page));
+    const from = Number(page ?? 9) * 2;
+    const counted = typeof total === 'object' ? total[Number(page)] : total;
+    const rows = { staff: everybody.slice(from, from + 2), total: counted };
+    const body = pathname.endsWith('/login') ? { token: 't' } : rows;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }).listen(0, '127.0.0.1');
   await once(listing, 'listening');
@@ -309,6 +332,7 @@ test.for([
     { url: `http://127.0.0.1:${(listing.address() as AddressInfo).port}` },
   );
   expect(await hris.employees.find({ by: 'email', value: `${who}@acme.example` }, signal)).toMatchObject(found);
+  if (/short page|in text/.test(name)) expect(asked).toEqual([0, 1]);
   await hris.close();
   listing.closeAllConnections();
   listing.close();
@@ -347,4 +371,112 @@ test('all words of a list are told, and no value that was sent', async () => {
   expect(message).toContain('is no name. A town is missing.');
   expect(message).not.toMatch(/Reyes/);
   await hris.close();
+});
+
+test.for([
+  ['is there by then', true, 'pending'],
+  ['is nowhere', false, 'INVALID_VALUE'],
+] as const)('a department that is refused as existing, and %s', async ([, isThere, outcome]) => {
+  const hris = await openAcme();
+  const tag = `shared-${isThere}`;
+  const struck = proxy.strike({
+    kind: 'answer',
+    on({ method, path }) {
+      if (isThere && path === '/api/departments') server.departments.set(tag, `Kitchen of ${tag}`);
+      return method === 'POST' && path === '/api/departments';
+    },
+    answer: { status: 409 },
+  });
+  // Another hire makes it after this one has looked.
+  const made = hris.employees.create(newcomer(tag), `27:${tag}`, write).then(
+    ({ kind }) => kind,
+    (error: { code: string; action: string }) => (expect(error.action).toBe('reject'), error.code),
+  );
+  expect(await made).toBe(outcome);
+  await struck;
+  expect(heldOf(tag)).toMatchObject({ staff: isThere ? 1 : 0, departments: isThere ? 1 : 0 });
+  await hris.close();
+});
+
+test('whatever else is refused as existing holds a value of somebody else', async () => {
+  const hris = await openAcme();
+  const id = await employ(hris, 'unlike');
+  const { update, rehire, terminate } = hris.employees;
+  for (const change of [
+    () => update(id, { title: 'Chef' }, write),
+    () => rehire?.(id, { title: 'Chef' }, write),
+    () => terminate?.(id, '2026-01-31', write),
+  ]) {
+    const struck = proxy.strike({ kind: 'answer', on: ({ method }) => method === 'PUT', answer: { status: 409 } });
+    expect(await refusal(change() ?? Promise.resolve())).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    await struck;
+  }
+  await hris.close();
+});
+
+test('a file that is refused as existing is there where its bytes are', async () => {
+  const hris = await openAcme();
+  const id = await employ(hris, 'filed');
+  const bytes = Buffer.from('offer');
+  const file = { name: 'offer.pdf', document: 'offer:8', mediaType: 'application/pdf', bytes };
+  for (const [held, status, outcome] of [
+    [bytes, 409, 'there'],
+    [Buffer.from('another'), 409, 'INVALID_VALUE'],
+    [bytes, 303, 'HRIS_UNEXPECTED_REDIRECT'],
+  ] as const) {
+    server.files.delete(id);
+    const struck = proxy.strike({
+      kind: 'answer',
+      on: ({ method }) => method === 'POST' && server.files.set(id, [{ name: file.name, bytes: held }]).size > 0,
+      answer: { status },
+    });
+    const told = hris.files?.deliver(id, file, write).catch(({ code }: { code: string }) => code);
+    expect(await told).toBe(outcome);
+    await struck;
+  }
+  await hris.close();
+});
+
+test.for([
+  ['an employee', (id: string) => `/api/staff/${id}`, { kind: 'created' }],
+  ['a login page', () => '/login', { code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown' }],
+] as const)('a create that is answered 303 with the address of %s', async ([, locationOf, outcome]) => {
+  const hris = await openAcme((text) =>
+    text.replace('ticket: body.task', 'id: "$split(headers.location, \'/\')[-1]"').replace(/pending:\n( .*\n)+/, ''),
+  );
+  const [id = ''] = server.add(1);
+  const answer = { status: 303, headers: { location: locationOf(id) } };
+  const struck = proxy.strike({
+    kind: 'answer',
+    on: ({ method, path }) => `${method} ${path}` === 'POST /api/staff',
+    answer,
+  });
+  const made = await hris.employees
+    .create(newcomer(`other-${id}`), `27:other-${id}`, write)
+    .catch((error: unknown) => error);
+  expect(made).toMatchObject(outcome);
+  if ('kind' in outcome) expect(made).toMatchObject({ ref: { id } });
+  await struck;
+  await hris.close();
+});
+
+test('a list whose total counts others is refused, and the refusal says what to set', async () => {
+  const list = (paging: string) => (text: string) =>
+    text.replace(
+      'list: { get: /positions, query: { cursor: "{page.cursor}" }, items: positions, paging: *page }',
+      `list: { get: /positions, query: { cursor: "{page.offset}" }, items: positions, paging: { by: offset, first: 0${paging} } }`,
+    );
+  const listed = async (paging: string) => {
+    const hris = await openAcme(list(paging));
+    try {
+      return (await hris.requisitions?.listOpen(signal))?.length;
+    } finally {
+      await hris.close();
+    }
+  };
+  server.positions.clear();
+  for (let id = 1; id <= 45; id += 1) server.positions.set(String(id), { id, version: 1, state: 'open' });
+  const { message } = await refusal(listed(', total: "1000"'));
+  expect(message).toMatch(/ended before its total.*"requisitions.list.paging".*remove "total"/);
+  expect(await listed('')).toBe(45);
 });

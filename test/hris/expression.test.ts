@@ -35,7 +35,7 @@ test('a day in a call is written as the system writes days', () => {
   expect(left({ lastDay: '1931-12-30' })).toEqual({ on: '30.12.1931', no: 19_311_230 });
   expect(left({})).toEqual({});
   for (const format of ['DD.MM.YYYY', 'dd.mm.yyyy', '%d.%m.%Y', 'dd.MM.yy', 'MM.yyyy'])
-    expect(() => compileTemplate(`{lastDay | day ${format}}`, known), format).toThrow(/no format of whole days/);
+    expect(() => compileTemplate(`{lastDay | day ${format}}`, known), format).toThrow(/not a format for days/);
 });
 
 test('each function of JSONata is known, and a misspelt one is refused before an answer meets it', async () => {
@@ -44,6 +44,20 @@ test('each function of JSONata is known, and a misspelt one is refused before an
   expect(names.length).toBeGreaterThan(60);
   for (const name of names) expect(() => compileExpression(`$${name}(a)`), name).not.toThrow();
   expect(() => compileExpression('$splitt(a, "/")[-1]')).toThrow(/Did you mean "split"/);
-  for (const own of ['($f := function($x) { $x }; $f(a))', '$map(a, function($f) { $f(1) })', '$string("$no(1)")'])
-    expect(() => compileExpression(own), own).not.toThrow();
+  for (const wrong of ['a ~> $uppercas', '$map(a, $uppercas)', 'a[$uppercas(b) = "X"]', '$uppercas(?, 1)'])
+    expect(() => compileExpression(wrong), wrong).toThrow(/Did you mean "uppercase"/);
+});
+
+test.each([
+  '($f := function($x) { $x }; $f(a))',
+  '$map(a, function($f) { $f(1) })',
+  '$string("$no(1)")',
+  'a /* once $no(1) */',
+  '$match(a, /\\$no(x)/)',
+  'a.`$no(1)`',
+  'a@$one.b#$at[$one.c = $at]',
+  'a[b = $$.c]#$at.{ "at": $at }',
+  '$sort(a, function($left, $right) { $left > $right })',
+])('%s is taken, and may hold what looks like a call', (text) => {
+  expect(() => compileExpression(text)).not.toThrow();
 });

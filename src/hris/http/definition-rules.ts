@@ -23,51 +23,68 @@ export function brokenRules(raw: Definition): BrokenRule[] {
 /** Keys of every tenant file. */
 const TAKEN = ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection', 'module'];
 
-function* ofReference({ find, record, create, pending, options, readLag }: Definition): Generator<BrokenRule> {
+function* ofReference(raw: Definition): Generator<BrokenRule> {
+  const { find, record, create, pending, options, readLag, requisitions } = raw;
   if (find.reference !== undefined && record.reference === undefined)
     yield {
       at: ['find', 'reference'],
-      text: '"find.reference" looks our reference up, and "record.reference" does not say where it is kept. Add it.',
+      text: '"find.reference" searches by our reference, but "record.reference" does not say where a record has it. Add it.',
     };
   if (record.reference !== undefined && find.reference === undefined)
     yield {
       at: ['record', 'reference'],
       text:
-        'our reference is kept there, and "find.reference" does not say how it is looked up: a create whose answer ' +
-        'is lost could not be found again. Add it, or leave "record.reference" out.',
+        'our reference is stored there, but "find.reference" does not say how to search by it: a create whose answer ' +
+        'is lost could not be found again. Add it, or remove "record.reference".',
     };
   if (create.ticket !== undefined && pending === undefined)
     yield {
       at: ['create', 'ticket'],
-      text: 'a create may be pending, and "pending" does not say how it is asked about. Add it.',
+      text: 'a create may be pending, but "pending" does not say how to ask for its outcome. Add it.',
     };
   // A default would be a guess that makes employees twice.
   if (create.ticket !== undefined && readLag === undefined)
     yield {
       at: ['create', 'ticket'],
       text:
-        'a create may be pending, and "readLag" does not say how long its employee may not be found. A create whose ' +
-        'answer was lost is made again after that. Write readLag: 15m, or 0s where they are found at once.',
+        'a create may be pending, but "readLag" does not say how long a search may miss its employee. A create whose ' +
+        'answer was lost is sent again after that time. Add readLag: 15m, or 0s if searches never miss one.',
     };
+  for (const [part, { version }] of Object.entries({ record, ...(requisitions && { requisitions }) }))
+    if (version?.startsWith('headers.') === true)
+      yield {
+        at: [part, 'version'],
+        text: `"${part}.version" reads a record, which has no headers. Write "read.version": headers.etag.`,
+      };
   for (const key of TAKEN.filter((one) => Object.hasOwn(options, one)))
-    yield { at: ['options', key], text: `"${key}" is a key of every tenant file. Rename.` };
+    yield { at: ['options', key], text: `"${key}" is a key of every tenant file. Rename it.` };
 }
 
-function* ofSearches({ find, fields }: Definition): Generator<BrokenRule> {
+function* ofSearches({ find, fields, record }: Definition): Generator<BrokenRule> {
   const has = (key: string): boolean => fields[key] !== undefined;
   const missing = [...(has('name') ? [] : ['givenName', 'familyName']), 'birthDate'].filter((key) => !has(key));
   if (find.person !== undefined && missing.length > 0)
     yield {
       at: ['find', 'person'],
-      text: `people are compared by name and birth date; there is no field ${missing.join(' and ')}.`,
+      text: `people are compared by name and birth date, but there is no field ${missing.join(' and ')}. Add it.`,
     };
   if (find.email !== undefined && !has('email') && !has('workEmail'))
     yield {
       at: ['find', 'email'],
-      text: 'addresses are compared here, and there is no field "email" or "workEmail".',
+      text: 'people are compared by e-mail address, but there is no field "email" or "workEmail". Add one.',
+    };
+  if (find.number !== undefined && record.number === undefined)
+    yield {
+      at: ['find', 'number'],
+      text:
+        'people are compared by number, but "record.number" does not say where a record has it. Add it, or remove ' +
+        '"find.number".',
     };
   for (const key of Object.keys(find.taken).filter((one) => !has(one)))
-    yield { at: ['find', 'taken', key], text: `there is no field "${key}" whose values could be looked for.` };
+    yield {
+      at: ['find', 'taken', key],
+      text: `there is no field "${key}" to search for. Add it, or remove this search.`,
+    };
 }
 
 function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> {
@@ -82,7 +99,7 @@ function* ofFields({ fields, requisitions }: Definition): Generator<BrokenRule> 
     if (field.date !== undefined && !writesDays(field.date))
       yield { at, text: `"${at.join('.')}" is "${field.date}", which is ${NO_FORMAT}` };
     if (field.date !== undefined && field.type !== 'date')
-      yield { at, text: `"${at.join('.')}" says how days are written: add "type: date".` };
+      yield { at, text: `"${at.join('.')}" is a date format, so the field needs "type: date".` };
   }
 }
 
@@ -93,7 +110,7 @@ function* ofAccess({ auth, options }: Definition): Generator<BrokenRule> {
     yield {
       at: ['auth'],
       text:
-        '"auth" names no option that is secret, and no secret may stand in this file. Write {options.NAME} here, ' +
+        '"auth" uses no secret option, but this file may not contain a secret. Write {options.NAME} here, ' +
         '"NAME: { secret: true }" under "options", and "NAME: env:VARIABLE" or "NAME: file:PATH" in the tenant file.',
     };
   if (auth.oauth2?.grant === 'refresh_token' && auth.oauth2.refreshToken === undefined)
@@ -104,7 +121,10 @@ function* ofFiles({ files }: Definition): Generator<BrokenRule> {
   if (files === undefined) return;
   const { same = {}, download, upload } = files;
   if (Object.keys(same).length === 0 && download === undefined)
-    yield { at: ['files'], text: '"files" does not say whether a file is there already. Add "same", or "download".' };
+    yield {
+      at: ['files'],
+      text: '"files" does not say how to tell whether a file is already there. Add "same" or "download".',
+    };
   if ((upload.form === undefined) === (upload.body === undefined))
     yield { at: ['files', 'upload'], text: '"files.upload" needs either a "body" or a "form" with {file}.' };
 }
@@ -112,7 +132,7 @@ function* ofFiles({ files }: Definition): Generator<BrokenRule> {
 function* ofHooks({ webhooks }: Definition): Generator<BrokenRule> {
   if (webhooks === undefined) return;
   const at = ['webhooks', 'signed'];
-  if (!webhooks.signed.includes('{body}')) yield { at, text: 'the signature does not cover the body: name {body}.' };
+  if (!webhooks.signed.includes('{body}')) yield { at, text: 'the signature does not cover the body. Add {body}.' };
   if (webhooks.signed.includes('{timestamp}') && webhooks.timestamp === undefined)
-    yield { at, text: '{timestamp} is signed, and "webhooks.timestamp" does not name its header.' };
+    yield { at, text: '{timestamp} is signed, but "webhooks.timestamp" does not name its header. Add it.' };
 }

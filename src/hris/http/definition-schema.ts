@@ -7,7 +7,7 @@ import { employeePage } from '../employee-url.ts';
  * answers (a path, or JSONata); templates with `{placeholders}` make requests. load-definition checks both.
  */
 const expression = z.string().min(1).describe('A path such as name.givenName, or a JSONata expression');
-const template = z.string().min(1).describe('A text with {placeholders}');
+const template = z.string().min(1).describe('Text with {placeholders}');
 const name = z.string().regex(/^[A-Za-z]\w*$/, 'expected a name of letters and digits');
 
 const paging = z
@@ -18,12 +18,14 @@ const paging = z
       .int()
       .min(0)
       .optional()
-      .describe('What the first page is numbered, 1 by default; or the first item, which must be said'),
-    next: expression.optional().describe('by cursor: where the next cursor is in the answer'),
-    header: z.string().optional().describe('by link: the header that is the address of the next page; Link by default'),
-    total: expression.optional().describe('How many there are in all'),
+      .describe('The number of the first page, 1 by default; or of the first item, which has no default'),
+    next: expression.optional().describe('With cursor: where the answer has the next cursor'),
+    header: z.string().optional().describe('With link: the header with the address of the next page; Link by default'),
+    total: expression
+      .optional()
+      .describe('How many records there are in total; leave it out if it counts records that the list does not show'),
   })
-  .describe('{page.offset}, {page.number}, {page.size}, {page.cursor} stand in the request; `link` follows RFC 8288');
+  .describe('The request uses {page.offset}, {page.number}, {page.size} or {page.cursor}; `link` follows RFC 8288');
 
 const request = {
   get: template.optional(),
@@ -33,18 +35,18 @@ const request = {
   delete: template.optional(),
   query: z.record(z.string(), template).optional(),
   headers: z.record(z.string(), template).optional(),
-  body: z.json().optional().describe('A template of JSON; {record} stands for the fields in their places'),
+  body: z.json().optional().describe('A JSON template; {record} is the record with the fields in their places'),
 };
 
 const search = z.strictObject({
   ...request,
-  items: expression.default('$').describe('Where the list of records is; one record counts as a list of one'),
+  items: expression.default('$').describe('Where the list of records is; a single record counts as a list of one'),
   paging: paging.optional(),
   trusted: z
     .union([z.boolean(), z.literal('ascii')], 'expected true, false or ascii')
     .default(false)
-    .describe('An empty answer proves that nobody is there; ascii: only of values without other letters'),
-  absent: z.array(z.int()).default([]).describe('Statuses that say that nobody is there'),
+    .describe('An empty answer proves that nobody is there; ascii: only for values in ASCII'),
+  absent: z.array(z.int()).default([]).describe('Statuses that mean that nobody is there'),
 });
 
 const write = {
@@ -53,13 +55,13 @@ const write = {
     .enum(['merge', 'put', 'json-patch', 'scim-patch', 'flat'])
     .default('merge')
     .describe(
-      'How fields are sent: in their places, over the whole record, as RFC 6902 or RFC 7644 operations, by name',
+      'How fields are sent: in their places, in the whole record, as operations of RFC 6902 or RFC 7644, or by name',
     ),
-  set: z.record(z.string(), z.json()).default({}).describe('More to write: place -> template'),
+  set: z.record(z.string(), z.json()).default({}).describe('What else to write: place -> template'),
   without: z
     .array(z.string())
     .default([])
-    .describe('With put: places that the system gives and does not take back: id, status'),
+    .describe('With put: places that the system returns but does not accept: id, status'),
 };
 
 const reading = z.strictObject({
@@ -67,12 +69,14 @@ const reading = z.strictObject({
   item: expression.default('$'),
   version: expression
     .optional()
-    .describe('Of { status, headers, body }: the version of what was read, where no record has it: headers.etag'),
+    .describe(
+      'Of { status, headers, body }: the version of what was read, if the record does not have it: headers.etag',
+    ),
   absent: z.array(z.int()).default([404]),
 });
 
 const oauth2 = z.strictObject({
-  tokenPath: template.describe('The token endpoint, as seen from hris.url'),
+  tokenPath: template.describe('The path of the token endpoint, below hris.url'),
   grant: z.enum(['client_credentials', 'refresh_token']).default('client_credentials'),
   clientId: template,
   clientSecret: template,
@@ -83,8 +87,8 @@ const oauth2 = z.strictObject({
 
 const login = z.strictObject({
   ...request,
-  token: expression.describe('Where the token of the session is in { status, headers, body }'),
-  carry: z.record(z.string(), template).describe('Headers that each call then carries; {token} stands for it'),
+  token: expression.describe('Where { status, headers, body } has the token of the session'),
+  carry: z.record(z.string(), template).describe('Headers that every later call carries, with {token}'),
 });
 
 const auth = z
@@ -107,16 +111,16 @@ const step = z
     fields: z
       .array(name)
       .default([])
-      .describe('Fields that it carries and the record does not; none: it is always made'),
-    from: expression.optional().describe('Of a record: the id of what it has already'),
+      .describe('Fields that are written here and not in the record; without any, the part is always made'),
+    from: expression.optional().describe('Of a record: the id of the part that it already has'),
     find: z
       .strictObject({ ...request, id: expression })
       .optional()
-      .describe('Whether it was made before, by {reference}'),
+      .describe('Whether the part was made before, by {reference}'),
     create: z.strictObject({ ...request, id: expression.describe('Of { status, headers, body }') }),
-    update: z.strictObject(request).optional().describe('{id} stands for its id'),
+    update: z.strictObject(request).optional().describe('{id} is the id of the part'),
   })
-  .describe('Written before the record; {steps.NAME} stands for its id from then on');
+  .describe('Written before the record; later calls use its id as {steps.NAME}');
 
 const files = z.strictObject({
   list: z.strictObject({ ...request, items: expression.default('$'), name: expression, id: expression.optional() }),
@@ -128,33 +132,30 @@ const files = z.strictObject({
       base64: expression.optional(),
     })
     .optional()
-    .describe('Of a listed file: what tells its bytes from others'),
-  download: z
-    .strictObject(request)
-    .optional()
-    .describe('Its bytes, by {id} and {file.id}; where nothing of the list tells'),
+    .describe('Of a listed file: a digest of its bytes, or the bytes'),
+  download: z.strictObject(request).optional().describe('Its bytes, by {id} and {file.id}, if the list has no digest'),
   upload: z.strictObject({
     ...request,
-    form: z.record(z.string(), template).optional().describe('A multipart form; {file} is the file itself'),
+    form: z.record(z.string(), template).optional().describe('A multipart form; {file} is the file'),
   }),
 });
 
 const webhooks = z.strictObject({
-  header: z.string().describe('Where the HMAC is'),
+  header: z.string().describe('The header with the HMAC'),
   algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
   encoding: z.enum(['hex', 'base64']).default('hex'),
-  prefix: z.string().default('').describe('What stands before it, such as sha256='),
-  timestamp: z.string().optional().describe('The header of the time, in seconds or ms'),
+  prefix: z.string().default('').describe('Text before the HMAC, such as sha256='),
+  timestamp: z.string().optional().describe('The header with the time, in seconds or ms'),
   signed: z.string().default('{body}').describe('What is signed: {body}, {timestamp}.{body}'),
   ids: z
     .union([z.string(), z.array(z.string())])
     .transform((ids) => [ids].flat().map((path) => path.split('.')))
-    .describe('Where the ids of employees are, through lists: events.employee.id'),
+    .describe('Where the ids of employees are, also inside lists: events.employee.id'),
 });
 
 const field = z.strictObject({
   at: z.string().min(1).describe('Its place in the record: name.givenName, emails[type="work"].value'),
-  read: expression.optional().describe('How it is read, where reading has it elsewhere: department_id[1]'),
+  read: expression.optional().describe('How it is read, if not at its place: department_id[1]'),
   label: z.string().optional(),
   type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
   required: z.boolean().default(false),
@@ -165,22 +166,22 @@ const field = z.strictObject({
   values: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('Ours -> theirs'),
-  date: z.string().optional().describe('How it writes days, in tokens of Luxon: dd/MM/yyyy'),
+    .describe('Our value -> their value'),
+  date: z.string().optional().describe('How days are written, in tokens of Luxon: dd/MM/yyyy'),
   empty: z.enum(['null', 'text', 'omit']).default('null').describe('How an empty value is written'),
 });
 
 const requisitions = z
   .strictObject({
-    id: expression.describe('Of a position'),
-    open: expression.optional().describe('True of one that is open; where it is absent, all that are listed'),
+    id: expression.describe('The id of a position'),
+    open: expression.optional().describe('True of an open position; by default all listed ones are open'),
     version: expression.optional(),
     fields: z.record(name, field),
     list: z.strictObject({ ...request, items: expression.default('$'), paging: paging.optional() }),
-    read: reading.describe('One of them by {id}'),
+    read: reading.describe('One position by {id}'),
     update: z.strictObject(write),
   })
-  .describe('Positions that the system wants filled');
+  .describe('Positions to be filled');
 
 const lists = z
   .record(
@@ -189,12 +190,12 @@ const lists = z
       ...request,
       items: expression.default('$'),
       paging: paging.optional(),
-      id: expression.describe('Of an entry: its key, which stays when it is renamed'),
-      label: expression.describe('Of an entry: what it is called'),
-      active: expression.optional().describe('True of one that may be chosen; where it is absent, all that are listed'),
+      id: expression.describe('Of an entry: its key, which stays the same when it is renamed'),
+      label: expression.describe('Of an entry: its name'),
+      active: expression.optional().describe('True of an entry that can be chosen; by default all listed ones can'),
     }),
   )
-  .describe('Lists that options of a select field are made equal to: departments, cost centres, sites');
+  .describe('Lists that the options of select fields follow: departments, cost centres, sites');
 
 const option = z.strictObject({
   about: z.string().optional(),
@@ -204,47 +205,45 @@ const option = z.strictObject({
 
 const refusal = z.strictObject({
   status: z.union([z.int(), z.array(z.int())], 'expected a status such as 409, or a list: [400, 422]'),
-  when: expression.optional().describe('Of { status, headers, body }: true where this row counts'),
+  when: expression.optional().describe('Of { status, headers, body }: true if this row applies'),
   means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
-  field: name.optional().describe('Which field it is about'),
+  field: name.optional().describe('The field that the refusal is about'),
 });
 
 export const definitionSchema = z.strictObject({
-  hrisDefinition: z.literal(1).describe('The version of this form'),
+  hrisDefinition: z.literal(1).describe('The version of this format'),
   name: z.string().min(1),
-  options: z.record(name, option).default({}).describe('What a tenant file says beside kind, connection and url'),
+  options: z.record(name, option).default({}).describe('What a tenant file sets beside kind, connection and url'),
   auth,
   headers: z.record(z.string(), template).default({}),
   nothing: z
     .array(z.union([z.string(), z.boolean(), z.number()]))
     .default([])
-    .describe('Values that stand for none'),
+    .describe('Values that mean that there is none'),
   contentType: z.string().default('application/json'),
   tls: z
     .strictObject({ certificate: template, key: template })
     .optional()
-    .describe('A certificate of ours that the system asks for, both as PEM'),
+    .describe('Our client certificate and its key, if the system requires one; PEM'),
   limits: z
     .strictObject({ limit: z.string().optional(), remaining: z.string(), reset: z.string() })
     .optional()
-    .describe(
-      'Headers that tell the rate limit, where they are called otherwise than X-RateLimit-Limit, -Remaining, -Reset',
-    ),
-  hooks: z.string().optional().describe('A TypeScript module beside the file, for what the file cannot say'),
+    .describe('Headers with the rate limit, if they are not called X-RateLimit-Limit, -Remaining and -Reset'),
+  hooks: z.string().optional().describe('A TypeScript module beside the file, for what the file cannot express'),
   timeout: duration.optional(),
-  retryAfter: duration.default(30_000).describe('How long to wait after a 429 that does not say'),
+  retryAfter: duration.default(30_000).describe('How long to wait after a 429 without Retry-After'),
   readLag: duration
     .optional()
-    .describe('How long a read may miss a write, 0s by default; a tenant file may say otherwise'),
+    .describe('How long a read may miss a write, 0s by default; a tenant file may set another time'),
   record: z.strictObject({
     id: expression,
     number: expression.optional(),
-    reference: z.string().optional().describe('Where our own reference is kept in the record'),
-    former: expression.optional().describe('True where the employment has ended'),
+    reference: z.string().optional().describe('Where the record stores our reference'),
+    former: expression.optional().describe('True if the employment has ended'),
     version: expression.optional(),
   }),
   fields: z.record(name, field),
-  steps: z.record(name, step).default({}).describe('Parts of an employee that have records of their own'),
+  steps: z.record(name, step).default({}).describe('Parts of an employee with their own records'),
   find: z.strictObject({
     reference: search.optional(),
     number: search.optional(),
@@ -254,25 +253,25 @@ export const definitionSchema = z.strictObject({
     taken: z
       .record(name, search)
       .default({})
-      .describe(
-        'By field: who has {value} in it, for names that nobody else may have; where it is absent, `all` is asked',
-      ),
+      .describe('By field: who has {value} in it, for values that must be unique; without a search, `all` is read'),
     all: z
       .strictObject({ ...request, items: expression.default('$'), paging: paging.optional() })
       .optional()
-      .describe('Everybody, page by page: asked where a search that is not trusted found nobody'),
+      .describe('Everybody, page by page: read if a search that is not trusted found nobody'),
   }),
   read: reading,
   number: z
     .strictObject({ ...request, item: expression, absent: z.array(z.int()).default([404]) })
     .optional()
-    .describe('Asks for the employee number by {id}, where no record has it'),
+    .describe('Asks for the employee number by {id}, if records do not have it'),
   create: z.strictObject({
     ...write,
-    id: expression.optional().describe('Of { status, headers, body }: the id; by default that of the record in body'),
+    id: expression.optional().describe('Of { status, headers, body }: the id; by default the id of the record in body'),
     number: expression.optional(),
     item: expression.optional().describe('Of { status, headers, body }: the record'),
-    ticket: expression.optional().describe('Of the same: what is asked for later, where the answer is not final'),
+    ticket: expression
+      .optional()
+      .describe('Of { status, headers, body }: the ticket to ask with later, if the answer is not final'),
   }),
   pending: z
     .strictObject({
@@ -284,11 +283,14 @@ export const definitionSchema = z.strictObject({
       every: duration.default(60_000),
     })
     .optional()
-    .describe('Asks what became of a {ticket}'),
+    .describe('Asks for the outcome of a {ticket}'),
   update: z.strictObject(write),
   terminate: z.strictObject(write).optional().describe('{lastDay} is YYYY-MM-DD'),
   rehire: z.strictObject(write).optional(),
-  remove: z.strictObject(request).optional().describe('Deletes an employee: only test employees of `hris test`'),
+  remove: z
+    .strictObject(request)
+    .optional()
+    .describe('Deletes an employee; used only for test employees of `hris test`'),
   changes: z
     .strictObject({
       ...request,
@@ -298,10 +300,10 @@ export const definitionSchema = z.strictObject({
       beginning: z.string().default('1970-01-01T00:00:00Z'),
       overlap: duration.default(60_000).describe('How late a change may appear'),
       gone: expression.optional().describe('True of a record that was deleted'),
-      reread: z.boolean().default(false).describe('The list has ids alone; each is read by itself'),
+      reread: z.boolean().default(false).describe('The list has only ids, so each record is read separately'),
     })
     .optional()
-    .describe('{since} stands for the time after which changes are asked for'),
+    .describe('{since} is the time from which changes are requested'),
   requisitions: requisitions.optional(),
   lists: lists.default({}),
   employeeUrl: employeePage
@@ -314,12 +316,12 @@ export const definitionSchema = z.strictObject({
   describe: z
     .strictObject({ ...request, fields: expression })
     .optional()
-    .describe('Its fields as they are there now: a list of { place, label, type, required, options, maxLength }'),
-  probe: z.strictObject(request).describe('A call that reads no person and fails where credentials do'),
+    .describe('The current fields: a list of { place, label, type, required, options, maxLength }'),
+  probe: z.strictObject(request).describe('A call that reads no person, and fails if the credentials are wrong'),
   errors: z.array(refusal).default([]),
   said: expression
     .optional()
-    .describe('Of { status, headers, body }: words that may be shown; sent values are cut out'),
+    .describe('Of { status, headers, body }: text that people may see; values that were sent are removed'),
 });
 
 /** For editors. */
@@ -337,8 +339,8 @@ export function isDefinitionFile(value: unknown): boolean {
 }
 
 export type Definition = z.output<typeof definitionSchema>;
-export type RequestOf = Partial<z.output<typeof requestShape>>;
-export type ListOf = RequestOf & { items: string; paging?: PagingOf | undefined };
+export type RequestOf = Partial<z.output<typeof requestShape>> & { paging?: PagingOf | undefined };
+export type ListOf = RequestOf & { items: string };
 export type SearchOf = z.output<typeof search>;
 export type WriteOf = z.output<typeof writeShape>;
 export type FieldOf = z.output<typeof field>;

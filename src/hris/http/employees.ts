@@ -74,7 +74,7 @@ export async function isTaken(defined: Defined, field: string, value: string, si
     code: 'HRIS_TOO_MANY',
     action: 'reject',
     message:
-      `${name} has too many employees to read them all for a value of ${field}, and no search for it. Add ` +
+      `${name} has too many employees to read them all, and the definition has no search for ${field}. Add ` +
       `find.taken.${field} to the definition.`,
   });
 }
@@ -118,14 +118,14 @@ async function lookThrough(
   let isWhole = false;
   let seen = 0;
   const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
-  for await (const { items, answer, isLast } of pages) {
+  for await (const { items, answer, end } of pages) {
     const records = await Promise.all(items.map((item) => toEmployee(compared, item)));
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
       if (fits(record)) hits.set(record.ref.id, record.ref);
     }
-    isWhole = isLast;
+    isWhole = end === 'whole';
     seen += items.length;
     if (seen >= MOST_SCANNED) break;
   }
@@ -169,7 +169,9 @@ export async function readEmployee(
   id: string,
   signal: AbortSignal,
 ): Promise<EmployeeRecord | undefined> {
-  return (await readHeld(defined, id, signal))?.record;
+  const record = (await readHeld(defined, id, signal))?.record;
+  if (record === undefined || record.ref.number !== undefined) return record;
+  return { ...record, ref: await askNumber(defined, id, signal) };
 }
 
 async function readHeld({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
@@ -191,18 +193,17 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
   if (record === undefined)
     throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
   const version = await (plan.version === undefined ? definition.record.version?.(raw) : plan.version(answer));
-  if (record.ref.id === id) return { raw, record: await numbered({ definition, line }, record, signal), version };
-  throw unreadable(plan.what, 'with another employee than the one that was asked for', '"read"', requestId);
+  if (record.ref.id === id) return { raw, record, version };
+  throw unreadable(plan.what, 'with a different employee than the one requested', '"read"', requestId);
 }
 
-/** The record with its number, if only a call of its own tells it. */
-async function numbered({ definition, line }: Defined, record: EmployeeRecord, signal: AbortSignal) {
+/** The number, if only a call of its own tells it. */
+async function askNumber({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<EmployeeRef> {
   const { numbering: plan } = definition;
-  if (plan === undefined || record.ref.number !== undefined) return record;
-  const { id } = record.ref;
+  if (plan === undefined) return { id };
   const answer = await line.send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent });
   const number = plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body));
-  return number === undefined ? record : { ...record, ref: { id, number } };
+  return { id, ...(number === undefined ? {} : { number }) };
 }
 
 /** ALREADY_EXISTS (ignore, details: the ref) if the reference is taken. */
@@ -220,13 +221,39 @@ export async function createEmployee(
   const steps = await takeSteps(defined, { fields, reference }, options);
   const values = withFields(fields, { ...steps, reference });
   const record = recordOf(definition, plan, { fields, values, reference });
-  const call = { plan, values: { ...values, record }, idempotent: false, sent: fields, signal, beforeSend };
-  const answer = await line.send(call).catch(async (error: unknown) => {
-    if (!isConnectorError(error, 'ALREADY_EXISTS')) throw error;
-    await assertNew(defined, reference, signal);
-    throw takenByAnother(error);
-  });
+  const call = {
+    plan,
+    values: { ...values, record },
+    idempotent: false,
+    sent: fields,
+    makes: true,
+    signal,
+    beforeSend,
+  };
+  const answer = await line
+    .send(call)
+    .catch((error: unknown) => unlessThere<Answer>(error, () => assertNew(defined, reference, signal)));
   return resultOf(defined, answer, signal);
+}
+
+/**
+ * Looks again where the answer is that it exists: an earlier request may have made it, or somebody else at the same
+ * moment. What is not found then belongs to another record.
+ */
+export async function unlessThere<T>(error: unknown, look: () => Promise<T | undefined>): Promise<T> {
+  if (!isConnectorError(error, 'ALREADY_EXISTS')) throw error;
+  const found = await look();
+  if (found !== undefined) return found;
+  const { message, details = {}, status, requestId } = error;
+  throw new ConnectorError({
+    code: 'INVALID_VALUE',
+    action: 'reject',
+    message: `${message} It was looked for and is not ours: a value that must be unique is taken.`,
+    details,
+    status,
+    requestId,
+    cause: error,
+  });
 }
 
 /**
@@ -248,16 +275,21 @@ async function takeSteps(
       await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, idempotent: true, sent: fields });
     else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
       // Reuses parts made earlier and parts that others share; without a reference only the latter.
-      if (id === undefined && find !== undefined && (reference !== undefined || from === undefined))
-        id = idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body));
-      if (id === undefined) {
-        // A part that is found again can be repeated after a lost answer: only the employee must be created once.
-        const idempotent = find !== undefined;
-        const answer = await line.send({ plan: create, values, signal, beforeSend, idempotent, sent: fields });
-        id = idOf(await create.id(answer));
-        if (id === undefined)
+      const look = async (): Promise<string | undefined> =>
+        find && (reference !== undefined || from === undefined)
+          ? idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body))
+          : undefined;
+      id ??= await look();
+      // A part that is found again can be repeated after a lost answer: only the employee must be created once.
+      const made = { idempotent: find !== undefined, sent: fields, makes: true, signal, beforeSend };
+      id ??= await line.send({ plan: create, values, ...made }).then(
+        async (answer) => {
+          const given = idOf(await create.id(answer));
+          if (given !== undefined) return given;
           throw unreadable(create.what, 'without an id', `"${create.purpose}.id"`, answer.at.requestId);
-      }
+        },
+        (error: unknown) => unlessThere(error, look),
+      );
     } else if (isNeeded) {
       ids[name] = null;
       continue;
@@ -267,28 +299,15 @@ async function takeSteps(
   return ids;
 }
 
-async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<void> {
-  if (defined.definition.search.reference === undefined) return;
+async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<undefined> {
+  if (defined.definition.search.reference === undefined) return undefined;
   const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
-  if (found.kind !== 'one') return;
+  if (found.kind !== 'one') return undefined;
   throw new ConnectorError({
     code: 'ALREADY_EXISTS',
     action: 'ignore',
     message: `${defined.definition.name} already has the employee of this reference.`,
     details: { ...found.ref },
-  });
-}
-
-function takenByAnother(error: ConnectorError): ConnectorError {
-  const { message, status, requestId } = error;
-  return new ConnectorError({
-    code: 'INVALID_VALUE',
-    action: 'reject',
-    message: `${message} It is not ours: a value that must be unique belongs to somebody else.`,
-    details: error.details ?? {},
-    status,
-    requestId,
-    cause: error,
   });
 }
 
@@ -299,13 +318,16 @@ async function resultOf(defined: Defined, answer: Answer, signal: AbortSignal): 
   if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
   const raw = creating.item === undefined ? answer.body : await creating.item(answer);
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
-  if (id === undefined)
+  // A 303 may also lead to a login page.
+  const isThere = async (): Promise<boolean> =>
+    answer.status !== 303 || (await readEmployee(defined, id ?? '', signal).catch(() => undefined)) !== undefined;
+  if (id === undefined || !(await isThere()))
     throw new ConnectorError({
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'unknown',
       message:
-        `${creating.what} was answered ${answer.status} without an id. The employee is looked up before anything is ` +
-        'sent again. Check "create.id" of the definition.',
+        `${creating.what} was answered ${answer.status} without the id of an employee. The employee is looked up ` +
+        'before anything is sent again. Check "create.id" of the definition.',
       status: answer.status,
       requestId: answer.at.requestId,
     });
@@ -319,11 +341,12 @@ async function created(
   signal: AbortSignal,
 ): Promise<CreateResult> {
   if (number !== undefined) return { kind: 'created', ref: { id, number } };
-  const { record, numbering } = defined.definition;
-  if (record.number === undefined && numbering === undefined) return { kind: 'created', ref: { id } };
   // The system may assign the number itself; a failed read does not undo the create.
-  const read = await readEmployee(defined, id, signal).catch(() => undefined);
-  return { kind: 'created', ref: read?.ref ?? { id } };
+  const asked =
+    defined.definition.record.number === undefined
+      ? askNumber(defined, id, signal)
+      : readEmployee(defined, id, signal).then((read) => read?.ref);
+  return { kind: 'created', ref: (await asked.catch(() => undefined)) ?? { id } };
 }
 
 /** The outcome of a pending create. */
@@ -345,8 +368,7 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'retry',
       message:
-        `${plan.what} says that the employee is made, but not under which id. ` +
-        'Check "pending.id" of the definition.',
+        `${plan.what} says that the employee was created, but gives no id. ` + 'Check "pending.id" of the definition.',
     });
   return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
 }
@@ -389,7 +411,7 @@ export async function terminateEmployee(
       code: 'HRIS_NO_LAST_DAY',
       action: 'reject',
       message:
-        `${definition.name} ends an employment at once and keeps no last day, and ${lastDay} is in the future. ` +
+        `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
         'Answer again on that day, or end the employment there.',
     });
   await writeRecord(defined, plan, { id, fields: {}, values: { lastDay } }, options);

@@ -72,24 +72,39 @@ const FUNCTIONS =
   'number pad parseInteger power random reduce replace reverse round shuffle sift single sort split spread sqrt ' +
   'string substring substringAfter substringBefore sum toMillis trim type uppercase zip';
 
-/** JSONata itself notices an unknown function only in an answer, and then reads nothing. */
-function assertFunctions(text: string): void {
-  const code = text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g, '""');
-  const known = [
-    ...FUNCTIONS.split(' '),
-    ...Array.from(code.matchAll(/\$(\w+)\s*(?::=|[,)])/g), ([, own = '']) => own),
-  ];
-  for (const [, called = ''] of code.matchAll(/\$([A-Za-z]\w*)\s*\(/g))
-    if (!known.includes(called))
-      throw new BadExpression(`calls $${called}(), which JSONata does not have. ${didYouMean(called, known)}`);
+interface Node extends Omit<jsonata.ExprNode, 'type'> {
+  type: string;
+  /** Variables that a step binds: `staff@$one#$at`. */
+  focus?: string;
+  index?: unknown;
+}
+
+function* nodesOf(tree: unknown): Generator<Node> {
+  if (typeof tree !== 'object' || tree === null) return;
+  if (!Array.isArray(tree)) yield tree as Node;
+  for (const part of Object.values(tree)) yield* nodesOf(part);
+}
+
+function namesBoundBy({ type, value, arguments: taken, lhs, focus, index }: Node): unknown[] {
+  const own = type === 'lambda' ? taken : type === 'bind' ? [lhs as jsonata.ExprNode] : [];
+  return [...(own ?? []).map((one) => one.value as unknown), focus, index, type === 'index' ? value : undefined];
+}
+
+/** JSONata itself notices an unknown function only in an answer, and then reads nothing. `$` and `$$` are the input. */
+function assertNames(tree: jsonata.ExprNode): void {
+  const nodes = [...nodesOf(tree)];
+  const known = ['', '$', ...FUNCTIONS.split(' '), ...nodes.flatMap(namesBoundBy)];
+  for (const { type, value } of nodes)
+    if (type === 'variable' && !known.includes(value))
+      throw new BadExpression(
+        `uses $${value}, which JSONata does not have. ${didYouMean(String(value), FUNCTIONS.split(' '))}`,
+      );
 }
 
 function compileJsonata(text: string): Expression {
-  assertFunctions(text);
+  let compiled: jsonata.Expression;
   try {
-    const compiled = jsonata(text);
-    // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
-    return async (input) => plain(await compiled.evaluate(input).catch(() => undefined));
+    compiled = jsonata(text);
   } catch (error) {
     const { message, position } = error as { message?: string; position?: number };
     const where = position === undefined ? '' : ` at character ${position}`;
@@ -98,8 +113,11 @@ function compileJsonata(text: string): Expression {
       : /^\{[\w.]*\}$/.test(text)
         ? ' Leave out the braces.'
         : '';
-    throw new BadExpression(`is no JSONata expression${where}: ${message ?? 'it cannot be read'}.${hint}`);
+    throw new BadExpression(`is not a JSONata expression${where}: ${message ?? 'it cannot be read'}.${hint}`);
   }
+  assertNames(compiled.ast());
+  // An expression may fail on an unexpected answer: then it reads nothing, as a path would.
+  return async (input) => plain(await compiled.evaluate(input).catch(() => undefined));
 }
 
 /** JSONata's lists carry marks; copy them to plain lists. */

@@ -34,6 +34,6 @@ export function readHooks(place: string): DefinitionHooks {
   throw new ConnectorError({
     code: 'HRIS_MODULE_INVALID',
     action: 'reject',
-    message: `The module ${place} exports no "hooks" with request, record or write as functions, and nothing else.`,
+    message: `The module ${place} must export "hooks" with the functions request, record or write, and nothing else.`,
   });
 }

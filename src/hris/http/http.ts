@@ -35,11 +35,12 @@ import {
   recordsIn,
   rehireEmployee,
   terminateEmployee,
+  unlessThere,
   unreadable,
   updateEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
-import { type DefinedLine, type LineOptions, openDefinedLine, type Page } from './line.ts';
+import { type DefinedLine, type LineOptions, openDefinedLine, type Page, type PageEnd } from './line.ts';
 import { loadDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText, type Values } from './template.ts';
@@ -163,7 +164,7 @@ function openOptions(definition: HttpDefinition, options: CommonOptions): Record
 /** The options that a tenant file may have beside `kind` and `connection`. */
 export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOptions> {
   const own = Object.entries(definition?.options ?? {}).map(([key, option]) => {
-    const text = z.string(`expected a text${option.about === undefined ? '' : `: ${option.about}`}`).min(1);
+    const text = z.string(`expected text${option.about === undefined ? '' : `: ${option.about}`}`).min(1);
     return [key, option.default === undefined ? text : text.default(option.default)] as const;
   });
   const common = {
@@ -172,7 +173,7 @@ export function optionsOf(definition: HttpDefinition | undefined): z.ZodType<Com
       .url({ protocol: /^https?$/, error: 'expected the address of the HR system, https://hr.example/api' })
       .refine(
         (url) => !/[?#]|\/\/[^/]*@/.test(url),
-        'expected an address alone: credentials and what stands behind ? belong into "auth" of the definition',
+        'expected an address alone: credentials, and a query after ?, belong in "auth" of the definition',
       ),
     readLag: duration.optional(),
     employeeUrl: employeeUrl.optional(),
@@ -261,21 +262,38 @@ async function* wholeList(
   { plan, ...call }: { plan: CallPlan & { items: Expression }; values?: Values; signal: AbortSignal },
   whose: string,
 ): AsyncGenerator<Page> {
-  let isWhole = false;
+  let end: PageEnd | undefined;
   const bulk = { ...call, plan, priority: 'bulk', idempotent: true } as const;
   for await (const page of line.pages(bulk, (answer) => recordsIn(answer, plan))) {
-    isWhole = page.isLast;
+    end = page.end;
     yield page;
   }
-  if (isWhole) return;
+  if (end === 'whole') return;
+  if (end === 'moved')
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'retry',
+      message:
+        `The total of ${plan.what} fell while it was read, so it is read again. If that goes on, the total counts ` +
+        `something else: remove "${plan.purpose}.paging.total" from the definition.`,
+    });
+  const [how, next] = PARTIAL[end ?? 'long'];
   throw new ConnectorError({
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'reject',
-    message:
-      `${plan.what} gave the same page again, fewer records than its total, or more pages than are read: ${whose}. ` +
-      `Check "${plan.purpose}.paging" of the definition.`,
+    message: `${plan.what} ${how}, so ${whose}. Check "${plan.purpose}.paging" of the definition: ${next}.`,
   });
 }
+
+/** Why a list is not whole, and what to set. */
+const PARTIAL = {
+  repeated: ['gave the same page again', 'the request must name the page as the HR system expects it'],
+  short: [
+    'ended before its total',
+    '"first" may be wrong; if the total counts records that the list leaves out, remove "total"',
+  ],
+  long: ['has more pages than are read', 'set a larger "size" if the HR system accepts one'],
+} as const;
 
 /** Open positions, read and written as the definition describes. */
 function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['positions']>['listing']): Requisitions {
@@ -435,8 +453,11 @@ async function deliverFile(
     'file.base64': file.bytes.toString('base64'),
   };
   // Safe to repeat: the next delivery looks first.
-  await defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true });
-  return 'delivered';
+  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true, makes: true }).then(
+    () => 'delivered',
+    (error: unknown) =>
+      unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
+  );
 }
 
 async function isThere(

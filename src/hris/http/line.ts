@@ -31,6 +31,8 @@ export interface Call {
   sent?: EmployeeFields;
   /** The answer is bytes instead of JSON. */
   isRaw?: boolean;
+  /** The call makes something: its caller looks for it where the answer is that it exists. */
+  makes?: boolean;
   /** Statuses that count as answers instead of refusals. */
   accepts?: readonly number[];
 }
@@ -53,9 +55,12 @@ export interface DefinedLine {
 export interface Page {
   items: unknown[];
   answer: Answer;
-  /** No page follows, and nothing was left out. */
-  isLast: boolean;
+  /** Why no page follows; undefined if one does, or if there are more than are read. */
+  end: PageEnd | undefined;
 }
+
+/** `whole`: nothing was left out. `moved`: records were deleted meanwhile, so others may have been left out. */
+export type PageEnd = 'whole' | 'repeated' | 'short' | 'moved';
 
 /** A longer answer cannot be a list of employees. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -165,10 +170,10 @@ async function sendPlain(
     if (refused === undefined || !isConnectorError(error)) throw error;
     const read = answerOf(refused, parsed(refused.body));
     if (call.accepts?.includes(refused.status) === true) return read;
-    throw (
-      (await refusalByRow(definition, read, call, error)) ??
-      byStatus(error, definition, call, await wordsOf(definition, read, call))
-    );
+    const wrong = await refusalByRow(definition, read, call, error);
+    // RFC 9110, section 15.4.4: the address of what was made, or a login page.
+    if (wrong === undefined && refused.status === 303 && plan === definition.creating) return read;
+    throw wrong ?? byStatus(error, definition, call, await wordsOf(definition, read, call));
   }
 }
 
@@ -188,8 +193,8 @@ async function refusalByRow(
     if (!status.includes(answer.status)) continue;
     if (when !== undefined && (await when(answer)) !== true) continue;
     const said = await wordsOf(definition, answer, call);
-    // Only what is written can be there already.
-    const meant = means === 'exists' && call.sent === undefined ? 'reject' : means;
+    // Any other write that meets something existing met a value of somebody else.
+    const meant = means === 'exists' && call.makes !== true ? 'reject' : means;
     return refusalOf(meant, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
   }
   return undefined;
@@ -210,18 +215,18 @@ async function* readPages(
   const { paging } = call.plan;
   let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
   let plan = call.plan;
-  let seen = 0;
+  const count = { seen: 0, longest: 0, total: 0 };
   let before = '';
   for (let number = 1; number <= MOST_PAGES; number += 1) {
     const answer = await send({ ...call, plan, values: { ...call.values, ...place } });
     const items = await read(answer);
-    seen += items.length;
-    const next = paging === undefined ? 'end' : await nextPlace({ paging, answer, items, seen, number });
+    const next = paging === undefined ? 'whole' : await nextPlace({ paging, answer, items, count, number });
     const shown = await firstOf(items, definition);
     // A server that does not know this paging repeats its first page.
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
-    yield { items, answer, isLast: next === 'end' && !isRepeated };
+    const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
+    yield { items, answer, end };
     if (typeof next === 'string' || isRepeated) return;
     place = { ...place, ...next.values };
     if (next.path !== undefined) {
@@ -245,25 +250,34 @@ async function nextPlace(known: {
   paging: NonNullable<CallPlan['paging']>;
   answer: Answer;
   items: readonly unknown[];
-  seen: number;
+  /** Of all pages so far: records, those of the longest page, and the highest total. */
+  count: { seen: number; longest: number; total: number };
   number: number;
-}): Promise<NextPage | 'end' | 'gap'> {
-  const { paging, answer, items, seen, number } = known;
+}): Promise<NextPage | PageEnd> {
+  const { paging, answer, items, count, number } = known;
   if (paging.by === 'link') {
     const path = nextLink(answer, paging.header);
-    return path === undefined ? 'end' : { values: {}, path };
+    return path === undefined ? 'whole' : { values: {}, path };
   }
   if (paging.by === 'cursor') {
     const cursor = await paging.nextIn?.(answer.body);
     const isThere = (typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number';
-    return isThere ? { values: { 'page.cursor': cursor } } : 'end';
+    return isThere ? { values: { 'page.cursor': cursor } } : 'whole';
   }
-  const total = await paging.totalIn?.(answer.body);
-  // Without a total that fits, only an empty page is the end: a server may return fewer records than requested.
-  if (total === seen) return 'end';
-  // Pages that were counted from a wrong first one, for example.
-  if (items.length === 0) return typeof total === 'number' && total > seen ? 'gap' : 'end';
-  return { values: { 'page.offset': paging.first + seen, 'page.number': paging.first + number } };
+  const told = String(await paging.totalIn?.(answer.body));
+  const total = /^\d+$/.test(told) ? Number(told) : undefined;
+  const isShorter = items.length < count.longest;
+  count.seen += items.length;
+  count.longest = Math.max(count.longest, items.length);
+  count.total = Math.max(count.total, total ?? 0);
+  // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
+  // list that goes on past its total ends with a page that is shorter than another.
+  const isPast = total !== undefined && total < count.seen && isShorter;
+  if (items.length > 0 && total !== count.seen && !isPast)
+    return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
+  if (count.total <= count.seen) return 'whole';
+  // Pages were counted from a wrong first one, or the total counts others; unless it fell meanwhile.
+  return total !== undefined && total < count.total ? 'moved' : 'short';
 }
 
 /** RFC 8288; uses only the link's path, so that no answer leads to another host. */
@@ -347,15 +361,19 @@ function quoted(said: string): string {
 const MEANINGS: Readonly<Record<string, { code: string; action: ConnectorError['action']; text: string }>> = {
   reject: { code: 'INVALID_VALUE', action: 'reject', text: 'does not accept the data' },
   retry: { code: 'HRIS_BUSY', action: 'retry', text: 'asks to try again' },
-  throttle: { code: 'RATE_LIMITED', action: 'throttle', text: 'asks for fewer calls; it is tried again by itself' },
+  throttle: {
+    code: 'RATE_LIMITED',
+    action: 'throttle',
+    text: 'asks for fewer calls; hirebridge tries again by itself',
+  },
   reauthorize: {
     code: 'HRIS_AUTH',
     action: 'reauthorize',
     text: 'does not accept the credentials: check or renew them',
   },
-  exists: { code: 'ALREADY_EXISTS', action: 'ignore', text: 'has it already' },
+  exists: { code: 'ALREADY_EXISTS', action: 'ignore', text: 'already has it' },
   absent: { code: 'EMPLOYEE_NOT_FOUND', action: 'reject', text: 'has no such employee' },
-  stale: { code: 'STALE', action: 'retry', text: 'says that somebody changed the record meanwhile' },
+  stale: { code: 'STALE', action: 'retry', text: 'says that somebody has changed the record' },
 };
 
 function refusalOf(

@@ -21,7 +21,6 @@ import {
   definitionSchema,
   type FieldOf,
   type ListOf,
-  type PagingOf,
   type RequestOf,
   type SearchOf,
   type WriteOf,
@@ -47,11 +46,6 @@ export function loadDefinition(
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
-/** What a request has to name, so that it is about one employee. */
-const NEEDS_ID = /^(((requisitions\.)?(read|update))|number|terminate|rehire|remove|files\.list)$/;
-/** Expressions of a whole answer; others read its body, or a record. */
-const OF_ANSWER =
-  /^(((steps\.\w+\.)?create\.(id|number|item|ticket))|errors\.\d+\.when|said|auth\.login\.token|.*read\.version)$/;
 const SENDS = /\{\s*(record|fields\.)/;
 const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
 
@@ -99,13 +93,13 @@ class Compiler {
       everybody: find.all && this.#list(['find', 'all'], find.all, []),
       reading: this.#reading(['read'], read),
       numbering: raw.number && {
-        ...this.#call(['number'], raw.number, ['id']),
+        ...this.#call(['number'], raw.number, ['id'], 'id'),
         ...this.#reads(['number'], raw.number, 'item'),
         absent: raw.number.absent,
       },
       creating: {
         ...this.#write(['create'], create, of),
-        ...this.#reads(['create'], create, 'id', 'number', 'item', 'ticket'),
+        ...this.#answers(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
       asking: this.#asking(),
       updating: this.#write(['update'], update, of),
@@ -114,7 +108,7 @@ class Compiler {
         takesDay: JSON.stringify(terminate).includes('{lastDay'),
       },
       rehiring: rehire && this.#write(['rehire'], rehire, of),
-      removing: raw.remove && this.#call(['remove'], raw.remove, ['id']),
+      removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
       changing: this.#changing(),
       steps: this.#steps(),
       filing: this.#filing(),
@@ -130,13 +124,13 @@ class Compiler {
       hooks: this.#hooks(raw.hooks),
       probing: this.#call(['probe'], raw.probe, []),
       authorizing: this.#auth(),
-      refusals: raw.errors.map(({ status, when, means, field }, at) => ({
-        status: Array.isArray(status) ? status : [status],
+      refusals: raw.errors.map(({ status, means, field, ...row }, at) => ({
+        status: [status].flat(),
         means,
-        when: this.#maybe(['errors', at, 'when'], when),
+        ...this.#answers(['errors', at], row, 'when'),
         field: field && this.#field(['errors', at, 'field'], field),
       })),
-      words: this.#maybe(['said'], raw.said),
+      words: this.#answers([], raw, 'said').said,
       standing: this.#templates(['headers'], raw.headers, []),
       lists: new Map(Object.entries(raw.lists).map(([key, list]) => [key, this.#listOf(['lists', key], list)])),
       positions: undefined,
@@ -198,7 +192,7 @@ class Compiler {
     const { pending } = this.#raw;
     if (pending === undefined) return undefined;
     return {
-      ...this.#call(['pending'], pending, ['ticket']),
+      ...this.#call(['pending'], pending, ['ticket'], 'ticket'),
       ...this.#reads(['pending'], pending, 'done', 'id', 'refused', 'number'),
       every: pending.every,
     };
@@ -233,7 +227,7 @@ class Compiler {
         fields,
         from: this.#maybe(at('from'), from),
         find: find && { ...this.#call(at('find'), find, names), ...this.#reads(at('find'), find, 'id') },
-        create: { ...this.#call(at('create'), create, names), ...this.#reads(at('create'), create, 'id') },
+        create: { ...this.#call(at('create'), create, names), ...this.#answers(at('create'), create, 'id') },
         update: update && this.#call(at('update'), update, [...names, 'id']),
       };
     });
@@ -245,7 +239,7 @@ class Compiler {
     const { list, same = {}, download, upload } = files;
     const at = (...rest: string[]): Path => ['files', ...rest];
     return {
-      list: { ...this.#list(at('list'), list, ['id']), ...this.#reads(at('list'), list, 'name', 'id') },
+      list: { ...this.#list(at('list'), list, ['id'], 'id'), ...this.#reads(at('list'), list, 'name', 'id') },
       same: Object.fromEntries(
         Object.entries(same).flatMap(([key, text]) =>
           text === undefined ? [] : [[key, this.#read(at('same', key), text)] as const],
@@ -295,7 +289,7 @@ class Compiler {
       return {
         kind: 'login',
         call: this.#call(at(['login']), login, []),
-        ...this.#reads(at(['login']), login, 'token'),
+        ...this.#answers(at(['login']), login, 'token'),
         headers: this.#templates(at(['login', 'carry']), login.carry, ['token']),
       };
     }
@@ -307,17 +301,18 @@ class Compiler {
   }
 
   #write(at: Path, write: WriteOf, names: string[], of = this.#employees): WritePlan {
-    const call = this.#call(at, write, names);
+    const isWhole = write.as === 'put';
+    const call = this.#call(at, write, names, at[0] === 'create' || isWhole ? undefined : 'id');
     const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
     if (!sends && write.get !== undefined)
-      this.#wrong(at, `"${at.join('.')}" writes: give it post, put, patch or delete with a path.`);
-    if (write.as === 'put' && at[0] !== 'create' && of.read.get === undefined)
+      this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
+    if (isWhole && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
     const isConditional = /\{\s*version\b/.test(JSON.stringify([write.headers, write.query, write.body, write.set]));
     if (isConditional && (of.version ?? of.read.version) === undefined)
       this.#wrong(
         at,
-        `{version} is used, and neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
+        `{version} is used, but neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
     if (
@@ -325,9 +320,12 @@ class Compiler {
       ['create', 'update'].includes(String(at.at(-1))) &&
       !SENDS.test(JSON.stringify(write))
     )
-      this.#wrong([...at, 'body'], `"${at.join('.')}.body" sends no field: name {record}, or {fields.NAME} of each.`);
-    if (write.without.length > 0 && write.as !== 'put')
-      this.#wrong([...at, 'without'], '"without" leaves places out of a whole record: it needs "as: put".');
+      this.#wrong(
+        [...at, 'body'],
+        `"${at.join('.')}.body" sends no field. Add {record}, or {fields.NAME} for each field.`,
+      );
+    if (write.without.length > 0 && !isWhole)
+      this.#wrong([...at, 'without'], '"without" leaves places out of a whole record, so it needs "as: put".');
     return {
       ...call,
       // By default the record itself is sent.
@@ -343,7 +341,22 @@ class Compiler {
   }
 
   #reading(at: Path, read: Definition['read']): HttpDefinition['reading'] {
-    return { ...this.#call(at, read, ['id']), ...this.#reads(at, read, 'item', 'version'), absent: read.absent };
+    const reads = { ...this.#reads(at, read, 'item'), ...this.#answers(at, read, 'version') };
+    return { ...this.#call(at, read, ['id'], 'id'), ...reads, absent: read.absent };
+  }
+
+  /** Expressions of a whole answer; others read its body, or a record. */
+  #answers<Part extends object, Key extends keyof Part & string>(at: Path, part: Part, ...keys: Key[]) {
+    for (const key of keys) {
+      const [, first = 'body'] = /^([A-Za-z]\w*)(?=[.[\s=!]|$)/.exec(String(part[key] ?? '')) ?? [];
+      if (['status', 'headers', 'body', 'function'].includes(first)) continue;
+      const name = [...at, key].join('.');
+      this.#wrong(
+        [...at, key],
+        `"${name}" reads { status, headers, body }, so "${first}" is not there: body.${first}?`,
+      );
+    }
+    return this.#reads(at, part, ...keys);
   }
 
   /** The expressions of one part, by their keys. */
@@ -354,11 +367,12 @@ class Compiler {
     };
   }
 
-  #list(at: Path, request: ListOf, names: string[]): CallPlan & { items: Expression } {
-    return { ...this.#call(at, request, names), ...this.#reads(at, request, 'items') };
+  #list(at: Path, request: ListOf, names: string[], needed?: 'id'): CallPlan & { items: Expression } {
+    return { ...this.#call(at, request, names, needed), ...this.#reads(at, request, 'items') };
   }
 
-  #call(at: Path, request: RequestOf & { paging?: PagingOf | undefined }, names: string[]): CallPlan {
+  /** `needed` is what the request has to name, so that it is about one employee. */
+  #call(at: Path, request: RequestOf, names: string[], needed?: 'id' | 'ticket'): CallPlan {
     const used = METHODS.filter((method) => request[method] !== undefined);
     const method = used[0] ?? 'get';
     if (used.length !== 1)
@@ -370,18 +384,16 @@ class Compiler {
     if (!path.startsWith('/'))
       this.#wrong(
         [...at, method],
-        `"${[...at, method].join('.')}" is not a path: begin it with / as seen from hris.url.`,
+        `"${[...at, method].join('.')}" is not a path. Begin it with /; it continues hris.url.`,
       );
-    const needed = at.join('.') === 'pending' ? 'ticket' : NEEDS_ID.test(at.join('.')) ? 'id' : undefined;
-    const isWhole = 'as' in request && request.as === 'put';
-    if (needed !== undefined && !isWhole && !new RegExp(`\\{\\s*${needed}\\b`).test(JSON.stringify(request)))
-      this.#wrong(at, `"${at.join('.')}" does not say which one is meant: {${needed}} has to stand in it.`);
+    if (needed !== undefined && !new RegExp(`\\{\\s*${needed}\\b`).test(JSON.stringify(request)))
+      this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
     const { paging } = request;
     const all = paging === undefined ? names : [...names, ...PAGE];
     if (paging?.by === 'cursor' && paging.next === undefined)
       this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
     if (paging?.by === 'offset' && paging.first === undefined)
-      this.#wrong([...at, 'paging'], 'paging by offset needs "first": 0, or 1 where the first employee is number 1.');
+      this.#wrong([...at, 'paging'], 'paging by offset needs "first": 0, or 1 if the first employee is number 1.');
     if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
       this.#wrong([...at, 'paging'], `nothing in the request names the page. Use one of {${PAGE.join('}, {')}}.`);
     const { file, line, column } = problemAt(this.#source, at, '');
@@ -405,7 +417,7 @@ class Compiler {
 
   #field(at: Path, key: string): string {
     const known = Object.keys(this.#raw.fields);
-    if (!known.includes(key)) this.#wrong(at, `"${key}" is no field of this definition. ${didYouMean(key, known)}`);
+    if (!known.includes(key)) this.#wrong(at, `"${key}" is not a field of this definition. ${didYouMean(key, known)}`);
     return key;
   }
 
@@ -414,12 +426,6 @@ class Compiler {
   }
 
   #read(at: Path, text: string): Expression {
-    const [, first = 'body'] = /^([A-Za-z]\w*)(?=[.[\s=!]|$)/.exec(text) ?? [];
-    const isOfAnswer = OF_ANSWER.test(at.join('.'));
-    if (isOfAnswer && !['status', 'headers', 'body', 'function'].includes(first))
-      this.#wrong(at, `"${at.join('.')}" reads { status, headers, body }, where "${first}" is nothing: body.${first}?`);
-    if (/^(record|requisitions)\.version$/.test(at.join('.')) && first === 'headers')
-      this.#wrong(at, `"${at.join('.')}" reads a record. What a header says is "read.version": headers.etag.`);
     return this.#tried(
       at,
       () => compileExpression(text),
@@ -432,8 +438,8 @@ class Compiler {
     if (path !== undefined) return path;
     this.#wrong(
       at,
-      `"${text}" is not a place that can be written: names with points between them, as in name.givenName, ` +
-        'emails[type="work"].value; other names in `backticks`.',
+      `"${text}" is not a place that can be written. Join names with dots, as in name.givenName or ` +
+        'emails[type="work"].value, and put any other name in `backticks`.',
     );
     return [];
   }
@@ -455,8 +461,8 @@ class Compiler {
     const known = [...this.#options, ...names];
     const judge = (used: string): string | undefined => {
       if (known.includes(used)) return undefined;
-      const hint = known.length === 0 ? 'Nothing is known here.' : didYouMean(used, known);
-      return `"{${used}}" stands for nothing here. ${hint}`;
+      const hint = known.length === 0 ? 'None can be used here.' : didYouMean(used, known);
+      return `"{${used}}" is not a placeholder here. ${hint}`;
     };
     return this.#tried(
       at,

@@ -76,7 +76,7 @@ function problemOf(field: FieldPlan | undefined, value: FieldValue): string | un
   if (field.type === 'number' && 'wrong' in readCell('number', value)) return 'is not a number';
   if (field.type === 'boolean' && typeof value !== 'boolean') return 'is neither true nor false';
   if (field.values !== undefined && !texts.every((text) => Object.hasOwn(field.values as object, text)))
-    return `is none of ${Object.keys(field.values).join(', ')}`;
+    return `is not one of ${Object.keys(field.values).join(', ')}`;
   return undefined;
 }
 

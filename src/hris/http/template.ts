@@ -33,7 +33,8 @@ const CHANGES: readonly string[] = [
 ];
 
 /** Completes a sentence about a format that cannot be used. */
-export const NO_FORMAT = 'no format of whole days. Write yyyy for the year, MM the month, dd the day: dd.MM.yyyy.';
+export const NO_FORMAT =
+  'not a format for days. Write yyyy for the year, MM for the month and dd for the day: dd.MM.yyyy.';
 
 /** `{ $text: "query { employees { id } }" }`: a text that contains braces and is used unchanged. */
 const LITERAL = '$text';
@@ -75,9 +76,9 @@ function compileText(text: string, known: (name: string) => string | undefined):
   const parts = templateParts(text);
   if (parts === undefined)
     throw new BadExpression(
-      'has a brace that opens or closes alone; write {name}, and a text with braces of its own as { $text: ... }',
+      'has an unmatched brace; write a placeholder as {name}, and text that contains braces as { $text: ... }',
     );
-  if (text.includes('${')) throw new BadExpression('has a $ before a brace; write {name} alone');
+  if (text.includes('${')) throw new BadExpression('has a $ before a brace; write {name} without it');
   const compiled = parts.map((part) => ('text' in part ? part.text : compilePlaceholder(part.path, known)));
   const [only] = compiled;
   if (compiled.length === 1 && typeof only === 'function') return (values, encode) => encoded(only(values), encode);
@@ -131,7 +132,7 @@ function changeOf(name: string): Change {
   if (format !== undefined && !writesDays(format)) throw new BadExpression(`has "${format}", which is ${NO_FORMAT}`);
   if (format !== undefined) return (value) => (value === null ? null : dayAs(format, asText(value)));
   if (!CHANGES.includes(name))
-    throw new BadExpression(`"${name}" is no change of a value. Known here: ${CHANGES.join(', ')}.`);
+    throw new BadExpression(`"${name}" is not a transform for a template. Known here: ${CHANGES.join(', ')}.`);
   const transform = transforms[name as TransformName] as Transform;
   return (value) => {
     if (value === null) return value;
