@@ -63,7 +63,10 @@ export function definitionUnderTest({ definition, options, values, noNumbers = f
   const stop = async (): Promise<void> => void (await Promise.all([adapter.close(), second.close()]));
   const openAt = (url: string): HrisConnection => noting(open(url).connection, created);
   const underTest = { ...hris, count, stop, powers: powersOf({ definition, options, hris, open: openAt }) };
-  const lacks = { ...LACKS, ...(noNumbers ? { numbers: 'this account gives no employee numbers, or later' } : {}) };
+  const lacks = {
+    ...LACKS,
+    ...(noNumbers ? { numbers: 'this account assigns employee numbers later, or not at all' } : {}),
+  };
   const missing = (Object.entries(lacks) as [Need, string][]).filter(([need]) => !offers(underTest, need));
   return {
     ...underTest,
@@ -360,19 +363,19 @@ async function untilFinished({ pending }: HrisConnection, ticket: string, everyM
   }
 }
 
-const THEIRS = "a customer's server is not stopped, and shows its certificate to nobody else";
-const UNKNOWN = 'a definition does not say it';
+const THEIRS = "a test does not stop a customer's server, or present its certificate";
+const UNKNOWN = 'a definition does not say';
 
 /** Reasons for what the definition, or our side, cannot offer. */
 const LACKS: Partial<Record<Need, string>> = {
   restart: THEIRS,
   tls: THEIRS,
-  ownClock: "this machine's clock is not set wrong for a test",
-  job: 'who finishes or refuses a pending employee there is nobody that we could tell to',
+  ownClock: "a test does not set this machine's clock wrong",
+  job: 'hirebridge cannot tell anybody there to finish or refuse a pending employee',
   uniqueReference: `whether two creates of one reference can both happen there: ${UNKNOWN}`,
-  wide: 'an account is not given 400 fields for a test',
+  wide: 'no account gets 400 fields for a test',
   custom: `a field of the customer's own, and a value for it: ${UNKNOWN}`,
-  webhooks: 'nobody there sends one for a test',
+  webhooks: 'nobody there sends a webhook for a test',
   stored: `how a file is read back: ${UNKNOWN}`,
   files: 'the definition has no "files"',
   describe: 'the definition has no "describe"',

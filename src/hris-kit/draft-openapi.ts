@@ -45,7 +45,7 @@ export function draftFromOpenApi(text: string, chosen?: string): Draft {
 }
 
 const NO_FIELDS = 'and all others: the document shows none';
-const OTHER_NAME = 'have another name there, and stand here as a guess';
+const OTHER_NAME = 'have another name there; the names here are a guess';
 
 /** The path of people, below which each has a path; one at which they are also created comes first. */
 function bestCollection(document: OpenApiDocument): string {
@@ -56,8 +56,8 @@ function bestCollection(document: OpenApiDocument): string {
     (one, other) => makes(one) - makes(other) || rank(one) - rank(other) || one.length - other.length,
   );
   if (best !== undefined) return best;
-  const known = found.length === 0 ? 'None of its paths has a path of one below it' : found.join(', ');
-  throw unreadable(`It is not clear where people stand in this document. Name the path with --path. Known: ${known}.`);
+  const known = found.length === 0 ? 'No path in it has a path for one record below it' : found.join(', ');
+  throw unreadable(`It is not clear which path in this document lists people. Name it with --path. Known: ${known}.`);
 }
 
 const RANKS = ['employees', 'employee', 'staff', 'workers', 'persons', 'people', 'users', 'members', 'user', 'records'];
@@ -81,7 +81,7 @@ class Drafter {
     this.#document = document;
     this.#collection = collection;
     const item = document.itemBelow(collection);
-    if (item === undefined) throw unreadable(`There is no path of one person below ${collection} in this document.`);
+    if (item === undefined) throw unreadable(`There is no path for one person below ${collection} in this document.`);
     this.#item = item;
   }
 
@@ -125,14 +125,13 @@ class Drafter {
     if (create !== undefined) return;
     const others = Object.keys(this.#document.paths).filter((path) => this.#document.operation(path, 'post'));
     const known = others.length === 0 ? 'There is no other POST' : `Others that take one: ${others.join(', ')}`;
-    this.#note(`"create": the document shows no POST to ${this.#collection}, which stands here as a guess. ${known}`);
+    this.#note(`"create": the document shows no POST to ${this.#collection}, which is a guess. ${known}`);
   }
 
   #noteAddress(): void {
     const server = listOf(this.#document.at('servers')).find(isObject)?.['url'];
     const address = textOf(server ?? this.#document.at('basePath'));
-    if (address !== undefined)
-      this.#note(`paths are as seen from hris.url, which ends with what the document says: ${address}`);
+    if (address !== undefined) this.#note(`paths continue hris.url, which the document gives as ${address}`);
   }
 
   #note(text: string): void {
@@ -214,7 +213,7 @@ class Drafter {
       this.#note('"record.reference": there is such a field, and the list has no search by it');
     }
     const filter = names.find((name) => /^(filter|q|query|search|where)$/i.test(name));
-    if (filter !== undefined) this.#note(`"find": the list takes "${filter}"; a search may be said with it`);
+    if (filter !== undefined) this.#note(`"find": the list takes "${filter}"; a search may use it`);
     const find = withoutUndefined({
       reference: reference === undefined ? undefined : search(reference, '{value}'),
       number: record['number'] === undefined ? undefined : search(by(NUMBER), '{value}'),
@@ -319,12 +318,12 @@ class Drafter {
   #created(create: Operation | undefined): Json {
     const responses = (create?.operation['responses'] as Json | undefined) ?? {};
     if (responses['202'] !== undefined)
-      this.#note('"create.ticket" and "pending": a create may be answered 202; how is asked what became of it?');
+      this.#note('"create.ticket" and "pending": a create may be answered 202; how can its outcome be asked for?');
     const answer = this.#document.wrapped(this.#document.answerOf(create));
     if (Object.keys((answer.schema['properties'] as Json | undefined) ?? {}).length > 0)
       return answer.name === undefined ? {} : { item: `body.${place([answer.name])}` };
     if (this.#document.answerHeaders(create).includes('location')) return { id: "$split(headers.location, '/')[-1]" };
-    if (create !== undefined) this.#note('"create.id": the document does not show what a create is answered with');
+    if (create !== undefined) this.#note('"create.id": the document does not show the answer to a create');
     return {};
   }
 
@@ -335,7 +334,7 @@ class Drafter {
     );
     const stamp = fields.find(({ place: at }) => STAMP.test(lettersOf(at.at(-1) ?? '')));
     if (since === undefined || stamp === undefined) {
-      this.#note('"changes": how it is asked who changed since a time, and where a record says when');
+      this.#note('"changes": how to ask who changed since a time, and where a record says when');
       return {};
     }
     const { items, paging, query } = this.#paging(list, names);
@@ -357,7 +356,7 @@ class Drafter {
     const quiet = paths.find((path) => /^(\/[^/]+){0,2}\/(me|whoami|self|status|version|account|company)$/i.test(path));
     if (quiet !== undefined) return { get: quiet };
     this.#note(
-      '"probe": a call that reads no person and fails where the credentials do; the list of people stands there',
+      '"probe": a call that reads no person and fails where the credentials do; the list of people is used for now',
     );
     const size = this.#document
       .parameters(list, 'query')
@@ -386,7 +385,7 @@ class Drafter {
       const auth = this.#authOf(this.#document.deref(value));
       if (auth !== undefined) return { auth };
     }
-    this.#note('"auth": the document does not say how a client is let in; a bearer token is a guess');
+    this.#note('"auth": the document does not say how a client signs in; a bearer token is a guess');
     this.#options['token'] = { secret: true };
     return { auth: { bearer: '{options.token}' } };
   }
@@ -409,7 +408,7 @@ class Drafter {
     if (type !== 'oauth2' || typeof tokenUrl !== 'string') return undefined;
     this.#options['clientId'] = {};
     const tokenPath = URL.canParse(tokenUrl) ? new URL(tokenUrl).pathname : tokenUrl;
-    this.#note('"auth.oauth2.tokenPath": the token endpoint as seen from hris.url');
+    this.#note('"auth.oauth2.tokenPath": the path of the token endpoint below hris.url');
     return { oauth2: { tokenPath, clientId: '{options.clientId}', clientSecret: secret('clientSecret') } };
   }
 }

@@ -80,7 +80,7 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
   if (!names.has(ENTERPRISE)) {
     definition.record = { ...definition.record };
     delete definition.record['number'];
-    notes.push('"record.number": the server has no enterprise extension, so it gives no employee numbers');
+    notes.push('"record.number": the server has no enterprise extension, so it has no employee numbers');
   }
   if (!does('filter')) {
     const { all } = definition.find;
@@ -88,7 +88,7 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
     definition.record = { ...definition.record };
     delete definition.record['reference'];
     delete definition['changes'];
-    notes.push('"find": the server filters nothing, so everybody is read each time, and no reference is kept');
+    notes.push('"find": the server cannot filter, so every search reads everybody, and our reference is not stored');
   }
   if (!does('patch'))
     for (const name of ['update', 'terminate', 'rehire']) {
@@ -99,7 +99,7 @@ function cut(own: Json, config: Json, schemas: readonly Schema[]): Draft {
     notes.push('the server has no versions: an amendment is compared with a reading directly before it');
   definition['fields'] = fieldsOf(own['fields'] as Json, schemas, names);
   notes.push('"trusted": find.reference trusts an empty answer; try it with `hirebridge hris test`');
-  notes.push('whether the server gives the employee number: if not, write back the id (writeBack.employeeId: id)');
+  notes.push('whether the server assigns employee numbers: if not, write back the id (writeBack.employeeId: id)');
   return { definition, notes };
 }
 

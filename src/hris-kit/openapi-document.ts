@@ -25,7 +25,7 @@ export function readOpenApi(text: string): OpenApiDocument {
   }
   if (isObject(value) && isObject(value['paths']) && ('openapi' in value || 'swagger' in value))
     return new OpenApiDocument(value);
-  throw unreadable('This is no OpenAPI document: expected JSON or YAML with "openapi" or "swagger", and "paths".');
+  throw unreadable('This is not an OpenAPI document: expected JSON or YAML with "openapi" or "swagger", and "paths".');
 }
 
 export function unreadable(message: string): ConnectorError {

@@ -43,7 +43,7 @@ export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Curs
       code: 'HRIS_CURSOR_INVALID',
       action: 'reject',
       message:
-        'The saved position in the list of changed employees is unreadable. Run the stream with --full to start ' +
+        'The saved position in the list of changed employees cannot be read. Run the stream with --full to start ' +
         'over.',
     });
   }

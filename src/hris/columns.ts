@@ -13,7 +13,7 @@ export const field = z.strictObject({
   maxLength: z
     .int()
     .min(1)
-    .describe('Characters that the column holds; longer values are refused, never cut')
+    .describe('How many characters the column holds; a longer value is refused, never cut')
     .optional(),
 });
 

@@ -43,6 +43,6 @@ function stale(edited: readonly string[]): ConnectorError {
   return new ConnectorError({
     code: 'STALE',
     action: 'retry',
-    message: `The HR system now holds other values of ${edited.join(', ')}. Nothing was written; it is read again.`,
+    message: `The HR system now has different values for ${edited.join(', ')}. Nothing was written; it is read again.`,
   });
 }

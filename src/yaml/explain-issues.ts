@@ -46,16 +46,16 @@ const WORDS: Readonly<Record<string, string>> = {
   object: 'keys with values, as in { key: value }',
   record: 'keys with values, as in { key: value }',
   array: 'a list, as in [one, two]',
-  string: 'a text',
+  string: 'text',
   boolean: 'true or false',
   number: 'a number',
   int: 'a whole number',
 };
 
 function expectation(issue: Issue): string {
-  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? 'this is no name';
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? 'this is not a name';
   if (issue.code === 'invalid_union')
-    return issue.message === 'Invalid input' ? 'it has none of the shapes allowed here' : issue.message;
+    return issue.message === 'Invalid input' ? 'it has none of the forms that are allowed here' : issue.message;
   return issue.message
     .replace(/^Invalid input: expected (\w+), received .*$/, (told, word: string) =>
       WORDS[word] === undefined ? told : `expected ${WORDS[word]}`,

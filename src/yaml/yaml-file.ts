@@ -69,12 +69,12 @@ function notAText(bytes: Buffer): string | undefined {
 /** Where the parser's own word for a mistake says too little. */
 const SYNTAX: Partial<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents it; use spaces',
-  DUPLICATE_KEY: 'this key stands here twice',
-  BAD_INDENT: 'the line is indented otherwise than its neighbours',
-  BLOCK_AS_IMPLICIT_KEY: 'the line before it has a value already, or this text needs quotes',
-  MULTILINE_IMPLICIT_KEY: 'a key needs a colon and a blank behind it, and the indentation of its neighbours',
+  DUPLICATE_KEY: 'this key is here twice',
+  BAD_INDENT: 'the line does not line up with the lines around it',
+  BLOCK_AS_IMPLICIT_KEY: 'the line before it already has a value, or this text needs quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key needs a colon followed by a space, and must line up with the keys around it',
   MISSING_CHAR: 'a comma, a quote or a bracket is missing before it',
-  UNEXPECTED_TOKEN: 'a text with { } [ ] , or # needs quotes',
+  UNEXPECTED_TOKEN: 'text with { } [ ] , or # needs quotes',
 };
 
 /** Parses YAML text; `file` is only used in messages. */

@@ -62,11 +62,11 @@ test.each([
   ],
   [
     ['--url', 'https://hr.example/api?tenant=1', '--option', 'password=env:ACME_PASSWORD'],
-    /expected an address alone.*belong into "auth"/,
+    /expected an address alone.*belong in "auth"/,
   ],
   [
     ['--url', 'https://me:pw@hr.example/api', '--option', 'password=env:ACME_PASSWORD'],
-    /expected an address alone.*belong into "auth"/,
+    /expected an address alone.*belong in "auth"/,
   ],
   [
     ['--option', 'password=env:ACME_PASSWORD', '--value', 'shoes=44'],

@@ -461,13 +461,14 @@ test.for([
 });
 
 test('a list whose total counts others is refused, and the refusal says what to set', async () => {
-  const list = (paging: string) => (text: string) =>
-    text.replace(
-      'list: { get: /positions, query: { cursor: "{page.cursor}" }, items: positions, paging: *page }',
-      `list: { get: /positions, query: { cursor: "{page.offset}" }, items: positions, paging: { by: offset, first: 0${paging} } }`,
+  const listed = async (more: string) => {
+    const paging = `{ by: offset, first: 0${more} }`;
+    const hris = await openAcme((text) =>
+      text.replace(
+        /(list: .*\{page\.)cursor(.*) \*page \}/,
+        (_all, list, items) => `${list}offset${items} ${paging} }`,
+      ),
     );
-  const listed = async (paging: string) => {
-    const hris = await openAcme(list(paging));
     try {
       return (await hris.requisitions?.listOpen(signal))?.length;
     } finally {

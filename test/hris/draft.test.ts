@@ -118,9 +118,7 @@ test('an OpenAPI document gives a definition that loads', () => {
     probe: { get: '/me' },
   });
   expect(definition['fields']).not.toHaveProperty('version');
-  expect(notes.join('\n')).toMatch(
-    /hris\.url, which ends with what the document says: https:\/\/hr\.acme\.example\/api\/v2/,
-  );
+  expect(notes.join('\n')).toMatch(/hris\.url, which the document gives as https:\/\/hr\.acme\.example\/api\/v2/);
   expect(notes.join('\n')).toMatch(/"terminate" and "rehire"/);
 });
 
@@ -167,11 +165,11 @@ test('a version in a header, a PUT that takes less than is shown, and a create e
 });
 
 test.each([
-  ['{"hello": 1}', /no OpenAPI document/],
-  ['a: [', /no OpenAPI document/],
+  ['{"hello": 1}', /not an OpenAPI document/],
+  ['a: [', /not an OpenAPI document/],
   [
     JSON.stringify({ openapi: '3.1.0', paths: { '/jobs': { post: {} }, '/jobs/{id}': {} } }),
-    /Name the path with --path\. Known: \/jobs\./,
+    /Name it with --path\. Known: \/jobs\./,
   ],
 ])('%s is refused', async (text, message) => {
   expect(await refusal(Promise.resolve().then(() => draftFromOpenApi(text)))).toMatchObject({

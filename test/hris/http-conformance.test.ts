@@ -77,7 +77,7 @@ const underTest = () =>
 describeHris('http', underTest);
 
 test.for([
-  ['than "readLag" says fails the suite', 0, /found after \d\.\d s, and "readLag" is 0 s: .* Say a longer one/],
+  ['than "readLag" says fails the suite', 0, /found after \d\.\d s, and "readLag" is 0 s: .* Set a longer readLag/],
   ['but within "readLag" passes', 60_000, undefined],
 ] as const)('who is found later %s', async ([, readLagMs, says]) => {
   server.staff.clear();

@@ -148,11 +148,7 @@ describe('a mapping is refused at load', () => {
       '1:1 "startDate" (startDate) is required by the HR system and nothing fills it',
     ],
     ['for bad YAML', 'fields:\n  givenName: { from: [\n', ' is not valid YAML'],
-    [
-      'for a key given twice',
-      rule('givenName: { constant: Ana }'),
-      '4:3 is not valid YAML (this key stands here twice)',
-    ],
+    ['for a key given twice', rule('givenName: { constant: Ana }'), '4:3 is not valid YAML (this key is here twice)'],
   ])('%s', (_why, content, expected) => {
     expect(problemsOf(content)).toEqual(expect.arrayContaining([expect.stringContaining(expected)]));
   });

@@ -15,11 +15,11 @@ test.each<[string, string | Buffer, string]>([
     'fields:\n\ttitle: { constant: x }\n',
     '2:1 is not valid YAML (a tab indents it; use spaces). Correct the line.',
   ],
-  ['a key given twice', 'a: 1\nb: 2\na: 3\n', '3:1 is not valid YAML (this key stands here twice). Correct the line.'],
+  ['a key given twice', 'a: 1\nb: 2\na: 3\n', '3:1 is not valid YAML (this key is here twice). Correct the line.'],
   [
     'braces without quotes, which the parser takes for many mistakes',
     'a: { get: /staff/{id}, b: 1 }\nc: { d: 1, e: 2 }\n',
-    '1:18 is not valid YAML (a text with { } [ ] , or # needs quotes). Correct the line.',
+    '1:18 is not valid YAML (text with { } [ ] , or # needs quotes). Correct the line.',
   ],
   ['aliases that multiply', BOMB, '2:8 uses aliases that lead nowhere or grow without end. Write the values out.'],
   ['an alias of nothing', 'a: 1\nb: *c\n', '2:4 uses aliases that lead nowhere'],

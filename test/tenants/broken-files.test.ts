@@ -104,7 +104,7 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
   'two rules for one field': [
     mapped('fields:\n  title: { from: job.title }\n  title: { constant: Cook }\n'),
     'm.yaml:3:3',
-    'this key stands here twice',
+    'this key is here twice',
     'Correct the line',
   ],
   'a two-way table that cannot be read backwards': [
@@ -171,7 +171,7 @@ const broken: Record<string, [files: Files, place: string, cause: string, next: 
   'a key that stands twice': [
     { 'acme.yaml': `${ACME}tenant: again\n` },
     'acme.yaml:16:1',
-    'this key stands here twice',
+    'this key is here twice',
     'Correct the line',
   ],
   'an anchor bomb': [{ 'acme.yaml': BOMB }, 'acme.yaml:2:8', 'grow without end', 'Write the values out'],

@@ -182,11 +182,7 @@ describe('a file is refused', () => {
       `${ACME}mapping: ./gone.yaml\n`,
       'acme.yaml:16:10 gone.yaml: there is no such file',
     ],
-    [
-      'for a key given twice',
-      `${ACME}tenant: again\n`,
-      'acme.yaml:16:1 is not valid YAML (this key stands here twice)',
-    ],
+    ['for a key given twice', `${ACME}tenant: again\n`, 'acme.yaml:16:1 is not valid YAML (this key is here twice)'],
     ['for no content at all', '', 'acme.yaml:1:1 "the file" is'],
   ])('%s', async (_why, content, expected) => {
     await put('acme.yaml', content);

@@ -60,7 +60,7 @@ function assertWithinLag({ adapter }: HrisUnderTest, tookMs: number): void {
   if (tookMs <= readLagMs + SLACK_MS) return;
   throw new Error(
     `Who was made is found after ${(tookMs / 1_000).toFixed(1)} s, and "readLag" is ${readLagMs / 1_000} s: a create ` +
-      'whose answer is lost would be made twice. Say a longer one.',
+      'whose answer is lost would be made twice. Set a longer readLag.',
   );
 }
 

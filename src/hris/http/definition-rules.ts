@@ -28,7 +28,7 @@ function* ofReference(raw: Definition): Generator<BrokenRule> {
   if (find.reference !== undefined && record.reference === undefined)
     yield {
       at: ['find', 'reference'],
-      text: '"find.reference" searches by our reference, but "record.reference" does not say where a record has it. Add it.',
+      text: '"find.reference" searches by our reference, but "record.reference" does not say where it is. Add it.',
     };
   if (record.reference !== undefined && find.reference === undefined)
     yield {

@@ -50,7 +50,7 @@ export function readCsv(bytes: Uint8Array, { name, delimiter }: { name: string; 
         return record;
       },
     });
-    if (new Set(columns).size < columns.length) throw unreadable(name, 'a column stands in its header twice');
+    if (new Set(columns).size < columns.length) throw unreadable(name, 'a column is in its header twice');
     return { columns, rows };
   } catch (error) {
     if (error instanceof ConnectorError) throw error;

@@ -22,7 +22,7 @@ interface Decryption extends Pick<SftpOptions, 'decryptWith' | 'decryptPassphras
 export async function decrypt(bytes: Uint8Array, how: Decryption, signal: AbortSignal): Promise<Buffer> {
   const { decryptWith, decryptPassphrase = '', mostBytes } = how;
   if (decryptWith === undefined)
-    throw refused('A file of the customer is encrypted, and hris.decryptWith names no private key.');
+    throw refused('A file of the customer is encrypted, but hris.decryptWith names no private key.');
   return withKeyring(async (keyring) => {
     const unlock = ['--pinentry-mode', 'loopback', '--passphrase-fd', '3'];
     const secret = { passphrase: decryptPassphrase, signal };

@@ -49,12 +49,12 @@ function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string
   return rows.map((row, index) => {
     const ref = refIn(options, row);
     if (ref === undefined) throw unreadable(path, `record ${index + 1} has no ${options.idColumn}`);
-    if (seen.has(ref.id)) throw unreadable(path, `employee ${ref.id} stands in it twice`);
+    if (seen.has(ref.id)) throw unreadable(path, `employee ${ref.id} is in it twice`);
     seen.add(ref.id);
     const reference = row[options.referenceColumn];
     const lastDay = options.endColumn === undefined ? undefined : row[options.endColumn]?.slice(0, 10);
     if (lastDay !== undefined && lastDay !== '' && !isDay(lastDay))
-      throw unreadable(path, `record ${index + 1} has a ${options.endColumn} that is no date such as 2026-03-31`);
+      throw unreadable(path, `record ${index + 1} has a ${options.endColumn} that is not a date such as 2026-03-31`);
     const record = {
       ref,
       ...fromCells(options, row),

@@ -71,8 +71,8 @@ function longerThanListed(path: string): ConnectorError {
     code: 'HRIS_UNREADABLE_FILE',
     action: 'retry',
     message:
-      `The file ${path} is longer than the server's list says, so it was not read to its end. It is tried again; if ` +
-      'that goes on, write it again under another name.',
+      `The file ${path} is longer than the server's list says, so it was not read to the end. It is tried again; if ` +
+      'that continues, write it again under another name.',
   });
 }
 

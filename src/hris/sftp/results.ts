@@ -38,9 +38,9 @@ function resultOf({ options }: Sftp, row: Record<string, string>, saidAt: number
   if (requestId === undefined || requestId === '') return 'has no request_id';
   if (status === 'pending') return undefined;
   if (status === 'rejected') return { requestId, row, saidAt, status, reason: error };
-  if (status !== 'created') return 'has a status other than created, rejected and pending';
+  if (status !== 'created') return 'has a status other than created, rejected or pending';
   const ref = refIn(options, row);
-  return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, saidAt, status, ref };
+  return ref === undefined ? `is created but has no ${options.idColumn}` : { requestId, row, saidAt, status, ref };
 }
 
 /** The employee that a row is about; undefined if it names none. */

@@ -80,7 +80,7 @@ function explainConnecting(error: unknown, what: string): ConnectorError {
       action: 'reauthorize',
       message:
         'The private key cannot be read. Check that the secret behind hris.privateKey is an OpenSSH or PEM key, and ' +
-        'hris.passphrase where it has one.',
+        'hris.passphrase if it has one.',
     });
   if ((error as { level?: unknown }).level === 'client-authentication')
     return new ConnectorError({
@@ -104,7 +104,7 @@ export function wrongHostKey({ host, port, hostKeys }: SftpOptions, shown: strin
     code: 'HRIS_HOST_KEY',
     action: 'reauthorize',
     message:
-      `${host}:${port} shows the host key ${shown}, and hris.hostKey pins ${hostKeys.join(', ')}. Nothing was ` +
+      `${host}:${port} shows the host key ${shown}, but hris.hostKey pins ${hostKeys.join(', ')}. Nothing was ` +
       "sent. Ask the server's administrators which one is right; add the new one to hris.hostKey only then.",
     details: { shown, pinned: hostKeys },
   });

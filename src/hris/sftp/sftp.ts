@@ -230,8 +230,8 @@ function noEndColumn({ folders, endColumn }: SftpOptions, name: string): Connect
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
     message:
-      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, as hris.endColumn names it. ` +
-      'Let the HR system write it, empty for people who stay, or leave hris.endColumn out.',
+      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, which hris.endColumn names. ` +
+      'Let the HR system write it, empty for people who stay, or remove hris.endColumn.',
   });
 }
 
@@ -324,7 +324,7 @@ async function createEmployee(
     throw new ConnectorError({
       code: 'ALREADY_EXISTS',
       action: 'ignore',
-      message: 'The results name an employee for this reference already.',
+      message: 'The results already name an employee for this reference.',
       details: { ...made[0] },
     });
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));

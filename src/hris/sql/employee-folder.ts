@@ -140,7 +140,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'it can only be read',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
-  ELOOP: 'a link stands in the place of a file',
+  ELOOP: 'there is a link where a file belongs',
 };
 
 function changedThere(): ConnectorError {

@@ -291,7 +291,7 @@ function explainLandingError(error: unknown, { table, columns }: LandingTable): 
     known.code === 'HRIS_FORBIDDEN'
       ? 'may not be read and written by this user. Grant select, insert and update on it'
       : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
-        `(${landingKeys.tenant}, ${landingKeys.id}); another name or other columns go into hris.landing`;
+        `(${landingKeys.tenant}, ${landingKeys.id}); set another name or other columns in hris.landing`;
   return new ConnectorError({
     code: 'LANDING_UNUSABLE',
     action: 'reject',

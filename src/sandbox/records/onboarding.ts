@@ -33,7 +33,7 @@ export function enrol(
   const twice = duplicateIn(ctx, flowId, entries);
   if (twice !== undefined)
     throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow', {
-      [`${at(twice.index)}${twice.field}`]: 'has an active enrollment in the flow, or stands here twice',
+      [`${at(twice.index)}${twice.field}`]: 'has an active enrollment in the flow, or is here twice',
     });
   const available = ctx.company.onboardingCredits;
   if (available < entries.length) {
@@ -46,7 +46,7 @@ export function enrol(
   return entries.map((entry) => enrolOne(ctx, flowId, entry));
 }
 
-/** The first entry that has an active enrolment in the flow, or stands here twice, and the field that says so. */
+/** The first entry that has an active enrolment in the flow, or is here twice, and the field that says so. */
 function duplicateIn(
   ctx: Context,
   flowId: string,

@@ -50,7 +50,7 @@ describe('rosters', () => {
     ['that is empty', '', /header has no employee_id/],
     ['with a column too few', 'employee_id,email\r\nE1\r\n', /line 2/],
     ['with a column twice', 'employee_id,employee_id\r\n', /twice/],
-    ['with an employee twice', 'employee_id\r\nE1\r\nE1\r\n', /employee E1 stands in it twice/],
+    ['with an employee twice', 'employee_id\r\nE1\r\nE1\r\n', /employee E1 is in it twice/],
     ['without the id', 'email\r\na@example.org\r\n', /header has no employee_id/],
     ['with a row without the id', 'employee_id,email\r\n,a@example.org\r\n', /record 1 has no employee_id/],
   ])('a roster %s is not believed, and its name and the reason are told', async (_what, text, why) => {
