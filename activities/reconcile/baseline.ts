@@ -6,7 +6,7 @@ import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
 import { erasedAmong, type PersonId } from '../../src/store/person-marks.ts';
-import { inTransaction } from '../../src/store/persons.ts';
+import { inTransaction, recordPeople } from '../../src/store/persons.ts';
 import {
   addTraces,
   hasTraces,
@@ -17,7 +17,6 @@ import {
 } from '../../src/store/seen-people.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
 import { onePage } from '../one-page.ts';
@@ -130,7 +129,7 @@ export async function recordHired(run: Run): Promise<boolean> {
     run.position = startOf('end');
     return false;
   }
-  for (const one of ours) await reopen(deps, tenantId, one, traces.get(one.jobCandidateId));
+  for (const one of ours) await reopen(run, one, traces.get(one.jobCandidateId));
   run.counts.started += ours.size;
   const last = seen.at(-1);
   if (last === undefined) return true;
@@ -175,8 +174,7 @@ export async function hasEmployee({ hris, tenant }: Connection, candidateId: str
 
 /** Opens a hire for an enrolment or employee that is ours but unknown to the store, and starts its workflow. */
 export async function reopen(
-  { store, signalHire }: ActivityDeps,
-  tenantId: string,
+  { deps: { store, signalHire }, connection, tenantId }: Pick<Run, 'deps' | 'connection' | 'tenantId'>,
   person: Omit<SeenPerson, 'seen'>,
   trace: OwnTrace | undefined,
 ): Promise<void> {
@@ -191,10 +189,12 @@ export async function reopen(
     await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, behind: hire.period });
     return;
   }
+  const earlier = known === undefined ? await forgottenBefore(connection, hire) : [];
   if (known === undefined || (known.state !== 'open' && known.period < hire.period))
     await inTransaction(store, async (trx) => {
       if (known !== undefined) await endEarlier(trx, known);
       await insertHires(trx, [hire]);
+      await recordPeople(trx, earlier);
     });
   if (trace !== undefined)
     await updateHire(
@@ -208,6 +208,19 @@ export async function reopen(
       { enrolment: 1 },
     );
   await signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
+}
+
+/**
+ * The person of a later period was hired before, which this store has forgotten. Unless an employee carries our
+ * reference, that may have been before go-live, with an employee who carries none.
+ */
+async function forgottenBefore(
+  connection: Connection,
+  { tenantId, jobCandidateId, candidateId, period }: NewHire,
+): Promise<Parameters<typeof recordPeople>[1]> {
+  if (period === 1 || typeof candidateId !== 'string' || (await hasEmployee(connection, candidateId))) return [];
+  const as = { how: 'baseline', tenantId, jobCandidateId, period: 1 } as const;
+  return [{ ...personOf(connection.tenant, candidateId), as }];
 }
 
 function newHire(tenantId: string, person: Omit<SeenPerson, 'seen'>, period: number, state: NewHire['state']): NewHire {

@@ -60,7 +60,7 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
       const trace = traces.get(jobCandidateId);
       // A new store may have years of these: hires that ended without an employee are skipped silently.
       if (run.kind === 'baseline' && trace?.isOver === true && !(await hasEmployee(connection, candidateId))) continue;
-      await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, trace);
+      await reopen(run, { jobCandidateId, candidateId, jobId }, trace);
       counts.started += 1;
     }
   }

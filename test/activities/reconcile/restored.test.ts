@@ -6,6 +6,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { findHireRow, insertHires, latestHire, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { findPerson } from '../../../src/store/persons.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { kinds } from '../../store/stores.ts';
@@ -241,6 +242,29 @@ test.each(kinds)(
     expect(new Set(started)).toEqual(new Set([String(second)]));
     expect(await hiresIn('before-go-live')).toContain(String(ids[0]));
     expect(await hiresIn('open')).toEqual([String(second)]);
+  },
+);
+
+test.each(kinds)(
+  'a store that is rebuilt asks about who was hired again, unless their employee carries our reference, in %s',
+  async (database) => {
+    const employed = new Set<string>();
+    const { store, reconcile, enrol, sandbox } = await lost(database, { employed });
+    const [again, ours, once] = await listApplicants(sandbox.partner);
+    const ids = [again, ours, once].map((one) => one?.jobCandidateId ?? 0);
+    await sandbox.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
+    for (const [index, id] of ids.entries()) await enrol(id, index === 2 ? 1 : 2);
+    employed.add(`acme:${ours?.candidateId}`);
+    await reconcile();
+    const recordedOf = async (applicant: typeof again) => {
+      const candidate = { company: 'acme', candidateId: String(applicant?.candidateId) };
+      return (await findPerson(store, { connection: 'hr', candidate })).recorded;
+    };
+    const earlier = { how: 'baseline', tenantId: 'acme', jobCandidateId: String(ids[0]), period: 1 };
+    expect(await recordedOf(again)).toEqual(earlier);
+    expect(await recordedOf(ours)).toBeUndefined();
+    expect(await recordedOf(once)).toBeUndefined();
+    expect(await latestHire(store, 'acme', String(ids[0]))).toMatchObject({ state: 'open', period: 2 });
   },
 );
 
