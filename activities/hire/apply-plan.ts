@@ -175,9 +175,9 @@ export async function finishPending(hire: HireContext): Promise<Applied | undefi
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection } = hire;
-  if (row.employee_id === null && creation === undefined) return settleUnknown(hire);
-  if (row.employee_id !== null || creation === undefined || creation.outcome === 'refused') return undefined;
-  if (creation.outcome === 'absent' && connection.hris.pending === undefined) return undefined;
+  if (row.employee_id !== null) return undefined;
+  if (creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);
+  if (creation.outcome === 'absent' && connection.hris.pending === undefined) return settleUnknown(hire);
   const named =
     decisions.link === undefined ? undefined : await readEmployee(connection.hris, employeeHere(hire, decisions.link));
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }, 'linked'));
@@ -185,17 +185,20 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 }
 
 /**
- * The store knows of no create, but an employee made after the backup that the store was restored from still carries
- * our reference, and one of an earlier period may have been made active again since. A look that fails is repeated,
+ * The store knows of no create, or only of attempts that made nobody. An employee made after the backup that the store
+ * was restored from still carries our reference, and one of an earlier period may have been made active again since. A
+ * look that fails is repeated,
  * except if the HR system is known not to work or refuses it: that must not keep the hire from ending. The Employee ID
  * that the partner holds is not looked up, because another tenant or the tenant's former HR system may have assigned
  * it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
-  const { store, row } = hire;
+  const { store, row, creation, decisions } = hire;
   if (row.candidate_id === null) return undefined;
   const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
-  if (ref === undefined) return undefined;
+  if (ref === undefined || decisions.notThese.has(ref.id)) return undefined;
+  // The create may have been refused because of this former employee.
+  if (creation?.outcome === 'refused' && (await isShownFormer(hire, ref))) return undefined;
   const { employees } = await findPerson(store, { employee: ref });
   if (employees.length > 0 && !(await isToBeAskedAbout(hire, ref, employees))) return undefined;
   return heldOf(await finish(hire, { kind: 'created', ref }, employees.length > 0 ? 'linked' : 'made'));

@@ -104,6 +104,20 @@ describe.each(kinds)('who leaves while the employee is made, with the store in %
     expect(await employee()).toMatchObject({ employee_id: id });
   });
 
+  test.each(['absent', 'refused'] as const)(
+    'is linked after a restore to an attempt that was %s, from before the one that made the employee',
+    async (outcome) => {
+      const { store, employOnce, move, leave, employee } = await hireInto({ database, create: 'made' });
+      await employOnce();
+      const { employee_id: id } = (await employee()) ?? {};
+      await forgetNote(store);
+      await store.kysely.updateTable('intents').set({ outcome, result: 'null' }).execute();
+      await move('SCREEN');
+      expect(await leave()).toMatchObject(LEFT);
+      expect(await employee()).toMatchObject({ employee_id: id });
+    },
+  );
+
   test.each(['lost', 'made'] as const)(
     'keeps another candidate who is them waiting while no search shows it (%s)',
     async (create) => {

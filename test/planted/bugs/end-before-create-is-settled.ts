@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/apply-plan.ts',
-      find: "creation === undefined || creation.outcome === 'refused') return undefined;",
-      replace: 'creation !== undefined) return undefined;',
+      find: "creation === undefined || creation.outcome === 'refused') return settleUnknown(hire);",
+      replace: 'creation === undefined) return settleUnknown(hire);\n  if (creation.attempt > 0) return undefined;',
     },
   ],
   caughtBy: tests(
