@@ -136,6 +136,9 @@ test('open positions are listed over pages and changed over what was read; a fil
   const listed = await listOpen?.(signal);
   expect(listed).toHaveLength(60);
   expect(listed?.[0]).toMatchObject({ id: '1', fields: { title: 'Cook 1', city: 'Oslo', country: null } });
+  server.positions.set('nobody', { state: 'open' } as never);
+  expect(await refusal(listOpen?.(signal) ?? Promise.resolve())).toMatchObject({ code: 'HRIS_UNREADABLE_ANSWER' });
+  server.positions.delete('nobody');
   expect((await read?.(['1', '3', '4', '1000'], signal))?.map(({ id }) => id)).toEqual(['1', '4']);
   await update?.('1', { title: 'Chef' }, write);
   await amend?.('1', { fields: { city: 'Bergen' }, over: { city: 'Oslo' } }, write);
@@ -358,6 +361,18 @@ test('a call that finds its session used up logs in again, three times at most',
   refuse(4);
   expect(await hris.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_AUTH', action: 'reauthorize' } });
   expect(server.logins - before).toBe(6);
+  await hris.close();
+});
+
+test('a 429 is waited out for as long as it says, or for "retryAfter"', async () => {
+  const hris = await openAcme((text) => `retryAfter: 5m\n${text}`);
+  const on = ({ path }: { path: string }): boolean => path === '/api/staff/1';
+  for (const headers of [{}, { 'retry-after': '7' }]) {
+    void proxy.strike({ kind: 'answer', on, answer: { status: 429, headers } });
+    const retryAfterMs = 'retry-after' in headers ? 7_000 : 300_000;
+    const waiting = hris.employees.read('1', signal);
+    await expect(waiting).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterMs });
+  }
   await hris.close();
 });
 

@@ -38,10 +38,14 @@ const request = {
   body: z.json().optional().describe('A JSON template; {record} is the record with the fields in their places'),
 };
 
-const search = z.strictObject({
+const listing = {
   ...request,
   items: expression.default('$').describe('Where the list of records is; a single record counts as a list of one'),
   paging: paging.optional(),
+};
+
+const search = z.strictObject({
+  ...listing,
   trusted: z
     .union([z.boolean(), z.literal('ascii')], 'expected true, false or ascii')
     .default(false)
@@ -177,7 +181,7 @@ const requisitions = z
     open: expression.optional().describe('True of an open position; by default all listed ones are open'),
     version: expression.optional(),
     fields: z.record(name, field),
-    list: z.strictObject({ ...request, items: expression.default('$'), paging: paging.optional() }),
+    list: z.strictObject(listing),
     read: reading.describe('One position by {id}'),
     update: z.strictObject(write),
   })
@@ -187,9 +191,7 @@ const lists = z
   .record(
     z.string(),
     z.strictObject({
-      ...request,
-      items: expression.default('$'),
-      paging: paging.optional(),
+      ...listing,
       id: expression.describe('Of an entry: its key, which stays the same when it is renamed'),
       label: expression.describe('Of an entry: its name'),
       active: expression.optional().describe('True of an entry that can be chosen; by default all listed ones can'),
@@ -255,7 +257,7 @@ export const definitionSchema = z.strictObject({
       .default({})
       .describe('By field: who has {value} in it, for values that must be unique; without a search, `all` is read'),
     all: z
-      .strictObject({ ...request, items: expression.default('$'), paging: paging.optional() })
+      .strictObject(listing)
       .optional()
       .describe('Everybody, page by page: read if a search that is not trusted found nobody'),
   }),
@@ -293,9 +295,7 @@ export const definitionSchema = z.strictObject({
     .describe('Deletes an employee; used only for test employees of `hris test`'),
   changes: z
     .strictObject({
-      ...request,
-      items: expression.default('$'),
-      paging: paging.optional(),
+      ...listing,
       stamp: expression.describe('When a record changed, as text that sorts by time'),
       beginning: z.string().default('1970-01-01T00:00:00Z'),
       overlap: duration.default(60_000).describe('How late a change may appear'),
@@ -339,12 +339,9 @@ export function isDefinitionFile(value: unknown): boolean {
 }
 
 export type Definition = z.output<typeof definitionSchema>;
-export type RequestOf = Partial<z.output<typeof requestShape>> & { paging?: PagingOf | undefined };
+export type RequestOf = Partial<z.output<z.ZodObject<typeof request>>> & { paging?: PagingOf | undefined };
 export type ListOf = RequestOf & { items: string };
 export type SearchOf = z.output<typeof search>;
-export type WriteOf = z.output<typeof writeShape>;
+export type WriteOf = z.output<z.ZodObject<typeof write>>;
 export type FieldOf = z.output<typeof field>;
 export type PagingOf = z.output<typeof paging>;
-
-const requestShape = z.strictObject(request);
-const writeShape = z.strictObject(write);

@@ -48,7 +48,7 @@ export interface StepPlan {
 
 export interface FilesPlan {
   list: CallPlan & { items: Expression; name: Expression; id: Expression | undefined };
-  same: Readonly<Record<string, Expression>>;
+  same: Readonly<Record<'sha1' | 'sha256' | 'md5' | 'base64', Expression | undefined>>;
   download: CallPlan | undefined;
   upload: CallPlan;
 }

@@ -5,7 +5,7 @@ import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
 import { fitsKey, foldText, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
-import type { CallPlan, HttpDefinition, WritePlan } from './definition.ts';
+import type { CallPlan, HttpDefinition, SearchPlan, WritePlan } from './definition.ts';
 import type { Expression } from './expression.ts';
 import type { Answer, Call, DefinedLine } from './line.ts';
 import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
@@ -32,44 +32,30 @@ const NAMES = ['name', 'givenName', 'familyName', 'birthDate'];
 /** Fields that a hit is compared by, for each kind of search. */
 const COMPARED = { reference: [], number: [], email: ADDRESSES, person: NAMES, name: NAMES } as const;
 
-/**
- * Finds an employee; every hit is compared again here. An empty result counts if the definition trusts it and nothing
- * was left out; otherwise all employees are read, if the definition says how. A mere name is not worth that.
- */
+/** Finds an employee; every hit is compared again here. */
 export async function findEmployee(defined: Defined, key: FindKey, signal: AbortSignal): Promise<Found> {
-  const { search, everybody } = defined.definition;
-  if (!isKept(defined.definition, key.by)) return { kind: 'none', trusted: false };
-  const plan = search[key.by];
-  const values =
-    'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...wholeName(key) };
-  const asked =
-    plan === undefined ? NOT_ASKED : await hitsOf(defined, { plan, values, signal, accepts: plan.absent }, key);
-  const isPlain = 'value' in key && /^[\x20-\x7e]*$/.test(key.value);
-  const isProven = (plan?.trusted === true || (plan?.trusted === 'ascii' && isPlain)) && asked.isWhole;
-  if (key.by === 'name') return foundBy(key, asked.refs, false);
-  if (asked.refs.length > 0 || isProven || everybody === undefined) return foundBy(key, asked.refs, isProven);
-  const { refs, isWhole } = await hitsOf(defined, { plan: everybody, signal }, key);
-  return foundBy(key, refs, isWhole);
+  const { definition } = defined;
+  if (!isKept(definition, key.by)) return { kind: 'none', trusted: false };
+  const whole = key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
+  const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}), ...whole };
+  const fits = (record: EmployeeRecord): boolean => fitsKey(record, key, ADDRESSES);
+  const search = { plan: definition.search[key.by], values, compared: COMPARED[key.by], fits };
+  // A mere name is not worth reading everybody, and proves nothing.
+  const { refs, isWhole } = await searchFor(defined, search, signal, key.by !== 'name');
+  return foundBy(key, refs, isWhole && key.by !== 'name');
 }
 
 /**
- * Whether anybody has this value in a field, ignoring case. Reads all employees if the definition has no search for the
- * field or does not trust its empty result; if there are too many, relies on the search alone.
+ * Whether anybody has this value in a field, ignoring case. If there is a search for it and there are too many to read
+ * them all, relies on the search alone.
  * @throws ConnectorError HRIS_TOO_MANY (reject)
  */
 export async function isTaken(defined: Defined, field: string, value: string, signal: AbortSignal): Promise<boolean> {
-  const { taken, everybody, fields, record, hooks, nothing, name } = defined.definition;
-  const own = fields.filter(({ key }) => key === field);
-  const compared = { record: { ...record, former: undefined }, fields: own, hooks, nothing };
-  const has = ({ fields: held }: EmployeeRecord): boolean => foldText(asText(held[field] ?? '')) === foldText(value);
-  const search = taken.get(field);
-  const call = search && { plan: search, values: { value }, signal, accepts: search.absent };
-  const found = call === undefined ? NOT_ASKED : await lookThrough(defined, call, compared, has);
-  const isTrusted = search?.trusted === true || (search?.trusted === 'ascii' && /^[\x20-\x7e]*$/.test(value));
-  if (found.refs.length > 0 || (isTrusted && found.isWhole)) return found.refs.length > 0;
-  const all =
-    everybody === undefined ? NOT_ASKED : await lookThrough(defined, { plan: everybody, signal }, compared, has);
-  if (all.refs.length > 0 || all.isWhole || found.isWhole) return all.refs.length > 0;
+  const { taken, name } = defined.definition;
+  const fits = ({ fields }: EmployeeRecord): boolean => foldText(asText(fields[field] ?? '')) === foldText(value);
+  const search = { plan: taken.get(field), values: { value }, compared: [field], fits };
+  const { refs, isWhole, isSeen } = await searchFor(defined, search, signal);
+  if (refs.length > 0 || isWhole || isSeen) return refs.length > 0;
   throw new ConnectorError({
     code: 'HRIS_TOO_MANY',
     action: 'reject',
@@ -79,8 +65,34 @@ export async function isTaken(defined: Defined, field: string, value: string, si
   });
 }
 
-function wholeName(key: FindKey): { fullName?: string } {
-  return key.by === 'person' ? { fullName: `${key.givenName} ${key.familyName}` } : {};
+interface Search {
+  plan: SearchPlan | undefined;
+  values: Values;
+  /** Fields that a hit is compared by. */
+  compared: readonly string[];
+  fits: (record: EmployeeRecord) => boolean;
+}
+
+/**
+ * Searches, and reads all employees if that finds nobody and proves nothing. `isWhole`: nobody was left out, so that an
+ * empty result is a proof. `isSeen`: the search itself was read to its end.
+ */
+async function searchFor(
+  defined: Defined,
+  search: Search,
+  signal: AbortSignal,
+  mayReadAll = true,
+): Promise<Hits & { isSeen: boolean }> {
+  const { plan, values } = search;
+  const { everybody } = defined.definition;
+  const asked = plan && (await lookThrough(defined, { plan, values, signal, accepts: plan.absent }, search));
+  const { value } = values;
+  const isPlain = typeof value === 'string' && /^[\x20-\x7e]*$/.test(value);
+  const isTrusted = plan?.trusted === true || (plan?.trusted === 'ascii' && isPlain);
+  const { refs, isWhole: isSeen } = asked ?? { refs: [], isWhole: false };
+  if (refs.length > 0 || (isTrusted && isSeen) || everybody === undefined || !mayReadAll)
+    return { refs, isWhole: isTrusted && isSeen, isSeen };
+  return { ...(await lookThrough(defined, { plan: everybody, signal }, search)), isSeen };
 }
 
 /** Whether records contain what this search compares. */
@@ -98,28 +110,21 @@ interface Hits {
   isWhole: boolean;
 }
 
-const NOT_ASKED: Hits = { refs: [], isWhole: false };
-
-type Search = Omit<Call, 'plan'> & { plan: Call['plan'] & { items: Expression } };
-
-function hitsOf(defined: Defined, call: Search, key: FindKey): Promise<Hits> {
-  const compared = comparedBy(defined.definition, key.by);
-  return lookThrough(defined, call, compared, (record) => fitsKey(record, key, ADDRESSES));
-}
-
-/** The records of a list that match; reads only the `compared` fields of each. */
+/** The records of a list that match; reads only the `compared` fields of each: a list may have thousands. */
 async function lookThrough(
-  { line }: Defined,
-  call: Search,
-  compared: Parameters<typeof toEmployee>[0],
-  fits: (record: EmployeeRecord) => boolean,
+  { definition, line }: Defined,
+  call: Omit<Call, 'plan'> & { plan: CallPlan & { items: Expression } },
+  { compared, fits }: Search,
 ): Promise<Hits> {
+  const { record: places, fields, hooks, nothing } = definition;
+  const known = fields.filter(({ key }) => compared.includes(key));
+  const parts = { record: { ...places, former: undefined }, fields: known, hooks, nothing };
   const hits = new Map<string, EmployeeRef>();
   let isWhole = false;
   let seen = 0;
-  const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
+  const pages = line.pages(call, (answer) => recordsIn(answer, call.plan));
   for await (const { items, answer, end } of pages) {
-    const records = await Promise.all(items.map((item) => toEmployee(compared, item)));
+    const records = await Promise.all(items.map((item) => toEmployee(parts, item)));
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
@@ -130,17 +135,6 @@ async function lookThrough(
     if (seen >= MOST_SCANNED) break;
   }
   return { refs: [...hits.values()], isWhole };
-}
-
-/** The fields needed to compare a hit: a search may read thousands of records. */
-function comparedBy({ record, fields, hooks, nothing }: HttpDefinition, by: FindKey['by']) {
-  const keys: readonly string[] = COMPARED[by];
-  return {
-    record: { ...record, former: undefined },
-    fields: fields.filter(({ key }) => keys.includes(key)),
-    hooks,
-    nothing,
-  };
 }
 
 /** The records in an answer, as a list or a single record. An answer without a list does not count as an empty list. */
@@ -177,12 +171,10 @@ export async function readEmployee(
 async function readHeld({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
   if (!isAddressable(id)) return undefined;
   const plan = definition.reading;
-  const answer = await line
-    .send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent })
-    .catch((error: unknown) => {
-      if (isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) return undefined;
-      throw error;
-    });
+  const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent }).catch((error: unknown) => {
+    if (isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) return undefined;
+    throw error;
+  });
   if (answer === undefined || plan.absent.includes(answer.status)) return undefined;
   const given = await plan.item(answer.body);
   const raw: unknown = Array.isArray(given) ? given[0] : given;
@@ -201,7 +193,7 @@ async function readHeld({ definition, line }: Defined, id: string, signal: Abort
 async function askNumber({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<EmployeeRef> {
   const { numbering: plan } = definition;
   if (plan === undefined) return { id };
-  const answer = await line.send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent });
+  const answer = await line.send({ plan, values: { id }, signal, accepts: plan.absent });
   const number = plan.absent.includes(answer.status) ? undefined : idOf(await plan.item(answer.body));
   return { id, ...(number === undefined ? {} : { number }) };
 }
@@ -217,21 +209,12 @@ export async function createEmployee(
   assertFits(definition, fields, true);
   await assertNew(defined, reference, signal);
   const plan = definition.creating;
-  const options = { signal, beforeSend };
-  const steps = await takeSteps(defined, { fields, reference }, options);
+  const steps = await takeSteps(defined, { fields, reference }, { signal, beforeSend });
   const values = withFields(fields, { ...steps, reference });
   const record = recordOf(definition, plan, { fields, values, reference });
-  const call = {
-    plan,
-    values: { ...values, record },
-    idempotent: false,
-    sent: fields,
-    makes: true,
-    signal,
-    beforeSend,
-  };
+  const write = { plan, values: { ...values, record }, idempotent: false, sent: fields, makes: true };
   const answer = await line
-    .send(call)
+    .send({ ...write, signal, beforeSend })
     .catch((error: unknown) => unlessThere<Answer>(error, () => assertNew(defined, reference, signal)));
   return resultOf(defined, answer, signal);
 }
@@ -272,12 +255,12 @@ async function takeSteps(
     const values = withFields(fields, { ...ids, reference });
     let id = idOf(raw === undefined ? undefined : await from?.(raw));
     if (isNeeded && id !== undefined && update !== undefined)
-      await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, idempotent: true, sent: fields });
+      await line.send({ plan: update, values: { ...values, id }, signal, beforeSend, sent: fields });
     else if (isNeeded && (keys.length === 0 || written.some((key) => fields[key] !== null))) {
       // Reuses parts made earlier and parts that others share; without a reference only the latter.
       const look = async (): Promise<string | undefined> =>
         find && (reference !== undefined || from === undefined)
-          ? idOf(await find.id((await line.send({ plan: find, values, signal, idempotent: true })).body))
+          ? idOf(await find.id((await line.send({ plan: find, values, signal })).body))
           : undefined;
       id ??= await look();
       // A part that is found again can be repeated after a lost answer: only the employee must be created once.
@@ -354,7 +337,7 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   const { definition, line } = defined;
   const plan = definition.asking;
   if (plan === undefined) throw new Error('nothing is pending here');
-  const { body } = await line.send({ plan, values: { ticket }, signal, idempotent: true });
+  const { body } = await line.send({ plan, values: { ticket }, signal });
   if ((await plan.refused?.(body)) === true)
     throw new ConnectorError({
       code: 'HIRE_REJECTED',
@@ -373,18 +356,6 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
   return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
 }
 
-/** Writes only the given fields. */
-export async function updateEmployee(
-  defined: Defined,
-  id: string,
-  fields: EmployeeFields,
-  options: WriteOptions,
-): Promise<void> {
-  assertFits(defined.definition, fields, false);
-  if (Object.keys(fields).length === 0) return;
-  await writeRecord(defined, defined.definition.updating, { id, fields }, options);
-}
-
 /** Changes only the values that this was decided from; in a system with versions no other edit can come between. */
 export async function amendEmployee(
   defined: Defined,
@@ -395,8 +366,7 @@ export async function amendEmployee(
   assertFits(defined.definition, amendment.fields, false);
   const held = await heldOf(defined, id, options.signal);
   const fields = fieldsToAmend(amendment, held.record);
-  if (Object.keys(fields).length === 0) return;
-  await writeRecord(defined, defined.definition.updating, { id, fields, held }, options);
+  await writeEmployee(defined, defined.definition.updating, { id, fields, held }, options);
 }
 
 export async function terminateEmployee(
@@ -414,20 +384,11 @@ export async function terminateEmployee(
         `${definition.name} ends an employment at once and keeps no last day, but ${lastDay} is in the future. ` +
         'Answer again on that day, or end the employment there.',
     });
-  await writeRecord(defined, plan, { id, fields: {}, values: { lastDay } }, options);
+  await writeEmployee(defined, plan, { id, fields: {}, values: { lastDay } }, options);
 }
 
-export async function rehireEmployee(
-  defined: Defined,
-  plan: WritePlan,
-  { id, fields }: { id: string; fields: EmployeeFields },
-  options: WriteOptions,
-): Promise<void> {
-  assertFits(defined.definition, fields, false);
-  await writeRecord(defined, plan, { id, fields }, options);
-}
-
-async function writeRecord(
+/** Writes only the given fields, by the plan of an update, a rehire or an end. */
+export async function writeEmployee(
   defined: Defined,
   plan: WritePlan,
   what: { id: string; fields: EmployeeFields; held?: Held; values?: Values },
@@ -435,12 +396,14 @@ async function writeRecord(
 ): Promise<void> {
   const { definition, line } = defined;
   const { id, fields } = what;
+  assertFits(definition, fields, false);
+  if (plan === definition.updating && Object.keys(fields).length === 0) return;
   if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
   const steps = held === undefined ? {} : await takeSteps(defined, { fields, raw: held.raw }, { signal, beforeSend });
   const values = withFields(fields, { ...steps, ...what.values, id, version: held?.version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
-  await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
+  await line.send({ plan, values: { ...values, record }, sent: fields, signal, beforeSend });
 }
 
 /** Other ids would change the address. */

@@ -72,33 +72,29 @@ const FUNCTIONS =
   'number pad parseInteger power random reduce replace reverse round shuffle sift single sort split spread sqrt ' +
   'string substring substringAfter substringBefore sum toMillis trim type uppercase zip';
 
-interface Node extends Omit<jsonata.ExprNode, 'type'> {
-  type: string;
-  /** Variables that a step binds: `staff@$one#$at`. */
-  focus?: string;
-  index?: unknown;
-}
+/** A node of JSONata's tree; `focus` and `index` are variables that a step binds: `staff@$one#$at`. */
+type Node = Partial<Record<'type' | 'value' | 'arguments' | 'lhs' | 'focus' | 'index', unknown>>;
 
-function* nodesOf(tree: unknown): Generator<Node> {
-  if (typeof tree !== 'object' || tree === null) return;
-  if (!Array.isArray(tree)) yield tree as Node;
-  for (const part of Object.values(tree)) yield* nodesOf(part);
+function nodesOf(tree: unknown): Node[] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  const below = Object.values(tree).flatMap(nodesOf);
+  return Array.isArray(tree) ? below : [tree as Node, ...below];
 }
 
 function namesBoundBy({ type, value, arguments: taken, lhs, focus, index }: Node): unknown[] {
-  const own = type === 'lambda' ? taken : type === 'bind' ? [lhs as jsonata.ExprNode] : [];
-  return [...(own ?? []).map((one) => one.value as unknown), focus, index, type === 'index' ? value : undefined];
+  const own = type === 'lambda' ? taken : type === 'bind' ? [lhs] : [];
+  return [...(own as Node[]).map((one) => one.value), focus, index, type === 'index' ? value : undefined];
 }
 
 /** JSONata itself notices an unknown function only in an answer, and then reads nothing. `$` and `$$` are the input. */
-function assertNames(tree: jsonata.ExprNode): void {
-  const nodes = [...nodesOf(tree)];
-  const known = ['', '$', ...FUNCTIONS.split(' '), ...nodes.flatMap(namesBoundBy)];
-  for (const { type, value } of nodes)
-    if (type === 'variable' && !known.includes(value))
-      throw new BadExpression(
-        `uses $${value}, which JSONata does not have. ${didYouMean(String(value), FUNCTIONS.split(' '))}`,
-      );
+function assertNames(tree: unknown): void {
+  const nodes = nodesOf(tree);
+  const functions = FUNCTIONS.split(' ');
+  const known = ['', '$', ...functions, ...nodes.flatMap(namesBoundBy)];
+  const wrong = nodes.find(({ type, value }) => type === 'variable' && !known.includes(value));
+  if (wrong === undefined) return;
+  const name = String(wrong.value);
+  throw new BadExpression(`uses $${name}, which JSONata does not have. ${didYouMean(name, functions)}`);
 }
 
 function compileJsonata(text: string): Expression {

@@ -33,11 +33,10 @@ import {
   isTaken,
   readEmployee,
   recordsIn,
-  rehireEmployee,
   terminateEmployee,
   unlessThere,
   unreadable,
-  updateEmployee,
+  writeEmployee,
 } from './employees.ts';
 import type { Expression } from './expression.ts';
 import { type DefinedLine, type LineOptions, openDefinedLine, type Page, type PageEnd } from './line.ts';
@@ -197,7 +196,7 @@ export function openDefinition(
     connection: connectionOf({ definition, line }, options),
     ...(removing && {
       remove: async (id, signal) => {
-        await line.send({ plan: removing, values: { id }, signal, idempotent: true, accepts: [404] });
+        await line.send({ plan: removing, values: { id }, signal, accepts: [404] });
       },
     }),
   };
@@ -216,12 +215,12 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
       isTaken: (field, value, signal) => isTaken(defined, field, value, signal),
       read: (id, signal) => readEmployee(defined, id, signal),
       create: (fields, reference, write) => createEmployee(defined, fields, reference, write),
-      update: (id, fields, write) => updateEmployee(defined, id, fields, write),
+      update: (id, fields, write) => writeEmployee(defined, definition.updating, { id, fields }, write),
       amend: (id, amendment, write) => amendEmployee(defined, id, amendment, write),
       ...(terminating && {
         terminate: (id, lastDay, write) => terminateEmployee(defined, terminating, { id, lastDay }, write),
       }),
-      ...(rehiring && { rehire: (id, fields, write) => rehireEmployee(defined, rehiring, { id, fields }, write) }),
+      ...(rehiring && { rehire: (id, fields, write) => writeEmployee(defined, rehiring, { id, fields }, write) }),
     },
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
@@ -236,7 +235,7 @@ function connectionOf(defined: Defined, options: CommonOptions): HrisConnection 
     ...(describing && {
       describe: async (subject, signal) => (subject === 'employee' ? describeFields(defined, describing, signal) : []),
     }),
-    probe: (signal) => probed(line.send({ plan: definition.probing, signal, idempotent: true })),
+    probe: (signal) => probed(line.send({ plan: definition.probing, signal })),
     close: () => line.close(),
   };
 }
@@ -263,7 +262,7 @@ async function* wholeList(
   whose: string,
 ): AsyncGenerator<Page> {
   let end: PageEnd | undefined;
-  const bulk = { ...call, plan, priority: 'bulk', idempotent: true } as const;
+  const bulk = { ...call, plan, priority: 'bulk' } as const;
   for await (const page of line.pages(bulk, (answer) => recordsIn(answer, plan))) {
     end = page.end;
     yield page;
@@ -310,17 +309,20 @@ function requisitionsOf(defined: Defined, listing: NonNullable<HttpDefinition['p
   return {
     async listOpen(signal) {
       const listed: Requisition[] = [];
-      for await (const { items } of wholeList(defined.line, { plan: listing, signal }, 'some would pass for filled'))
+      const pages = wholeList(defined.line, { plan: listing, signal }, 'some would pass for filled');
+      for await (const { items, answer } of pages)
         for (const item of items) {
           const position = await toEmployee(defined.definition, item);
-          if (position !== undefined && position.former !== true) listed.push(positionOf(position));
+          if (position === undefined)
+            throw unreadable(listing.what, 'with a record that has no id', '"requisitions.id"', answer.at.requestId);
+          if (position.former !== true) listed.push(positionOf(position));
         }
       return listed;
     },
     read: async (ids, signal) => (await Promise.all(ids.map((id) => read(id, signal)))).flat(),
     async update(id, fields, write) {
       await assertOpen(id, write.signal);
-      await updateEmployee(defined, id, fields, write);
+      await writeEmployee(defined, defined.definition.updating, { id, fields }, write);
     },
     async amend(id, amendment, write) {
       await assertOpen(id, write.signal);
@@ -348,7 +350,7 @@ async function describeFields(
   plan: NonNullable<HttpDefinition['describing']>,
   signal: AbortSignal,
 ): Promise<DescribedField[]> {
-  const { body } = await line.send({ plan, signal, idempotent: true });
+  const { body } = await line.send({ plan, signal });
   const told = await plan.fields(body);
   return [told].flat().flatMap((one): DescribedField[] => {
     const parsed = Described.safeParse(one);
@@ -453,7 +455,7 @@ async function deliverFile(
     'file.base64': file.bytes.toString('base64'),
   };
   // Safe to repeat: the next delivery looks first.
-  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, idempotent: true, makes: true }).then(
+  return defined.line.send({ plan: plan.upload, values, signal, beforeSend, makes: true }).then(
     () => 'delivered',
     (error: unknown) =>
       unlessThere(error, async () => ((await isThere(defined, plan, { id, file }, signal)) ? 'there' : undefined)),
@@ -466,16 +468,15 @@ async function isThere(
   { id, file }: { id: string; file: EmployeeFile },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const pages = defined.line.pages({ plan: list, values: { id }, signal, idempotent: true }, (answer) =>
-    recordsIn(answer, list),
-  );
+  const pages = defined.line.pages({ plan: list, values: { id }, signal }, (answer) => recordsIn(answer, list));
   for await (const { items } of pages)
     for (const item of items) {
       if (asText((await list.name(item)) ?? '') !== file.name) continue;
-      for (const [digest, read] of Object.entries(same)) if ((await read(item)) === digestOf(file, digest)) return true;
+      for (const [digest, read] of Object.entries(same))
+        if (read !== undefined && (await read(item)) === digestOf(file, digest)) return true;
       const fileId = idOf(await list.id?.(item));
       if (download === undefined || fileId === undefined) continue;
-      const call = { plan: download, values: { id, 'file.id': fileId }, signal, idempotent: true, isRaw: true };
+      const call = { plan: download, values: { id, 'file.id': fileId }, signal, isRaw: true };
       const got = await defined.line.send(call).catch((error: unknown) => {
         if (isConnectorError(error) && error.status === 404) return undefined;
         throw error;

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
+import { readRetryAfter } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/message.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
@@ -24,7 +25,7 @@ export interface Call {
   values?: Values;
   signal: AbortSignal;
   priority?: Priority | undefined;
-  /** Repeating the call is harmless. By default true for all methods but POST and PATCH. */
+  /** Repeating the call is harmless, by default. */
   idempotent?: boolean;
   beforeSend?: (() => void) | undefined;
   /** The values sent: they are removed from the system's error text before it is shown. */
@@ -84,7 +85,7 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
   });
   const open: OpenLine = { definition, options, line };
   const session = openSession(definition.authorizing, own, (plan, signal) =>
-    sendPlain(open, { plan, signal, idempotent: true }, {}, 'login'),
+    sendPlain(open, { plan, signal }, {}, 'login'),
   );
 
   async function send(call: Call, more = MOST_RENEWALS): Promise<Answer> {
@@ -122,7 +123,7 @@ async function sendPlain(
   const values = { ...own, ...call.values };
   const { plan, signal, beforeSend, priority } = call;
   const { method, what } = plan;
-  const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
+  const { idempotent = true } = call;
   const watched = options.watch?.(plan);
   const stated = { ...rendered(definition.standing, values), ...rendered(plan.headers, values) };
   const content = await contentOf(plan, values, stated['content-type'] ?? definition.contentType);
@@ -163,17 +164,17 @@ async function sendPlain(
     watched?.answered(answer.status);
     const isJson = answer.body.length > 0 && call.isRaw !== true;
     const read = answerOf(answer, isJson ? readJson(answer, { what, idempotent }) : undefined);
-    const wrong = await refusalByRow(definition, read, call, undefined);
-    if (wrong !== undefined) throw wrong;
+    const row = await rowFor(definition, read);
+    if (row !== undefined) throw await refusalOf(definition, call, read, { row });
     return read;
   } catch (error) {
     if (refused === undefined || !isConnectorError(error)) throw error;
     const read = answerOf(refused, parsed(refused.body));
     if (call.accepts?.includes(refused.status) === true) return read;
-    const wrong = await refusalByRow(definition, read, call, error);
+    const row = await rowFor(definition, read);
     // RFC 9110, section 15.4.4: the address of what was made, or a login page.
-    if (wrong === undefined && refused.status === 303 && plan === definition.creating) return read;
-    throw wrong ?? byStatus(error, definition, call, await wordsOf(definition, read, call));
+    if (row === undefined && refused.status === 303 && plan === definition.creating) return read;
+    throw await refusalOf(definition, call, read, { row, cause: error });
   }
 }
 
@@ -182,23 +183,14 @@ function plainly(own: Values): Record<string, string> {
   return Object.fromEntries(Object.entries(own).map(([key, value]) => [key.slice('options.'.length), String(value)]));
 }
 
-/** The refusal by the first row of `errors` that matches an answer. */
-async function refusalByRow(
-  definition: HttpDefinition,
-  answer: Answer,
-  call: Call,
-  cause: ConnectorError | undefined,
-): Promise<ConnectorError | undefined> {
-  for (const { status, when, means, field } of definition.refusals) {
-    if (!status.includes(answer.status)) continue;
-    if (when !== undefined && (await when(answer)) !== true) continue;
-    const said = await wordsOf(definition, answer, call);
-    // Any other write that meets something existing met a value of somebody else.
-    const meant = means === 'exists' && call.makes !== true ? 'reject' : means;
-    return refusalOf(meant, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
-  }
+/** The first row of `errors` that matches an answer. */
+async function rowFor(definition: HttpDefinition, answer: Answer): Promise<Row | undefined> {
+  for (const row of definition.refusals)
+    if (row.status.includes(answer.status) && (row.when === undefined || (await row.when(answer)) === true)) return row;
   return undefined;
 }
+
+type Row = HttpDefinition['refusals'][number];
 
 /** Only for writes, whose values are known and removed: an error about a search may quote anybody. */
 async function wordsOf(definition: HttpDefinition, answer: Answer, { sent }: Call): Promise<string> {
@@ -221,8 +213,8 @@ async function* readPages(
     const answer = await send({ ...call, plan, values: { ...call.values, ...place } });
     const items = await read(answer);
     const next = paging === undefined ? 'whole' : await nextPlace({ paging, answer, items, count, number });
-    const shown = await firstOf(items, definition);
-    // A server that does not know this paging repeats its first page.
+    const shown = String(await definition.record.id(items[0]));
+    // A server that does not know this paging repeats its first page, which its first id tells.
     const isRepeated = items.length > 0 && shown === before;
     before = shown;
     const end = isRepeated ? 'repeated' : typeof next === 'string' ? next : undefined;
@@ -234,11 +226,6 @@ async function* readPages(
       plan = { ...plan, path: () => path, query: {} };
     }
   }
-}
-
-/** The id of a page's first record, to tell two pages apart. */
-async function firstOf(items: readonly unknown[], { record }: HttpDefinition): Promise<string> {
-  return String(await record.id(items[0]));
 }
 
 interface NextPage {
@@ -341,63 +328,47 @@ function parsed(body: Buffer): unknown {
 }
 
 /** The meaning of a status for every HR system, unless a row of the definition says otherwise. */
-function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan }: Call, said: string): ConnectorError {
-  const { status, requestId } = error;
-  const message = `${error.message}${quoted(said)}`;
-  const as = (code: string, action: ConnectorError['action'], retryAfterMs?: number): ConnectorError =>
-    new ConnectorError({ code, action, message, said, status, requestId, retryAfterMs, cause: error });
-  if (status === 429) return as('RATE_LIMITED', 'throttle', error.retryAfterMs ?? retryAfter);
-  if (status === 412) return as('STALE', 'retry');
-  if (status === 400 || status === 422) return as('INVALID_VALUE', 'reject');
-  if (status === 404 && plan.method !== 'GET') return as('EMPLOYEE_NOT_FOUND', 'reject');
-  return said === '' ? error : as(error.code, error.action, error.retryAfterMs);
+function meaningOf(status: number, { plan }: Call): string | undefined {
+  if (status === 404) return plan.method === 'GET' ? undefined : 'absent';
+  return { 400: 'reject', 412: 'stale', 422: 'reject', 429: 'throttle' }[status];
 }
 
-/** Appends the system's own words to our message. */
-function quoted(said: string): string {
-  return said === '' ? '' : ` It said: "${said}"`;
-}
-
-const MEANINGS: Readonly<Record<string, { code: string; action: ConnectorError['action']; text: string }>> = {
-  reject: { code: 'INVALID_VALUE', action: 'reject', text: 'does not accept the data' },
-  retry: { code: 'HRIS_BUSY', action: 'retry', text: 'asks to try again' },
-  throttle: {
-    code: 'RATE_LIMITED',
-    action: 'throttle',
-    text: 'asks for fewer calls; hirebridge tries again by itself',
-  },
-  reauthorize: {
-    code: 'HRIS_AUTH',
-    action: 'reauthorize',
-    text: 'does not accept the credentials: check or renew them',
-  },
-  exists: { code: 'ALREADY_EXISTS', action: 'ignore', text: 'already has it' },
-  absent: { code: 'EMPLOYEE_NOT_FOUND', action: 'reject', text: 'has no such employee' },
-  stale: { code: 'STALE', action: 'retry', text: 'says that somebody has changed the record' },
+const MEANINGS: Readonly<Record<string, readonly [code: string, action: ConnectorError['action'], text: string]>> = {
+  reject: ['INVALID_VALUE', 'reject', 'does not accept the data'],
+  retry: ['HRIS_BUSY', 'retry', 'asks to try again'],
+  throttle: ['RATE_LIMITED', 'throttle', 'asks for fewer calls; hirebridge tries again by itself'],
+  reauthorize: ['HRIS_AUTH', 'reauthorize', 'does not accept the credentials: check or renew them'],
+  exists: ['ALREADY_EXISTS', 'ignore', 'already has it'],
+  absent: ['EMPLOYEE_NOT_FOUND', 'reject', 'has no such employee'],
+  stale: ['STALE', 'retry', 'says that somebody has changed the record'],
 };
 
-function refusalOf(
-  means: string,
-  known: {
-    call: Call;
-    answer: Answer;
-    said: string;
-    field: string | undefined;
-    retryAfter: number;
-    cause: ConnectorError | undefined;
-  },
-): ConnectorError {
-  const { call, answer, said, field, retryAfter, cause } = known;
-  const { code, action, text } = MEANINGS[means] as (typeof MEANINGS)[string];
+/** The refusal that an answer is, by a row of the definition or else by its status. */
+async function refusalOf(
+  definition: HttpDefinition,
+  call: Call,
+  answer: Answer,
+  { row, cause }: { row?: Row | undefined; cause?: ConnectorError },
+): Promise<ConnectorError> {
+  const said = await wordsOf(definition, answer, call);
+  const told = row?.means ?? meaningOf(answer.status, call);
+  // Any other write that meets something existing met a value of somebody else.
+  const means = told === 'exists' && call.makes !== true ? 'reject' : told;
+  const { code: plain = '', action: usual = 'retry' } = cause ?? {};
+  const [code, action, text] = MEANINGS[means ?? ''] ?? [plain, usual, ''];
+  const ours = `${call.plan.what} was answered ${answer.status}: the HR system ${text}.`;
   return new ConnectorError({
     code,
     action,
-    message: `${call.plan.what} was answered ${answer.status}: the HR system ${text}.${quoted(said)}`,
+    message: `${row === undefined && cause ? cause.message : ours}${said === '' ? '' : ` It said: "${said}"`}`,
     said,
     status: answer.status,
     requestId: answer.at.requestId,
-    ...(action === 'throttle' ? { retryAfterMs: cause?.retryAfterMs ?? retryAfter } : {}),
-    ...(field === undefined ? {} : { details: { [field]: 'was not accepted' } }),
-    ...(cause === undefined ? {} : { cause }),
+    retryAfterMs:
+      action === 'throttle'
+        ? (readRetryAfter(answer.headers, answer.at.endedAt) ?? definition.retryAfter)
+        : cause?.retryAfterMs,
+    ...(row?.field !== undefined && { details: { [row.field]: 'was not accepted' } }),
+    cause,
   });
 }

@@ -27,7 +27,7 @@ import {
 } from './definition-schema.ts';
 import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
 import { type DefinitionHooks, readHooks } from './hooks.ts';
-import { compileTemplate, type Template } from './template.ts';
+import { compileTemplate, type Template, type Values } from './template.ts';
 
 /** Reads a definition; reports every problem with line and column. */
 export function loadDefinition(
@@ -76,7 +76,7 @@ class Compiler {
   compile(): HttpDefinition {
     const raw = this.#raw;
     const { find, read, create, update, terminate, rehire, record } = raw;
-    for (const { at, text } of brokenRules(raw)) this.#wrong(at, text);
+    for (const [at, text] of brokenRules(raw)) this.#wrong(at, text);
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
     const of = [...RECORD, ...this.#fields, ...steps];
     const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl } = raw;
@@ -171,17 +171,13 @@ class Compiler {
   }
 
   #searches(find: Definition['find']): HttpDefinition['search'] {
-    const person = ['givenName', 'familyName', 'birthDate', 'fullName'];
-    const one = (by: Exclude<keyof Definition['find'], 'all' | 'taken'>, names: string[]): SearchPlan | undefined =>
-      find[by] && this.#search(find[by], names, by);
-    const plans = {
-      reference: one('reference', ['value']),
-      number: one('number', ['value']),
-      email: one('email', ['value']),
-      person: one('person', person),
-      name: one('name', ['fullName', 'givenName', 'familyName']),
-    };
-    return Object.fromEntries(Object.entries(plans).filter(([, plan]) => plan !== undefined));
+    const { all: _everybody, taken: _byField, ...searches } = find;
+    const names = { person: ['givenName', 'familyName', 'birthDate'], name: ['givenName', 'familyName'] };
+    const plans = Object.entries(searches).map(([by, search]) => {
+      const known = names[by as keyof typeof names] as string[] | undefined;
+      return [by, this.#search(search as SearchOf, known === undefined ? ['value'] : ['fullName', ...known], by)];
+    });
+    return Object.fromEntries(plans) as HttpDefinition['search'];
   }
 
   #search(search: SearchOf, names: string[], ...at: string[]): SearchPlan {
@@ -240,11 +236,7 @@ class Compiler {
     const at = (...rest: string[]): Path => ['files', ...rest];
     return {
       list: { ...this.#list(at('list'), list, ['id'], 'id'), ...this.#reads(at('list'), list, 'name', 'id') },
-      same: Object.fromEntries(
-        Object.entries(same).flatMap(([key, text]) =>
-          text === undefined ? [] : [[key, this.#read(at('same', key), text)] as const],
-        ),
-      ),
+      same: this.#reads(at('same'), same, 'sha1', 'sha256', 'md5', 'base64'),
       download: download && this.#call(at('download'), download, ['id', 'file.id']),
       upload: {
         ...this.#call(at('upload'), upload, FILE),
@@ -266,38 +258,27 @@ class Compiler {
   }
 
   #auth(): AuthPlan {
-    const { auth } = this.#raw;
-    const at = (rest: Path): Path => ['auth', ...rest];
-    if (auth.bearer !== undefined)
-      return this.#plainAuth({ authorization: this.#template(at(['bearer']), `Bearer ${auth.bearer}`, []) });
-    if (auth.basic !== undefined) {
-      const user = this.#template(at(['basic', 'user']), auth.basic.user, []);
-      const password = this.#template(at(['basic', 'password']), auth.basic.password, []);
-      const authorization: Template = (values) =>
-        `Basic ${Buffer.from(`${String(user(values))}:${String(password(values))}`).toString('base64')}`;
-      return this.#plainAuth({ authorization });
-    }
-    if (auth.headers !== undefined) return this.#plainAuth(this.#templates(at(['headers']), auth.headers, []));
-    if (auth.query !== undefined) return this.#plainAuth({}, this.#templates(at(['query']), auth.query, []));
-    if (auth.oauth2 !== undefined) {
-      const { grant, credentials, ...texts } = auth.oauth2;
-      const templates = this.#templates(at(['oauth2']), texts as Record<string, string>, []);
+    const { bearer, basic, headers = {}, query = {}, oauth2, login } = this.#raw.auth;
+    if (oauth2 !== undefined) {
+      const { grant, credentials, ...texts } = oauth2;
+      const templates = this.#templates(['auth', 'oauth2'], texts as Record<string, string>, []);
       return { kind: 'oauth2', texts: templates, grant, credentials };
     }
-    if (auth.login !== undefined) {
-      const { login } = auth;
+    if (login !== undefined)
       return {
         kind: 'login',
-        call: this.#call(at(['login']), login, []),
-        ...this.#answers(at(['login']), login, 'token'),
-        headers: this.#templates(at(['login', 'carry']), login.carry, ['token']),
+        call: this.#call(['auth', 'login'], login, []),
+        ...this.#answers(['auth', 'login'], login, 'token'),
+        headers: this.#templates(['auth', 'login', 'carry'], login.carry, ['token']),
       };
+    const stated = this.#templates(['auth', 'headers'], headers, []);
+    if (bearer !== undefined) stated['authorization'] = this.#template(['auth', 'bearer'], `Bearer ${bearer}`, []);
+    if (basic !== undefined) {
+      const { user, password } = this.#templates(['auth', 'basic'], basic, []);
+      const said = (values: Values): string => `${String(user?.(values))}:${String(password?.(values))}`;
+      stated['authorization'] = (values) => `Basic ${Buffer.from(said(values)).toString('base64')}`;
     }
-    return this.#plainAuth({});
-  }
-
-  #plainAuth(headers: Record<string, Template>, query: Record<string, Template> = {}): AuthPlan {
-    return { kind: 'headers', headers, query };
+    return { kind: 'headers', headers: stated, query: this.#templates(['auth', 'query'], query, []) };
   }
 
   #write(at: Path, write: WriteOf, names: string[], of = this.#employees): WritePlan {

@@ -51,10 +51,8 @@ export function idOf(value: unknown): string | undefined {
 export function assertFits({ name, fields: known }: HttpDefinition, fields: EmployeeFields, isNew: boolean): void {
   const problems: Record<string, string> = {};
   for (const [key, value] of Object.entries(fields)) {
-    const problem = problemOf(
-      known.find((field) => field.key === key),
-      value,
-    );
+    const field = known.find((one) => one.key === key);
+    const problem = problemOf(field, value);
     if (problem !== undefined) problems[key] = problem;
   }
   if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', `${name} does not accept`, problems);
@@ -80,7 +78,7 @@ function problemOf(field: FieldPlan | undefined, value: FieldValue): string | un
   return undefined;
 }
 
-function isEmpty(value: FieldValue | undefined): boolean {
+function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
@@ -103,15 +101,11 @@ function exactNumber(text: string): number | string {
 
 function fromTheirs({ type, values, date }: FieldPlan, given: unknown, nothing: readonly unknown[]): ReadCell {
   const value = type !== 'boolean' && nothing.includes(given) ? null : given;
-  if (values !== undefined && !isNothing(value)) {
+  if (values !== undefined && !isEmpty(value)) {
     const ours = (item: unknown): string | undefined =>
       Object.entries(values).find(([, theirs]) => String(theirs) === String(item))?.[0];
-    if (Array.isArray(value))
-      return readCell(
-        type,
-        value.map((item) => ours(item) ?? String(item)),
-      );
-    return readCell(type, ours(value) ?? value);
+    const listed = Array.isArray(value) ? value.map((item) => ours(item) ?? String(item)) : undefined;
+    return readCell(type, listed ?? ours(value) ?? value);
   }
   if (type === 'date' && date !== undefined && typeof value === 'string' && value !== '') {
     const day = dayFrom(date, value);
@@ -120,25 +114,21 @@ function fromTheirs({ type, values, date }: FieldPlan, given: unknown, nothing: 
   return readCell(type, value);
 }
 
-function isNothing(value: unknown): boolean {
-  return value === null || value === undefined || value === '';
+/** What a write is made of; `raw` is the record as it was read. */
+interface Written {
+  fields: EmployeeFields;
+  values: Values;
+  raw?: unknown;
+  reference?: string;
 }
 
 /** The value of `{record}` in a write: the fields in the definition's form. */
-export function recordOf(
-  definition: HttpDefinition,
-  plan: WritePlan,
-  { fields, values, raw, reference }: { fields: EmployeeFields; values: Values; raw?: unknown; reference?: string },
-): unknown {
-  const made = formOf(definition, plan, { fields, values, raw, ...(reference === undefined ? {} : { reference }) });
+export function recordOf(definition: HttpDefinition, plan: WritePlan, written: Written): unknown {
+  const made = formOf(definition, plan, written);
   return definition.hooks.write === undefined ? made : definition.hooks.write(made, plan.purpose);
 }
 
-function formOf(
-  definition: HttpDefinition,
-  plan: WritePlan,
-  { fields, values, raw, reference }: { fields: EmployeeFields; values: Values; raw?: unknown; reference?: string },
-): unknown {
+function formOf(definition: HttpDefinition, plan: WritePlan, { fields, values, raw, reference }: Written): unknown {
   const kept = definition.record.reference;
   const elsewhere = new Set(definition.steps.flatMap((step) => step.fields));
   const placed: Placed[] = [
