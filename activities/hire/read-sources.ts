@@ -11,6 +11,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { type JobScope, takesJob } from '../../src/plan/job-scope.ts';
 import { shownEmployeeId } from '../../src/plan/plan-write-back.ts';
+import { addHints } from '../../src/store/hints.ts';
 import type { OpenIntent } from '../../src/store/intents.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { findMappingVersions } from '../../src/store/mapping-versions.ts';
@@ -63,7 +64,10 @@ export async function readSources(
     const stages = hiringStagesOf(connection.tenant);
     if (stages.length === new Set(createAt).size) return { verdict: 'left' };
     const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stages);
-    return { verdict: verdict === 'in' ? 'not-yet' : 'left' };
+    if (verdict !== 'in') return { verdict: 'left' };
+    // The last list may have shown them in that stage already, and its totals are the same once they are back there.
+    await addHints(store, ref.tenantId, 'people', [presence.jobId]);
+    return { verdict: 'not-yet' };
   }
   const { candidateId, jobId } = presence;
   await noteHire(hire, { candidate_id: candidateId, job_id: jobId });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { employ } from '../../../activities/hire/go-on.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import { createStageLookup } from '../../../activities/reconcile/hiring-stages.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
@@ -7,6 +8,7 @@ import { listAlarms } from '../../../src/store/alarms.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, openHold } from '../../../src/store/holds.ts';
 import { kinds } from '../../store/stores.ts';
+import { fleetAtSandbox } from '../hire/fleet-at-sandbox.ts';
 import { openTenant } from './open-tenant.ts';
 
 test('somebody moved straight to the stage that creates employees is found by the reconcile and opened', async () => {
@@ -18,6 +20,31 @@ test('somebody moved straight to the stage that creates employees is found by th
   const opened = await openHire(deps, { tenantId: 'acme', jobCandidateId, adopt: false, watch: false });
   expect(opened).toMatchObject({ verdict: 'open', step: 'enrol' });
 });
+
+test.each(kinds)(
+  'somebody away from the creating stage for one reading alone is told to their hire by the next reconcile, in %s',
+  async (database) => {
+    const policies = 'enrolAt: [SCREEN], createAt: [HIRED]';
+    const { sandbox, deps, signalled, apply, reconcile, hire, open } = await fleetAtSandbox({
+      database,
+      skip: true,
+      policies,
+    });
+    await apply('acme', 'writeBack: { customField: "1" }\n');
+    await reconcile('acme');
+    const jobCandidateId = await hire();
+    await reconcile('acme');
+    await open('acme', jobCandidateId);
+    await sandbox.control.act('move', { jobCandidateIds: [Number(jobCandidateId)], stageType: 'SCREEN' });
+    expect(await employ(deps, { tenantId: 'acme', jobCandidateId, period: 1 })).toEqual({ verdict: 'not-yet' });
+    await hire(Number(jobCandidateId));
+    signalled.length = 0;
+    await reconcile('acme');
+    expect(signalled).toMatchObject([{ jobCandidateId }]);
+    await reconcile('acme');
+    expect(signalled).toHaveLength(1);
+  },
+);
 
 test.each(kinds)(
   'somebody back in the stage whose hire asks how it ends is told to that hire, without a webhook, in %s',
