@@ -447,11 +447,17 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   const options = { priority: 'bulk', signal, beforeSend } as const;
   const { partner } = connection;
   const note = ({ key }: Entry, sent: Sent): void => void outcomes.set(key, sent);
+  const left: Entry[] = [];
   const send = async (some: readonly Entry[]): Promise<Sent> => {
     const body = some.map(({ value }) => value);
     const only = some.length === 1 && some[0]?.value.value === null ? some[0] : undefined;
     if (only !== undefined && takesNoNull.has(partner)) return attempt(() => deleteValue(context, only));
-    const sent = await attempt(() => partner.customFieldValues.upsertBulk({ body }, options));
+    const sent = await attempt(async () => {
+      const { data } = await partner.customFieldValues.upsertBulk({ body }, options);
+      const missed = leftOut(some, data);
+      if (missed.length > 0 && some.length === 1) throw notListed();
+      left.push(...missed);
+    });
     if (!('code' in sent) || only === undefined) return sent;
     const deleted = await attempt(() => deleteValue(context, only));
     if ('ok' in deleted && deleted.ok) takesNoNull.add(partner);
@@ -461,6 +467,29 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   for (const one of entries.filter(isDeleted)) note(one, await send([one]));
   const others = entries.filter((one) => !isDeleted(one));
   await sendApart(others, send, note);
+  for (const one of left.splice(0)) note(one, await send([one]));
+}
+
+/**
+ * Entries that an answer which lists values by field and entity does not list: the partner may have passed them over
+ * (F3, F12). An answer that lists none, or says less of them, tells nothing.
+ */
+function leftOut(entries: readonly Entry[], answered: readonly unknown[]): Entry[] {
+  const listed = answered as readonly { customFieldId?: unknown; entityId?: unknown }[];
+  const isNamed = (one: (typeof listed)[number]): boolean => Boolean(one?.customFieldId) && Boolean(one?.entityId);
+  if (listed.length === 0 || !listed.every(isNamed)) return [];
+  const written = new Set(listed.map((one) => `${String(one.customFieldId)} ${String(one.entityId)}`));
+  return entries.filter(({ value }) => !written.has(`${value.customFieldId} ${value.entityId}`));
+}
+
+function notListed(): ConnectorError {
+  return new ConnectorError({
+    code: 'VALUE_NOT_LISTED',
+    action: 'unknown',
+    message:
+      'The hiring platform accepted a value of a custom field, and its answer lists other values. The value is read ' +
+      'again before anything is sent.',
+  });
 }
 
 /**

@@ -66,6 +66,24 @@ test('at a partner that takes no null a value is emptied by deleting it, and tha
   expect(await listed()).toEqual([]);
 });
 
+test('a value that a bulk answer passes over in silence is sent by itself', async () => {
+  world = await createWorld();
+  const people = [await world.hire(), await world.hire(), await world.hire()];
+  for (const person of people) await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  const sent: number[] = [];
+  const refuses = (method: string, path: string, body: string) => {
+    if (!path.endsWith('/bulk')) return undefined;
+    const entries = JSON.parse(body) as unknown[];
+    sent.push(entries.length);
+    if (entries.length === 1) return undefined;
+    const data = world.call(method, '/custom-field-values/bulk', entries.slice(1));
+    return { ...refused, status: 200, body: JSON.stringify({ status: 'success', data }) };
+  };
+  await exchange({ refuses });
+  expect(sent).toEqual([3, 1]);
+  for (const person of people) expect(await valuesOf(person, 'costCentre')).toEqual(['CC-1', 'CC-1']);
+});
+
 test('a value that somebody typed before it was deleted stays', async () => {
   world = await createWorld();
   const person = await world.hire();
