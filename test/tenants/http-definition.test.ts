@@ -86,7 +86,7 @@ test.for([
     'an option of it left out',
     (text: string) => text.replace('systems/', '').replace(/ {2}user.*\n/, ''),
     DEFINITION,
-    /"hris\.user" is missing: expected a text: the name of the API user/,
+    /"hris\.user" is missing: expected text: the name of the API user/,
   ],
   [
     'an option that it does not have',
