@@ -9,13 +9,10 @@ import {
   type PairPlan,
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
-import { hrisForms, storedForm } from '../../src/exchange/see-fields.ts';
+import { hrisForms } from '../../src/exchange/see-fields.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
-import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import type { CustomFieldValue, CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
-import { contract } from '../../src/partner/contract/index.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { addWrites, isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
@@ -28,6 +25,15 @@ import type { ExchangeContext } from './exchange-context.ts';
 import { positionsIn } from './positions-in.ts';
 import type { ReadPair } from './read-pairs.ts';
 import { employeeOfPair, type HeldRecord } from './read-sides.ts';
+import {
+  attempt,
+  type Outcomes,
+  outcomeKey,
+  type RecordWrites,
+  type Sent,
+  sendApart,
+  sendValues,
+} from './send-values.ts';
 
 /** Longest wait when we read a record again after writing it. */
 const LOOK_MS = 10_000;
@@ -342,46 +348,6 @@ function superseded(): ConnectorError {
   });
 }
 
-/**
- * Outcome of one field's write. `stale`: its side holds another value by now, so nothing was written. `unknown`: the
- * value was sent but no answer came.
- */
-type Sent = { ok: true } | { ok: false; code: string } | { stale: true } | { unknown: unknown };
-
-/** Values of one partner record that are about to be written. */
-interface RecordWrites {
-  pairId: string;
-  partnerId: string;
-  writes: PairPlan['toPartner'];
-}
-
-/** Outcomes by pair and field. */
-type Outcomes = Map<string, Sent>;
-
-interface Entry {
-  key: string;
-  value: CustomFieldValueInput;
-  /** Whether the stored value is the one that the decision was based on. */
-  isOver: (stored: CustomFieldValue) => boolean;
-}
-
-type Guarded = ExchangeContext & { guard: SendGuard };
-
-const MOST_ENTRIES = 100;
-
-/** Sends the custom field values of all records together, 100 per call. */
-async function sendValues(
-  context: ExchangeContext,
-  all: readonly RecordWrites[],
-  guard: SendGuard,
-  outcomes: Outcomes,
-): Promise<void> {
-  const entries = all.flatMap((one) => entriesOf(context, one));
-  const guarded = { ...context, guard };
-  for (let from = 0; from < entries.length; from += MOST_ENTRIES)
-    await upsert(guarded, entries.slice(from, from + MOST_ENTRIES), outcomes);
-}
-
 /** Sends all fields of one profile in one call, and in halves if the partner refuses them. */
 async function sendProfile(
   { connection }: ExchangeContext,
@@ -399,131 +365,4 @@ async function sendProfile(
     send,
     ({ field }, sent) => outcomes.set(outcomeKey(pairId, field), sent),
   );
-}
-
-/**
- * One bad value makes the side refuse the whole call (F3), so a refused call is split in halves until the bad value is
- * alone.
- */
-async function sendApart<T>(
-  all: readonly T[],
-  send: (some: T[]) => Promise<Sent>,
-  note: (one: T, sent: Sent) => void,
-): Promise<void> {
-  if (all.length === 0) return;
-  const sent = await send([...all]);
-  if (all.length > 1 && 'code' in sent) {
-    const half = Math.ceil(all.length / 2);
-    await sendApart(all.slice(0, half), send, note);
-    await sendApart(all.slice(half), send, note);
-    return;
-  }
-  for (const one of all) note(one, sent);
-}
-
-function outcomeKey(pairId: string, field: string): string {
-  return `${pairId} ${field}`;
-}
-
-function entriesOf(
-  { entity, mapping, defined }: ExchangeContext,
-  { pairId, partnerId, writes }: RecordWrites,
-): Entry[] {
-  return writes.flatMap(({ field, at, over }) => {
-    if (!('customFieldId' in at)) return [];
-    const { customFieldId, sent: value } = at;
-    const key = { customFieldId, entityType: entity, entityId: partnerId };
-    const isOver: Entry['isOver'] = (stored) => storedForm(mapping, field, { pairId, stored, defined }) === over;
-    return [{ key: outcomeKey(pairId, field), value: { ...key, value }, isOver }];
-  });
-}
-
-/** Partners known to refuse null: an emptied value is deleted there instead. */
-const takesNoNull = new WeakSet<PartnerClient>();
-
-async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Outcomes): Promise<void> {
-  const { connection, guard } = context;
-  const { signal, beforeSend } = guard;
-  const options = { priority: 'bulk', signal, beforeSend } as const;
-  const { partner } = connection;
-  const note = ({ key }: Entry, sent: Sent): void => void outcomes.set(key, sent);
-  const left: Entry[] = [];
-  const send = async (some: readonly Entry[]): Promise<Sent> => {
-    const body = some.map(({ value }) => value);
-    const only = some.length === 1 && some[0]?.value.value === null ? some[0] : undefined;
-    if (only !== undefined && takesNoNull.has(partner)) return attempt(() => deleteValue(context, only));
-    const sent = await attempt(async () => {
-      const { data } = await partner.customFieldValues.upsertBulk({ body }, options);
-      const missed = leftOut(some, data);
-      if (missed.length > 0 && some.length === 1) throw notListed();
-      left.push(...missed);
-    });
-    if (!('code' in sent) || only === undefined) return sent;
-    const deleted = await attempt(() => deleteValue(context, only));
-    if ('ok' in deleted && deleted.ok) takesNoNull.add(partner);
-    return 'code' in deleted ? sent : deleted;
-  };
-  const isDeleted = ({ value }: Entry): boolean => value.value === null && takesNoNull.has(partner);
-  for (const one of entries.filter(isDeleted)) note(one, await send([one]));
-  const others = entries.filter((one) => !isDeleted(one));
-  await sendApart(others, send, note);
-  for (const one of left.splice(0)) note(one, await send([one]));
-}
-
-/**
- * Entries that an answer which lists values by field and entity does not list: the partner may have passed them over
- * (F3, F12). An answer that lists none, or says less of them, tells nothing.
- */
-function leftOut(entries: readonly Entry[], answered: readonly unknown[]): Entry[] {
-  const listed = answered as readonly { customFieldId?: unknown; entityId?: unknown }[];
-  const isNamed = (one: (typeof listed)[number]): boolean => Boolean(one?.customFieldId) && Boolean(one?.entityId);
-  if (listed.length === 0 || !listed.every(isNamed)) return [];
-  const written = new Set(listed.map((one) => `${String(one.customFieldId)} ${String(one.entityId)}`));
-  return entries.filter(({ value }) => !written.has(`${value.customFieldId} ${value.entityId}`));
-}
-
-function notListed(): ConnectorError {
-  return new ConnectorError({
-    code: 'VALUE_NOT_LISTED',
-    action: 'unknown',
-    message:
-      'The hiring platform accepted a value of a custom field, and its answer lists other values. The value is read ' +
-      'again before anything is sent.',
-  });
-}
-
-/**
- * Deletes one value of an entity by the value's own id (section 4.5). A missing value counts as empty already.
- * @throws ConnectorError STALE if somebody edited it since it was read
- */
-async function deleteValue(
-  { connection: { partner }, guard: { signal, beforeSend } }: Guarded,
-  { value: { customFieldId, entityType, entityId }, isOver }: Entry,
-): Promise<void> {
-  const query = { entityType, entityId: String(entityId) };
-  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
-  const own = items.find((one) => one.customFieldId === customFieldId && (one.parentEntityId ?? '') === '');
-  if (own === undefined) return;
-  if (!isOver(own)) throw editedMeanwhile();
-  const options = { priority: 'bulk', signal, beforeSend } as const;
-  await partner.customFieldValues.remove({ params: { valueId: own.id } }, options);
-}
-
-function editedMeanwhile(): ConnectorError {
-  return new ConnectorError({
-    code: 'STALE',
-    action: 'retry',
-    message: 'The hiring platform now holds another value. It was not deleted; it is read again.',
-  });
-}
-
-/** A refusal blames the values; after any other error it is unknown what arrived. */
-async function attempt(send: () => Promise<unknown>): Promise<Sent> {
-  try {
-    await send();
-    return { ok: true };
-  } catch (error) {
-    if (isConnectorError(error, 'STALE')) return { stale: true };
-    return isConnectorError(error) && error.action === 'reject' ? { ok: false, code: error.code } : { unknown: error };
-  }
 }
