@@ -240,13 +240,14 @@ export async function readStreams(
   now: number,
   tenantIds?: readonly string[],
 ): Promise<Map<string, StreamStatus[]>> {
-  const [runs, left, refused, standing, hinted] = await Promise.all([
+  const [runs, left, standing, hinted] = await Promise.all([
     listStreams(store, tenantIds),
     countQuarantined(store, tenantIds),
-    countRefusedPairs(store, tenantIds),
     listStreamStates(store, tenantIds),
     oldestHints(store),
   ]);
+  const partial = new Set(runs.filter(({ state }) => state === 'partial').map((run) => run.tenant_id));
+  const refused = await countRefusedPairs(store, [...partial]);
   const standOf = new Map(standing.map((row) => [`${row.tenant_id} ${row.stream}`, row]));
   const hintedAt = new Map(hinted.map((row) => [`${row.tenantId} ${row.stream}`, row.hintedAt]));
   const leftOut = new Map<string, number>();

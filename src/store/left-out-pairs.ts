@@ -67,19 +67,21 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
   }));
 }
 
-/** How many pairs of each stream have a value that a side refuses. */
+/** How many pairs of each stream of these tenants have a value that a side refuses. */
 export async function countRefusedPairs(
   { kysely }: Store,
-  tenantIds?: readonly string[],
+  tenantIds: readonly string[],
 ): Promise<(StreamKey & { count: number })[]> {
-  const query = kysely
+  if (tenantIds.length === 0) return [];
+  const rows = await kysely
     .selectFrom('field_conflicts')
     .select(['tenant_id', 'stream', sql<number>`count(distinct pair_id)`.as('count')])
     // Written literally, so that the planner uses the partial index.
     .where(sql<boolean>`closed_at is null`)
     .where('kind', '=', 'quarantined')
-    .groupBy(['tenant_id', 'stream']);
-  const rows = await (tenantIds === undefined ? query : query.where('tenant_id', 'in', tenantIds)).execute();
+    .where('tenant_id', 'in', tenantIds)
+    .groupBy(['tenant_id', 'stream'])
+    .execute();
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
 }
 

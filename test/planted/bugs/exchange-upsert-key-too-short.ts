@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'upsert key too short',
   patches: [
     {
-      file: 'activities/exchange/write-pairs.ts',
+      file: 'activities/exchange/send-values.ts',
       find: 'const entries = all.flatMap((one) => entriesOf(context, one));',
       replace:
         'const each = all.flatMap((one) => entriesOf(context, one));\n' +

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'deleted over an edit',
   patches: [
     {
-      file: 'activities/exchange/write-pairs.ts',
+      file: 'activities/exchange/send-values.ts',
       find: '  if (!isOver(own)) throw editedMeanwhile();\n',
       replace: '',
     },

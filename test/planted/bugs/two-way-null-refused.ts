@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'null refused',
   patches: [
     {
-      file: 'activities/exchange/write-pairs.ts',
+      file: 'activities/exchange/send-values.ts',
       find: 'const deleted = await attempt(() => deleteValue(context, only));',
       replace: 'const deleted = sent;',
     },
