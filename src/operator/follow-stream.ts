@@ -86,7 +86,7 @@ export async function followRun(
     // Without the abort, the pause would keep the process alive after the run's end.
     const step = await Promise.race([ended, next]).finally(() => over.abort());
     signal.throwIfAborted();
-    onLook(await look(store, request, performance.now() > lateAt));
+    onLook(await look(store, request, run, performance.now() > lateAt));
     if (step !== undefined) return readResult(store, request, step);
   }
 }
@@ -111,10 +111,17 @@ function wanted({ tenantId, stream, mode, rewrite, recordId }: StreamRequest) {
   return { tenantId, stream, mode, rewrite, ...(recordId === undefined ? {} : { recordId }) };
 }
 
-async function look(store: Store, { tenantId, stream }: StreamRequest, isLate: boolean): Promise<StreamLook> {
+async function look(
+  store: Store,
+  { tenantId, stream }: StreamRequest,
+  { runId }: SyncRun,
+  isLate: boolean,
+): Promise<StreamLook> {
   const row = await readStream(store, { tenantId, stream });
   const running = row?.state === 'running' ? row : undefined;
-  const waiting = await whyItWaits(store, tenantId, isLate && running === undefined);
+  // A worker that took it wrote its id, whether it is still running or over.
+  const isTaken = row?.run_id.split('/')[0] === runId;
+  const waiting = await whyItWaits(store, tenantId, isLate && running === undefined && !isTaken);
   const told = waiting === undefined ? {} : { waiting };
   if (running === undefined) return told;
   const callsPerSecond = await readRate(store, tenantId);

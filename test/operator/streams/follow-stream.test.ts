@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { followRun, type StreamLook } from '../../../src/operator/follow-stream.ts';
+import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
+import { beginRun } from '../../../src/store/streams.ts';
+import { freshStore } from '../../store/stores.ts';
+
+const KEY = { tenantId: 'acme', stream: 'candidates' } as const;
+const REQUEST = { ...KEY, mode: 'full', rewrite: false, by: 'ana@acme.test' } as const;
+
+/** What somebody who follows a run is told until Temporal ends it, eleven seconds after it was asked for. */
+async function toldOf(takenBy: string | undefined): Promise<StreamLook['waiting'][]> {
+  const { store } = await freshStore('sqlite');
+  await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
+  if (takenBy !== undefined) {
+    await beginRun(store, KEY, { runId: takenBy, full: false, firstPage: 0 });
+    await store.kysely.updateTable('streams').set({ state: 'done' }).execute();
+  }
+  const ended = Promise.withResolvers<unknown>();
+  const client = {
+    workflow: { getHandle: () => ({ result: () => ended.promise }) },
+    withAbortSignal: (_signal: AbortSignal, work: () => unknown) => work(),
+  };
+  const began = performance.now();
+  let asked = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => began + (asked++ === 0 ? 0 : 11_000));
+  onTestFinished(() => clock.mockRestore());
+  const told: StreamLook['waiting'][] = [];
+  const parts = { store, hires: { client } } as unknown as OperatorParts;
+  await followRun(parts, { ...REQUEST, run: { workflowId: 'w', runId: 'mine' } }, ({ waiting }) => {
+    told.push(waiting);
+    if (told.length === 2) ended.resolve({ state: 'done', counts: {} });
+  });
+  return told;
+}
+
+test.each([['mine'], ['mine/3']])('nobody is missed whose worker took the run and ended it (%s)', async (takenBy) => {
+  expect(new Set(await toldOf(takenBy))).toEqual(new Set([undefined]));
+});
+
+test.each([[undefined], ['another']])(
+  'a run that no worker took is said to be waiting for one (%s)',
+  async (takenBy) => {
+    expect((await toldOf(takenBy))[0]).toMatch(/^No worker has taken it yet\. Start one: hirebridge up/);
+  },
+);
