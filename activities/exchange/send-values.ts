@@ -113,7 +113,7 @@ async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Out
   for (const one of entries.filter(isDeleted)) note(one, await send([one]));
   const others = entries.filter((one) => !isDeleted(one));
   await sendApart(others, send, note);
-  for (const one of left.splice(0)) note(one, await send([one]));
+  for (const one of left) note(one, await send([one]));
 }
 
 /**

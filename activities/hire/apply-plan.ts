@@ -187,10 +187,9 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 /**
  * The store knows of no create, or only of attempts that made nobody. An employee made after the backup that the store
  * was restored from still carries our reference, and one of an earlier period may have been made active again since. A
- * look that fails is repeated,
- * except if the HR system is known not to work or refuses it: that must not keep the hire from ending. The Employee ID
- * that the partner holds is not looked up, because another tenant or the tenant's former HR system may have assigned
- * it.
+ * look that fails is repeated, except if the HR system is known not to work or refuses it: that must not keep the hire
+ * from ending. The Employee ID that the partner holds is not looked up, because another tenant or the tenant's former
+ * HR system may have assigned it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, row, creation, decisions } = hire;

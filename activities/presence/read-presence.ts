@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { readStageFilter } from '../../src/store/stage-filters.ts';
 import type { Connection } from '../connections.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
+import { countOf } from '../reconcile/decisions.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
 import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
 import { shareReads } from './share-reads.ts';
@@ -296,14 +297,4 @@ async function findByFilter(
 /** Length of the list by the job's last known totals; this only affects the cost. */
 function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
   return Math.max(1, Math.ceil((countOf(job, stages) ?? countOf(job) ?? 0) / PAGE));
-}
-
-/** People on this job, or in these stages of it, by its own totals; undefined if it tells none. */
-function countOf(job: MembershipLook['job'], stages?: readonly string[]): number | undefined {
-  const totals = job?.['pipelineStage'];
-  if (!Array.isArray(totals)) return undefined;
-  const all = totals as { type?: unknown; totalCandidate?: unknown }[];
-  const meant = all.filter(({ type }) => stages?.includes(String(type)) ?? true);
-  if (meant.length === 0) return undefined;
-  return meant.reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
 }

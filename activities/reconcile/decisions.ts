@@ -70,16 +70,18 @@ export function shortJobs(
   unknown: boolean,
 ): string[] {
   const isShort = ({ jobId, record }: Pick<JobSnapshot, 'jobId' | 'record'>): boolean =>
-    (unknown && !Array.isArray(record['pipelineStage'])) || (seen.get(jobId) ?? 0) < totalOf(record, stages);
+    (unknown && !Array.isArray(record['pipelineStage'])) || (seen.get(jobId) ?? 0) < (countOf(record, stages) ?? 0);
   return jobs.filter(isShort).map(({ jobId }) => jobId);
 }
 
-function totalOf(record: Record<string, unknown>, stages: readonly string[]): number {
-  const totals = record['pipelineStage'];
-  if (!Array.isArray(totals)) return 0;
-  return (totals as { type?: unknown; totalCandidate?: unknown }[])
-    .filter(({ type }) => stages.includes(String(type)))
-    .reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
+/** People on this job, or in these stages of it, by its own totals; undefined if it tells none. */
+export function countOf(job: Record<string, unknown> | undefined, stages?: readonly string[]): number | undefined {
+  const totals = job?.['pipelineStage'];
+  if (!Array.isArray(totals)) return undefined;
+  const all = totals as { type?: unknown; totalCandidate?: unknown }[];
+  const meant = all.filter(({ type }) => stages?.includes(String(type)) ?? true);
+  if (meant.length === 0) return undefined;
+  return meant.reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
 }
 
 /**
