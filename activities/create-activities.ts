@@ -206,8 +206,11 @@ export function toFailure(error: unknown, usualMs?: number): ApplicationFailure 
   });
 }
 
+/** A delay of zero, as in `Retry-After: 0`, is one that Temporal never retries after: it fails the workflow. */
+const LEAST_DELAY_MS = 100;
+
 function delayOf(ms: number | undefined): { nextRetryDelay?: number } {
-  return ms === undefined ? {} : { nextRetryDelay: ms };
+  return ms === undefined ? {} : { nextRetryDelay: Math.max(LEAST_DELAY_MS, ms) };
 }
 
 /**

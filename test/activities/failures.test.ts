@@ -28,6 +28,16 @@ test('an error that says when to come back is believed; one that does not gets t
   expect(toFailure(new Error('broken')).nextRetryDelay).toBeUndefined();
 });
 
+test.each(['0', '0.0'])(
+  'a 429 with Retry-After: %s is tried again, because Temporal never retries after zero',
+  (wait) => {
+    const answer = { status: 429, headers: { 'retry-after': wait }, requestId: 'r-1' };
+    const refused = httpError('GET /onboarding/candidates', answer, true);
+    expect(refused.retryAfterMs).toBe(0);
+    expect(toFailure(refused, 1_000).nextRetryDelay).toBeGreaterThan(0);
+  },
+);
+
 test('the words of an HR system stand in the message, and neither in a log nor in what Temporal is given', () => {
   const answer = { status: 500, headers: {}, requestId: 'r-1' };
   const refused = httpError('POST employees', answer, false, { said: 'Eva is in (7)' });
