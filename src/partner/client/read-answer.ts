@@ -30,7 +30,10 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
     throw unreadable(call, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
   const parsed = endpoint.response.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw unreadable(call, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
+  const issues = issuesText(parsed.error);
+  if (isHollow(endpoint, body))
+    throw unreadable(call, answer, 'UNREADABLE_ANSWER', `it holds nothing of what was asked for (${issues})`, 'retry');
+  throw unreadable(call, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issues}`);
 }
 
 /**
@@ -130,13 +133,32 @@ function safeDetails(
   return Object.keys(safe).length > 0 ? safe : undefined;
 }
 
-function unreadable({ endpoint, input }: AskedCall, answer: HttpAnswer, code: string, why: string): ConnectorError {
-  const foreign = code === 'UNEXPECTED_ANSWER';
+/**
+ * True for `{}`, `{ data: null }` or an error inside a 200: a server in trouble says so, and may have what was asked
+ * for the next time. A list or record in another form is not hollow.
+ */
+function isHollow({ list }: AnyEndpoint, body: unknown): boolean {
+  if (!isRecord(body)) return typeof body !== 'object' || isNothing(body);
+  if (list !== undefined && Array.isArray(valueAt(body, list.itemsAt))) return false;
+  return Object.entries(body).every(([key, value]) => key === 'error' || typeof value !== 'object' || isNothing(value));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.values(value).every(isNothing));
+}
+
+function unreadable(
+  { endpoint, input }: AskedCall,
+  answer: HttpAnswer,
+  code: string,
+  why: string,
+  repeated: ErrorAction = code === 'UNEXPECTED_ANSWER' ? actionForStatus(500, true) : 'reject',
+): ConnectorError {
   return new ConnectorError({
     code,
     // A read that does not fit will not fit the next time; a page of HTML may be gone then; a write may have been
     // carried out.
-    action: isRepeatable(endpoint) ? (foreign ? actionForStatus(500, true) : 'reject') : 'unknown',
+    action: isRepeatable(endpoint) ? repeated : 'unknown',
     message:
       `${callText(endpoint, input)} was answered ${answer.status} (request ${answer.requestId}), ` + `and ${why}.`,
     status: answer.status,

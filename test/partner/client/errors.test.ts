@@ -100,6 +100,28 @@ describe('a success that does not fit the contract', () => {
   });
 });
 
+describe('a success that holds nothing of what was asked for', () => {
+  test.each([
+    ['an empty object', {}],
+    ['null', null],
+    ['data null', { data: null }],
+    ['status and data null', { status: 'success', data: null }],
+    ['empty data', { status: 'success', data: {} }],
+    ['words alone', { status: 'error', message: 'Try again later' }],
+    ['an error', { error: { code: 'BUSY', type: 'x', message: 'Try again later' } }],
+  ])('%s is asked for again by itself, and no person is asked', async (_name, json) => {
+    expect(await read(() => ({ status: 200, json }))).toMatchObject({ code: 'UNREADABLE_ANSWER', action: 'retry' });
+    expect(await write(() => ({ status: 201, json }))).toMatchObject({ action: 'unknown' });
+  });
+  test('but a list elsewhere, or one record, is another form', async () => {
+    for (const json of [
+      { status: 'success', items: [{ id: 1 }] },
+      { id: 1, stages: [{ id: 2 }] },
+    ])
+      expect(await read(() => ({ status: 200, json }))).toMatchObject({ action: 'reject' });
+  });
+});
+
 test('details keep the numbers about credits and the names of fields, never a value', async () => {
   const details = {
     requiredCredits: 5,
