@@ -164,11 +164,14 @@ function createRound(
       if (withEvents.has(tenant.tenant)) runner.begin('events', sendEvents, tenant);
       if (withCases.has(tenant.tenant)) runner.begin('privacy', followPolicy, tenant);
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
-      runner.begin('purge', purge, tenant, HOUR_MS);
-      runner.begin('forget writes', forget, tenant, DAY_MS);
-      if (store.sealing !== undefined) runner.begin('encrypt', encrypt, tenant, MINUTE_MS);
-      if (state?.state === 'paused') runner.begin('resume', resume, tenant);
-      else runner.begin('check HRIS', checkHris, tenant, deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY);
+      runner.begin('purge', purge, tenant, { againMs: HOUR_MS });
+      runner.begin('forget writes', forget, tenant, { againMs: DAY_MS });
+      if (store.sealing !== undefined) runner.begin('encrypt', encrypt, tenant, { againMs: MINUTE_MS });
+      if (state?.state === 'paused') runner.begin('resume', resume, tenant, { isAwaited: true });
+      else {
+        const againMs = deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY;
+        runner.begin('check HRIS', checkHris, tenant, { againMs, isAwaited: true });
+      }
     }
   };
 }

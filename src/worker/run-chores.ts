@@ -10,6 +10,8 @@ const MOST_FAILING_AT_ONCE = 16;
 const SPREAD = 0.2;
 /** A failing chore is tried at least this often. */
 const MOST_BACK_OFF_MS = 900_000;
+/** One that tells whether a side is back is tried this often: hires of its tenant wait for it. */
+const MOST_AWAY_MS = 120_000;
 
 /**
  * done: again after its period. soon: it worked and wants the next round. failed, or an error: again with growing
@@ -21,8 +23,11 @@ export type ChoreResult = 'done' | 'soon' | 'failed';
 export type Chore = (tenant: Tenant, signal: AbortSignal) => Promise<ChoreResult>;
 
 export interface ChoreRunner {
-  /** Begins a tenant's chore unless it runs or is not due yet; after a success it is due again within `againMs`. */
-  begin(name: string, chore: Chore, tenant: Tenant, againMs?: number): void;
+  /**
+   * Begins a tenant's chore unless it runs or is not due yet; after a success it is due again within `againMs`. With
+   * `isAwaited`, hires wait for its success.
+   */
+  begin(name: string, chore: Chore, tenant: Tenant, options?: { againMs?: number; isAwaited?: boolean }): void;
   ended(): Promise<unknown>;
 }
 
@@ -39,7 +44,8 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
   const underWay = new Map<string, Promise<void>>();
   const failedWith = new Map<string, string>();
   const [healthy, failing] = [pLimit(MOST_AT_ONCE), pLimit(MOST_FAILING_AT_ONCE)];
-  const backOff = createBackOff(everyMs, Math.max(everyMs, MOST_BACK_OFF_MS));
+  const mostBackOffMs = Math.max(everyMs, MOST_BACK_OFF_MS);
+  const backOff = createBackOff(everyMs, mostBackOffMs);
 
   async function result(key: string, chore: () => Promise<ChoreResult>): Promise<ChoreResult> {
     try {
@@ -50,25 +56,26 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
     }
   }
 
-  async function run(key: string, chore: Chore, tenant: Tenant, againMs: number): Promise<void> {
+  async function run(key: string, chore: Chore, tenant: Tenant, again: { ms: number; mostMs: number }): Promise<void> {
     // The fingerprint at the start: a correction made while the chore runs counts for its next try.
     const before = backOff.hasFailed(key) ? fingerprintOf(tenant) : undefined;
     const ended = await result(key, () => chore(tenant, stop));
     if (ended !== 'failed')
-      return backOff.succeeded(key, ended === 'soon' ? 0 : againMs * (1 - SPREAD * Math.random()));
+      return backOff.succeeded(key, ended === 'soon' ? 0 : again.ms * (1 - SPREAD * Math.random()));
     failedWith.set(key, before ?? fingerprintOf(tenant));
-    backOff.failed(key);
+    backOff.failed(key, again.mostMs);
   }
 
   return {
-    begin(name, chore, tenant, againMs = 0) {
+    begin(name, chore, tenant, { againMs = 0, isAwaited = false } = {}) {
       const key = `${name} ${tenant.tenant}`;
       if (stop.aborted || underWay.has(key)) return;
       const hasFailed = backOff.hasFailed(key);
       if (hasFailed && failedWith.get(key) !== fingerprintOf(tenant)) backOff.forget(key);
       if (!backOff.isDue(key) && (hasFailed || againMs > 0)) return;
       const limit = hasFailed ? failing : healthy;
-      const done = limit(() => run(key, chore, tenant, againMs)).finally(() => underWay.delete(key));
+      const again = { ms: againMs, mostMs: isAwaited ? Math.max(everyMs, MOST_AWAY_MS) : mostBackOffMs };
+      const done = limit(() => run(key, chore, tenant, again)).finally(() => underWay.delete(key));
       underWay.set(key, done);
     },
     ended: () => Promise.all(underWay.values()),
@@ -80,21 +87,21 @@ interface BackOff {
   isDue(key: string): boolean;
   hasFailed(key: string): boolean;
   succeeded(key: string, againMs: number): void;
-  failed(key: string): void;
+  failed(key: string, mostMs?: number): void;
   /** Forgets a key's failures: it is due now. */
   forget(key: string): void;
 }
 
-/** Waits `firstMs` after the first failure and doubles after each further one, up to `mostMs`. */
+/** Waits `firstMs` after the first failure and doubles after each further one, up to `mostMs` unless told otherwise. */
 export function createBackOff(firstMs: number, mostMs: number, now: () => number = () => performance.now()): BackOff {
   const states = new Map<string, { dueAt: number; failures: number }>();
   return {
     isDue: (key) => (states.get(key)?.dueAt ?? Number.NEGATIVE_INFINITY) <= now(),
     hasFailed: (key) => (states.get(key)?.failures ?? 0) > 0,
     succeeded: (key, againMs) => void states.set(key, { dueAt: now() + againMs, failures: 0 }),
-    failed(key) {
+    failed(key, atMostMs = mostMs) {
       const failures = states.get(key)?.failures ?? 0;
-      states.set(key, { dueAt: now() + Math.min(mostMs, firstMs * 2 ** failures), failures: failures + 1 });
+      states.set(key, { dueAt: now() + Math.min(atMostMs, firstMs * 2 ** failures), failures: failures + 1 });
     },
     forget: (key) => void states.delete(key),
   };

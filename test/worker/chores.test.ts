@@ -217,6 +217,30 @@ test('an HR system that works again after a long trouble is asked again in the r
   expect(deps.pausedHris.size).toBe(0);
 });
 
+test.each([
+  ['an HR system', false],
+  ['a paused tenant', true],
+])('%s that is back after hours goes on within two and a half minutes', async (_who, isPaused) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const asked: number[] = [];
+  let round = 0;
+  const deps = await depsOver(async () => (asked.push(round) ? { ok: false, error: down } : { ok: true }));
+  if (isPaused) await pauseTenant(deps.store, 'acme', 'ACCOUNT_INACTIVE', 'The account is inactive.');
+  const opened = async () => (asked.push(round) ? Promise.reject(down) : undefined);
+  const connections = isPaused ? { of: opened, reopen: async () => undefined } : deps.connections;
+  const chores = startChores({ ...deps, connections } as ActivityDeps, () => [tenantOf('acme')], 15_000);
+  for (; round < 1_000; round += 1) {
+    vi.advanceTimersByTime(15_000);
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+  }
+  await chores.close();
+  const waits = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+  expect(waits.length).toBeGreaterThan(20);
+  expect(Math.max(...waits)).toBe(8);
+});
+
 test('a paused tenant’s partner is called by its probe alone, ever later', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());

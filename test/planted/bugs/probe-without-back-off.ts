@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/worker/run-chores.ts',
-      find: '    backOff.failed(key);',
+      find: '    backOff.failed(key, again.mostMs);',
       replace: '    backOff.succeeded(key, 0);',
     },
   ],
