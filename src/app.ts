@@ -265,7 +265,7 @@ function wireRelay(
 }
 
 /** Answers `hirebridge sync` commands on this machine. */
-function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireClient): Promise<Answering> {
+function wireAnswers({ options, config, log, store, temporal }: WorkerParts, hires: HireClient): Promise<Answering> {
   const { dataDir, tenantsDir } = options;
   return answerSync({
     dataDir,
@@ -275,7 +275,8 @@ function wireAnswers({ options, config, log, store }: WorkerParts, hires: HireCl
     async follow(request, onLook, signal) {
       assertKnownStream(request.stream);
       const tenants = (await currentTenants(store, tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
-      return followStream({ store, hires, tenants }, request, onLook, signal);
+      const following = followStream({ store, hires, tenants }, request, onLook, signal);
+      return following.catch((error: unknown) => Promise.reject(temporal.explain(error) as Error));
     },
   });
 }

@@ -119,7 +119,10 @@ export async function withClient<T>(
       const tenants = (await currentTenants(store, places.tenantsDir)).map(({ tenantId }) => ({ tenant: tenantId }));
       // Check before waiting for Temporal, which may take long to answer.
       if (tenantId !== undefined) assertKnownTenant(tenants, tenantId);
-      return use({ store, hires: createHireClient(await connecting, store.installationId, config), tenants });
+      const temporal = await connecting;
+      return use({ store, hires: createHireClient(temporal, store.installationId, config), tenants }).catch(
+        (error: unknown) => Promise.reject(temporal.explain(error) as Error),
+      );
     });
   } finally {
     await connecting.then((temporal) => temporal.close()).catch(() => undefined);

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { Connection } from '@temporalio/client';
+import {
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  NamespaceNotFoundError,
+} from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { ConnectorError } from '../errors.ts';
@@ -22,6 +28,8 @@ export interface TemporalConnection {
   nativeConnection(): Promise<NativeConnection>;
   /** Whether the server answers for this namespace within a second; for readiness. */
   answers(): Promise<boolean>;
+  /** What a failed call means, where Temporal is the cause; any other error as it is. */
+  explain(error: unknown): unknown;
   close(): Promise<void>;
 }
 
@@ -56,10 +64,17 @@ export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Pro
   const { namespace, options, address = 'localhost:7233' } = temporalSettings(env);
   const target = { ...options, address };
   const channelArgs = { 'grpc.max_reconnect_backoff_ms': RECONNECT_MS };
-  const connection = Connection.lazy({ ...withoutUndefined(target), channelArgs, connectTimeout: CONNECT_MS });
+  const retries = createRetries();
+  const connection = Connection.lazy({
+    ...withoutUndefined(target),
+    channelArgs,
+    connectTimeout: CONNECT_MS,
+    interceptors: [retries.interceptor],
+  });
   try {
     await connection.ensureConnected();
     await withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }));
+    retries.namespaceSeen();
   } catch (error) {
     await connection.close();
     throw failure(error, address, namespace);
@@ -76,11 +91,42 @@ export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Pro
         () => true,
         () => false,
       ),
+    explain: (error) => (isTemporals(error) ? failure(error, address, namespace) : error),
     async close() {
       await (await native?.catch(() => undefined))?.close();
       await connection.close();
     },
   };
+}
+
+const NOT_FOUND = 5;
+/** About ten seconds together with the SDK's waits. */
+const MOST_ASKED = 8;
+
+/**
+ * Calls are repeated as the SDK does it. A server that is too busy to read its own database says that a namespace does
+ * not exist, so that is repeated, too, once the namespace was seen.
+ */
+function createRetries() {
+  const retries = defaultGrpcRetryOptions();
+  let isSeen = false;
+  const interceptor = makeGrpcRetryInterceptor({
+    ...retries,
+    retryableDecider(attempt, status) {
+      const isForgotten = status.code === NOT_FOUND && /^namespace .* not found/i.test(status.details);
+      return (isSeen && isForgotten && attempt < MOST_ASKED) || retries.retryableDecider(attempt, status);
+    },
+  });
+  return { interceptor, namespaceSeen: () => void (isSeen = true) };
+}
+
+/** The status codes of a call that never reached the workflow: no answer in time, too busy, away, access denied. */
+const TEMPORALS = new Set([4, 7, 8, 14, 16]);
+
+function isTemporals(error: unknown): boolean {
+  if (error instanceof NamespaceNotFoundError) return true;
+  if (isGrpcServiceError(error)) return TEMPORALS.has(error.code);
+  return error instanceof Error && isGrpcServiceError(error.cause) && TEMPORALS.has(error.cause.code);
 }
 
 async function connectNative(target: NativeConnectionOptions & { address: string }, namespace: string) {
@@ -104,6 +150,7 @@ function withoutUndefined(record: object): object {
 }
 
 function failure(error: unknown, address: string, namespace: string): ConnectorError {
+  if (error instanceof NamespaceNotFoundError) return forgotten(error, address);
   const refusal = refusals[grpcCode(error) ?? ''];
   if (refusal !== undefined) return new ConnectorError({ ...refusal(address, namespace), cause: error });
   return new ConnectorError({
@@ -112,6 +159,19 @@ function failure(error: unknown, address: string, namespace: string): ConnectorE
     message:
       `Temporal does not answer at ${address} (${reasonOf(error)}). Start it or correct TEMPORAL_ADDRESS; ` +
       'a server behind TLS needs TEMPORAL_TLS or TEMPORAL_API_KEY too.',
+    cause: error,
+  });
+}
+
+/** Only said of a namespace that was seen: connecting checks it. */
+function forgotten(error: NamespaceNotFoundError, address: string): ConnectorError {
+  return new ConnectorError({
+    code: 'UNREACHABLE',
+    action: 'retry',
+    message:
+      `Temporal at ${address} does not find its namespace ${error.namespace} any more, although it was there a ` +
+      'moment ago: its database answers too slowly, or the namespace was deleted. Run the command again once the ' +
+      'machine is less busy; what was started before goes on by itself: hirebridge status',
     cause: error,
   });
 }

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createSecureServer, connect as http2Connect } from 'node:http2';
+import type { ClientHttp2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { createServer as createHttp2Server, createSecureServer, connect as http2Connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -10,9 +11,12 @@ import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/free-port.ts';
 import { checkSearchAttributes } from '../../src/temporal/check-search-attributes.ts';
 import { connectTemporal, temporalSettings } from '../../src/temporal/connection.ts';
+import { createHireClient } from '../../src/temporal/hire-client.ts';
+import { startSync } from '../../src/temporal/start-sync.ts';
 import { startFaultProxy } from '../harness/fault-proxy.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
@@ -111,6 +115,16 @@ test('says within seconds that something listens which is not Temporal', async (
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
+function passOn(near: ServerHttp2Stream, far: ClientHttp2Session, headers: IncomingHttpHeaders): void {
+  const { ':scheme': _scheme, ...passed } = headers;
+  const onward = far.request(passed).on('error', () => near.close());
+  let trailers = {};
+  onward.on('response', (told) => near.respond(told, { waitForTrailers: true }));
+  onward.on('trailers', (told) => (trailers = told));
+  near.on('wantTrailers', () => near.sendTrailers(trailers));
+  near.pipe(onward).pipe(near);
+}
+
 /** Before a real server: takes these API keys from clients that show one of these certificates. */
 async function guardedTemporal(
   takes: { keys: string[]; names: string[] },
@@ -127,13 +141,8 @@ async function guardedTemporal(
       near.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true });
       return;
     }
-    const { authorization: _key, ':scheme': _scheme, ...passed } = headers;
-    const onward = far.request(passed).on('error', () => near.close());
-    let trailers = {};
-    onward.on('response', (told) => near.respond(told, { waitForTrailers: true }));
-    onward.on('trailers', (told) => (trailers = told));
-    near.on('wantTrailers', () => near.sendTrailers(trailers));
-    near.pipe(onward).pipe(near);
+    const { authorization: _key, ...passed } = headers;
+    passOn(near, far, passed);
   });
   guard.listen(0, '127.0.0.1');
   await once(guard, 'listening');
@@ -179,6 +188,65 @@ test('names a missing namespace and the command that creates it', async () => {
     code: 'TEMPORAL_NAMESPACE_MISSING',
     message: expect.stringContaining(`namespace create --address ${address} --namespace people`),
   });
+});
+
+/** A field of a protocol buffer: bytes of less than 128. */
+function field(number: number, bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
+}
+
+const FAILURE_TYPE = 'type.googleapis.com/temporal.api.errordetails.v1.NamespaceNotFoundFailure';
+const failure = Buffer.concat([field(1, Buffer.from(FAILURE_TYPE)), field(2, field(1, Buffer.from('default')))]);
+const namespaceNotFound = {
+  ':status': 200,
+  'content-type': 'application/grpc',
+  'grpc-status': '5',
+  'grpc-message': 'Namespace default is not found.',
+  'grpc-status-details-bin': Buffer.concat([Buffer.from([8, 5]), field(3, failure)]).toString('base64'),
+};
+
+/** Before a real server: says this many times that it knows no namespace, as one with a slow database does. */
+async function forgetfulTemporal(): Promise<{ address: string; forget(times: number): void }> {
+  const { address } = await temporalForTests();
+  const far = http2Connect(`http://${address}`);
+  let left = 0;
+  const proxy = createHttp2Server();
+  proxy.on('stream', (near, headers) => {
+    near.on('error', () => undefined);
+    const isAsked = /DescribeNamespace|GetSystemInfo/.test(String(headers[':path']));
+    if (isAsked || left === 0) return passOn(near, far, headers);
+    left -= 1;
+    near.respond(namespaceNotFound, { endStream: true });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => {
+    far.destroy();
+    proxy.close();
+  });
+  return {
+    address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    forget: (times) => void (left = times),
+  };
+}
+
+test('a busy server that does not find its own namespace is asked again, and explained if that goes on', async () => {
+  const server = await forgetfulTemporal();
+  const connection = await connectTemporal({ TEMPORAL_ADDRESS: server.address });
+  onTestFinished(() => connection.close());
+  const hires = createHireClient(connection, crypto.randomUUID(), readConfig());
+  server.forget(2);
+  const run = await startSync(hires, { tenantId: 'acme', stream: 'candidates' });
+  await run.terminate();
+  server.forget(1_000);
+  const error: unknown = await run.describe().catch((thrown: unknown) => thrown);
+  expect(connection.explain(error)).toMatchObject({
+    code: 'UNREACHABLE',
+    action: 'retry',
+    message: expect.stringMatching(/namespace default any more.*too slowly/),
+  });
+  const own = new Error('ours');
+  expect(connection.explain(own)).toBe(own);
 });
 
 test('names missing search attributes, and the command it shows creates them', async () => {
