@@ -95,7 +95,10 @@ function renderGroups(groups: readonly HoldGroup[], most: number): string {
 function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string {
   const open = holds.filter(({ state }) => state === 'open');
   const left = holds.length - most;
-  const lines = [`${holds.length} of ${tenantId} wait for the same reason: ${code}`];
+  const over = holds.length - open.length;
+  const count =
+    over === 0 ? `${open.length} of ${tenantId} wait` : `${open.length} of ${tenantId} wait, ${over} no more,`;
+  const lines = [`${count} for the same reason: ${code}`];
   if (left > 0) lines.push(`  the other ${left}: hirebridge hold list --code ${code} --tenant ${tenantId}`);
   const shared = (open[0]?.answerTexts ?? []).filter((text) => !text.includes('<'));
   if (shared.length > 0)

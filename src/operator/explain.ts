@@ -41,7 +41,7 @@ export async function explainRecord(open: OpenTenant, jobCandidateId: string, re
   const { tenant: tenantId } = tenant;
   const row = await latestHire(store, tenantId, jobCandidateId);
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [jobCandidateId]));
-  if (fetched?.jobCandidate === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
+  if (fetched?.jobCandidate === undefined) throw unknownRecord({ tenantId, jobCandidateId }, fetched?.unreadable);
   const enrolmentId = row?.onboarding_candidate_id ?? null;
   const { sources, jobSeenAt } = await readHireSources(store, connection, enrolmentId, fetched.jobCandidate);
   const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../errors.ts';
 import type { SavedRateLimit } from '../rate-limit/saved-rate-limit.ts';
+import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
 import { addHints } from '../store/hints.ts';
 import type { Store } from '../store/open-store.ts';
@@ -121,7 +122,9 @@ async function look(
   const running = row?.state === 'running' ? row : undefined;
   // A worker that took it wrote its id, whether it is still running or over.
   const isTaken = row?.run_id.split('/')[0] === runId;
-  const waiting = await whyItWaits(store, tenantId, isLate && running === undefined && !isTaken);
+  const waiting =
+    (await whyItWaits(store, tenantId, isLate && running === undefined && !isTaken)) ??
+    (running === undefined ? undefined : await whyItRepeats(store, running));
   const told = waiting === undefined ? {} : { waiting };
   if (running === undefined) return told;
   const callsPerSecond = await readRate(store, tenantId);
@@ -145,6 +148,13 @@ async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Prom
   if (why !== undefined)
     return `${tenantId} is paused, and this run waits with it: ${why} It continues by itself once the cause is fixed.`;
   return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
+}
+
+/** A call that fails is repeated for as long as it fails, which is an alarm only after a quarter of an hour. */
+async function whyItRepeats(store: Store, { tenant_id: tenantId, stream, started_at: from }: StreamRow) {
+  const trouble = await readTrouble(store, tenantId, stream);
+  if (trouble === undefined || trouble.last_seen_at < from) return undefined;
+  return `A call failed, and it is repeated until it works: ${trouble.message} [${trouble.reason}]`;
 }
 
 async function whyPaused(store: Store, tenantId: string): Promise<string | undefined> {

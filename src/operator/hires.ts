@@ -1,6 +1,7 @@
 import { ConnectorError } from '../errors.ts';
 import { describeObserved, type HireStep, isResting, type Observed } from '../hire/hire.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
+import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
 import { type HireRecords, readHireRecords } from '../store/hire-records.ts';
 import type { HireStepRow } from '../store/hire-steps.ts';
@@ -76,7 +77,16 @@ export async function readHire(
   const records = await readHireRecords(store, row);
   const needsPerson = records.holds.some((hold) => hold.closed_at === null && hold.answered_at === null);
   const { traceId } = placeOfHire({ installationId: store.installationId, tenantId, jobCandidateId });
-  return { ...viewHire(row), ...sayHire(records, deadlineMs), needsPerson, traceId, story: tellHire(records) };
+  const { stands, next } = sayHire(records, deadlineMs);
+  const failing = needsPerson || row.state !== 'open' ? '' : await sayFailing(store, row);
+  return { ...viewHire(row), stands, next: next + failing, needsPerson, traceId, story: tellHire(records) };
+}
+
+/** A call that fails is repeated for as long as it fails, which is an alarm only after a quarter of an hour. */
+async function sayFailing(store: Store, { tenant_id: tenantId, job_candidate_id: id }: HireRow): Promise<string> {
+  const trouble = await readTrouble(store, tenantId, `job candidate ${id}`);
+  if (trouble === undefined) return '';
+  return ` Its last call failed, and is repeated until it works: ${trouble.message} [${trouble.reason}]`;
 }
 
 export function viewHire(row: HireRow): HireView {

@@ -134,10 +134,22 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
     await audit(trx, { by: given.by, tenantId: hold.tenant_id, act: 'hold-answered', details: describe(hold, given) });
     return true;
   });
-  if (!isFirst) throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+  if (!isFirst) throw await tooLate(store, holdId);
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
   const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
   await hearAnswer({ store, signalHire: tell }, answered);
+}
+
+async function tooLate(store: Store, holdId: string): Promise<ConnectorError> {
+  const { answered_at: answeredAt, tenant_id: tenantId, job_candidate_id: hire } = await readHoldRow(store, holdId);
+  if (answeredAt !== null)
+    return refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+  const next = hire === null ? 'hirebridge status' : `hirebridge hire show ${tenantId} ${hire}`;
+  return refused(
+    'HOLD_ANSWERED',
+    `Hold ${holdId} closed without an answer, because its cause is gone or its hire has ended. Nothing was changed. ` +
+      `How it stands now: ${next}`,
+  );
 }
 
 function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, given: HoldAnswer): string {

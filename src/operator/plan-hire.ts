@@ -115,7 +115,7 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
   const { connection, ref, decisions } = hire;
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   const record = fetched?.jobCandidate;
-  if (record === undefined) throw unknownRecord(ref.jobCandidateId, fetched?.unreadable);
+  if (record === undefined) throw unknownRecord(ref, fetched?.unreadable);
   const sources = await sourcesOf(hire, record);
   const { fields: mapped, problems } = evaluateMapping(mapping, sources);
   const { fields, wanted } = apartFromNames(mapping, mapped);
@@ -309,14 +309,17 @@ async function readOnboarding(partner: PartnerClient, id: string | null): Promis
   return data as Record<string, unknown>;
 }
 
-export function unknownRecord(id: string, reason: string | undefined): ConnectorError {
+export function unknownRecord(
+  { tenantId, jobCandidateId: id }: { tenantId: string; jobCandidateId: string },
+  reason: string | undefined,
+): ConnectorError {
   const why = reason === undefined ? 'the partner shows none' : `its record cannot be read: ${reason}`;
   return new ConnectorError({
     code: 'RECORD_UNKNOWN',
     action: 'reject',
     message:
       `There is nothing to explain of job candidate ${id}: ${why}. Check the id: it must be a job candidate id, ` +
-      'not a candidate id.',
+      `not a candidate id. What became of somebody who was deleted there: hirebridge hire show ${tenantId} ${id}`,
   });
 }
 

@@ -82,6 +82,19 @@ export async function listAlarms(store: Store, tenantId?: string): Promise<Alarm
   return query.execute();
 }
 
+/** What fails for a stream or a hire now, even if it is too young to be an alarm; the newest. */
+export async function readTrouble(store: Store, tenantId: string, of: string): Promise<AlarmRow | undefined> {
+  return store.kysely
+    .selectFrom('alarms')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', 'activity-failing')
+    .where('subject', 'like', `% of ${of}`)
+    .orderBy('last_seen_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 function rowOf(store: Store, key: AlarmKey) {
   return store.kysely
     .updateTable('alarms')

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { noteTrouble } from '../../src/store/alarms.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { openHold } from '../../src/store/holds.ts';
+import { closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
@@ -59,6 +59,15 @@ test('hold list counts holds of one reason together and says what answers them a
   expect(stdout).toContain('hirebridge hold answer --all MAPPING_INCOMPLETE ANSWER --tenant acme');
   const one = await runCommand(['hold', 'list', '--code', 'MAPPING_INCOMPLETE', '--data', data]);
   expect(one.stdout.match(/MAPPING_INCOMPLETE$/gm)?.length).toBeGreaterThanOrEqual(5);
+});
+
+test('hold list --all does not say of closed holds that they wait', async () => {
+  const data = await dataDir(async (store) => {
+    for (let n = 1; n <= 5; n += 1) await openHold(store, { ...HOLD, jobCandidateId: `${n}` });
+    for (const { hold_id: id } of (await listHolds(store)).slice(0, 3)) await closeHold(store, id);
+  });
+  const { stdout } = await runCommand(['hold', 'list', '--all', '--data', data]);
+  expect(stdout).toContain('2 of acme wait, 3 no more, for the same reason: MAPPING_INCOMPLETE');
 });
 
 test('hold show names the id that an answer needs', async () => {

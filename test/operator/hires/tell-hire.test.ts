@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readHire } from '../../../src/operator/hires.ts';
+import { clearTrouble, noteTrouble } from '../../../src/store/alarms.ts';
 import { insertHires, updateHire } from '../../../src/store/hires.ts';
 import { answerHold, closeHold, openHold } from '../../../src/store/holds.ts';
 import { insertDelivery } from '../../../src/store/inbox.ts';
@@ -85,6 +86,23 @@ test('a hire that waits for a person names the hold, and once it is answered the
   });
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
   expect((await readHire(store, 'acme', '12')).stands).toMatch(/was answered with retry; nothing to do\.$/);
+});
+
+test('an open hire whose call fails says which, before that is an alarm; one of another id does not', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await insertHires(store, [
+    { ...KEY, state: 'open' },
+    { ...KEY, jobCandidateId: '2', state: 'open' },
+  ]);
+  const key = { tenantId: 'acme', kind: 'activity-failing', subject: 'openHire of job candidate 12' } as const;
+  await noteTrouble(store, { ...key, reason: 'SERVER_ERROR', message: 'GET /jobs was answered 500.' }, 900_000);
+  expect((await readHire(store, 'acme', '12')).next).toMatch(
+    /repeated until it works: GET \/jobs was.*SERVER_ERROR\]$/,
+  );
+  expect((await readHire(store, 'acme', '2')).next).not.toContain('failed');
+  await clearTrouble(store, key);
+  expect((await readHire(store, 'acme', '12')).next).not.toContain('failed');
 });
 
 test('a hire that waits for the onboarding says until when, by the day of the enrolment', async () => {

@@ -51,6 +51,17 @@ test('an answer that needs an id is not given to all, and nothing is written', a
   expect((await listHolds(store))[0]?.answered_at).toBeNull();
 });
 
+test('an answer to a hold that closed with its hire says so, and not that somebody answered', async () => {
+  const { parts, store, signalled } = await operator();
+  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  await closeHold(store, holdId);
+  await expect(answerHold(parts, { ...given, holdId, arguments: [] })).rejects.toMatchObject({
+    code: 'HOLD_ANSWERED',
+    message: expect.stringMatching(/closed without an answer.*hirebridge hire show acme 1$/) as string,
+  });
+  expect(signalled).toEqual([]);
+});
+
 test('a reason that no open hold has is named, with the way to list them', async () => {
   const { parts } = await operator();
   await expect(answerHolds(parts, { code: 'NONSENSE' }, given)).rejects.toMatchObject({ code: 'HOLD_UNKNOWN' });

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { followRun, type StreamLook } from '../../../src/operator/follow-stream.ts';
 import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
+import { noteTrouble } from '../../../src/store/alarms.ts';
 import { beginRun } from '../../../src/store/streams.ts';
 import { freshStore } from '../../store/stores.ts';
 
@@ -43,3 +44,27 @@ test.each([[undefined], ['another']])(
     expect((await toldOf(takenBy))[0]).toMatch(/^No worker has taken it yet\. Start one: hirebridge up/);
   },
 );
+
+test('a run whose calls fail says why it stands still, and not what failed in a run before', async () => {
+  const { store } = await freshStore('sqlite');
+  await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
+  await beginRun(store, KEY, { runId: 'mine', full: true, firstPage: 0 });
+  const subject = 'pullPages of candidates';
+  const trouble = { tenantId: 'acme', kind: 'activity-failing', subject, reason: 'SERVER_ERROR' } as const;
+  await noteTrouble(store, { ...trouble, message: 'GET /candidates/list was answered 500.' }, 900_000);
+  const ended = Promise.withResolvers<unknown>();
+  const client = {
+    workflow: { getHandle: () => ({ result: () => ended.promise }) },
+    withAbortSignal: (_signal: AbortSignal, work: () => unknown) => work(),
+  };
+  const told: StreamLook['waiting'][] = [];
+  const parts = { store, hires: { client } } as unknown as OperatorParts;
+  const onLook = async ({ waiting }: StreamLook): Promise<void> => {
+    told.push(waiting);
+    if (told.length === 1) await store.kysely.updateTable('alarms').set({ last_seen_at: 1 }).execute();
+    else ended.resolve({ state: 'done', counts: {} });
+  };
+  await followRun(parts, { ...REQUEST, run: { workflowId: 'w', runId: 'mine' } }, (look) => void onLook(look));
+  expect(told[0]).toMatch(/repeated until it works: GET \/candidates\/list was answered 500\. \[SERVER_ERROR\]$/);
+  expect(told[1]).toBeUndefined();
+});
