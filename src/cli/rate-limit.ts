@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readRateLimits } from '../operator/status.ts';
+import { age, readRateLimits } from '../operator/status.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
@@ -41,10 +41,10 @@ function renderViews(views: readonly RateLimitView[]): string {
 }
 
 function rowOf(view: RateLimitView): (string | number)[] {
-  const { upstream, state, rate, limit, kind, noise, mostInFlight, use, share429, waits } = view;
+  const { upstream, state, pausedMs, rate, limit, kind, noise, mostInFlight, use, share429, waits } = view;
   return [
     upstream,
-    state,
+    pausedMs === undefined ? state : `${state}, ${age(pausedMs)} more`,
     `${rate.toFixed(2)}/s`,
     limit === undefined ? '-' : `${limit.toFixed(2)}/s`,
     kind,

@@ -210,6 +210,20 @@ function countsText(counts: Partial<Record<string, number>>): string {
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
+/** A shorter wait is over before anybody has read of it. */
+const LONG_PAUSE_MS = 60_000;
+
+function waitingCalls({ tenantId, rateLimits }: TenantStatus): string[] {
+  return rateLimits.flatMap(({ upstream, pausedMs = 0 }) =>
+    pausedMs < LONG_PAUSE_MS
+      ? []
+      : [
+          `warning: ${upstream} of ${tenantId} answered 429: no call is made for ${age(pausedMs)} more, and its ` +
+            `hires and streams wait. What is known of the limit: hirebridge rate-limit ${tenantId}`,
+        ],
+  );
+}
+
 /** Most lines of one kind; --json has all. */
 const MOST_OF_A_KIND = 50;
 
@@ -230,7 +244,8 @@ function troubleLines({ freezes, tenants }: Status): string[] {
   const warnings = tenants.flatMap(({ webhookWarning }) =>
     webhookWarning === undefined ? [] : [`warning: ${webhookWarning}`],
   );
-  return [freezes.map(freezeLine), pauses, alarms, warnings].flatMap(shortened);
+  const waits = tenants.flatMap(waitingCalls);
+  return [freezes.map(freezeLine), pauses, alarms, waits, warnings].flatMap(shortened);
 }
 
 function shortened(lines: readonly string[]): string[] {

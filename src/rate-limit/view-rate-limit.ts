@@ -6,6 +6,8 @@ export interface RateLimitView extends TrafficView {
   /** `partner` or `hris`, followed by the endpoint if it has a limit of its own. */
   upstream: string;
   state: 'not met yet' | 'looking for noise' | 'paused' | 'learned';
+  /** How long no call may be made, as the upstream said with a 429; absent where calls may be made. */
+  pausedMs?: number;
   rate: number;
   /** The rate at which the limit is believed to be met; absent until then. */
   limit?: number;
@@ -31,10 +33,12 @@ export function viewRateLimit({ tenantId, upstream, saved, now }: SeenRateLimit)
   const { rate, limit, limitSeen, noise, underWay } = saved;
   const most = underWay?.concurrency.most ?? undefined;
   const traffic = viewTraffic(saved.traffic, now);
+  const pausedMs = (underWay?.permits.pausedUntil ?? 0) - now;
   return {
     tenantId,
     upstream,
     state: stateOf(saved),
+    ...(pausedMs > 0 ? { pausedMs } : {}),
     rate,
     ...(limitSeen ? { limit } : {}),
     kind: kindOf(saved),

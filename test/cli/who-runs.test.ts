@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { keepPresence, noteProcess } from '../../src/store/processes.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -52,6 +53,28 @@ test('status says at once who runs, and ends with 3 where a worker or receiver s
     3,
     expect.stringMatching(/\nNo worker runs \(the last one was seen .* ago on .*, and was stopped\)/),
   ]);
+});
+
+test('a 429 that asked for an hour without calls stands in status and rate-limit, a short one does not', async () => {
+  await using fleet = await applied();
+  const { cli, store } = fleet;
+  const clock = { now: Date.now, random: () => 0.5 };
+  const told = async (retryAfterMs: number): Promise<string[]> => {
+    const limiter = createRateLimiter(clock, { rate: 10, limit: 10, noise: 0, limitSeen: true });
+    limiter.answered({ sentAt: Date.now(), status: 429, retryAfterMs });
+    const state = JSON.stringify({ ...limiter.save(), version: 2 });
+    await store.kysely.deleteFrom('rate_limits').execute();
+    const key = { tenant_id: 'acme', upstream: 'partner', version: 1, paused_until: 0 };
+    await store.kysely
+      .insertInto('rate_limits')
+      .values({ ...key, state })
+      .execute();
+    return [(await cli('status')).stdout.replaceAll('\n', ' '), (await cli('rate-limit', 'acme')).stdout];
+  };
+  const [status, limits] = await told(3_600_000);
+  expect(status).toMatch(/warning: partner of acme answered 429: no call is made for \d+ \w+ more, and its hires/);
+  expect(limits).toMatch(/paused, \d+ \w+ more/);
+  expect((await told(10_000))[0]).not.toContain('answered 429');
 });
 
 test('a worker that was killed is missed, by status, doctor and check alike', async () => {

@@ -21,6 +21,14 @@ test('a limit that was just met is shown as a pause', () => {
   });
 });
 
+test('a pause is shown with how long it lasts, as the upstream asked for', () => {
+  const limiter = createRateLimiter({ now: () => 600_000, random: () => 0.5 }, learned);
+  limiter.answered({ sentAt: 600_000, status: 429, retryAfterMs: 3_600_000 });
+  const saved = { ...limiter.save(), version: 2 as const };
+  expect(viewRateLimit({ ...acme, now: 1_200_000, saved }).pausedMs).toBe(3_000_000);
+  expect(viewRateLimit({ ...acme, now: 9_000_000, saved })).not.toHaveProperty('pausedMs');
+});
+
 test('before any limit was met none is shown', () => {
   const view = viewRateLimit({ ...acme, saved: { ...learned, limitSeen: false, version: 2 } });
   expect(view).toMatchObject({ state: 'not met yet' });
