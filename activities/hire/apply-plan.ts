@@ -30,8 +30,10 @@ import type { Planned } from './plan-employee.ts';
 import {
   createReference,
   employeeHere,
+  findByReference,
   isFormer,
   isShownFormer,
+  isStillEndedByUs,
   latestRehire,
   type PinnedRehire,
   readEmployee,
@@ -192,10 +194,10 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
  * HR system may have assigned it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
-  const { store, row, creation, decisions } = hire;
+  const { store, row, creation } = hire;
   if (row.candidate_id === null) return undefined;
   const ref = await findOwn(hire, row.candidate_id).catch(unlessItPasses);
-  if (ref === undefined || decisions.notThese.has(ref.id)) return undefined;
+  if (ref === undefined) return undefined;
   // The create may have been refused because of this former employee.
   if (creation?.outcome === 'refused' && (await isShownFormer(hire, ref))) return undefined;
   const { employees } = await findPerson(store, { employee: ref });
@@ -211,6 +213,7 @@ async function isToBeAskedAbout(
 ): Promise<boolean> {
   const owner = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
   if (owner === undefined || !isSameHire({ ...owner, period: hire.ref.period }, hire.ref)) return false;
+  if (await isStillEndedByUs(hire, employee)) return false;
   return (await judgeEmployee(hire, employee, await isShared(hire, employee))).verdict === 'hold';
 }
 
@@ -218,11 +221,14 @@ function unlessItPasses(error: unknown): undefined {
   if (isConnectorError(error) && (error.action === 'retry' || error.action === 'unknown')) throw error;
 }
 
+/** A further employment has a reference of its own; the person's plain one may be that of the employment before. */
 async function findOwn(hire: HireContext, candidateId: string): Promise<KnownEmployee | undefined> {
-  const { connection } = hire;
-  if (!connection.hris.capabilities.storesReference) return undefined;
-  const [finding] = await readFindings(connection, createReference(hire, candidateId, false), {});
-  return finding?.found.kind === 'one' ? finding.found.ref : undefined;
+  const own = [true, false].map((isFurther) => createReference(hire, candidateId, isFurther));
+  for (const reference of new Set(own)) {
+    const found = await findByReference(hire.connection, reference);
+    if (found !== undefined && !hire.decisions.notThese.has(found.id)) return found;
+  }
+  return undefined;
 }
 
 /** The employee was made, or somebody in the HR system has yet to finish the create. */

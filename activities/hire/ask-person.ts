@@ -73,7 +73,7 @@ function isUnderWay({ row, creation }: HireContext): boolean {
 }
 
 function asTransfer(event: Hold): Hold {
-  return { ...event, decided: { ...event.decided, person: 'transfer' } };
+  return { ...event, decided: { ...event.decided, person: 'transfer', personAt: undefined } };
 }
 
 function claimedOr({ ref }: HireContext, { person, refusal }: Outcome): Claimed | Held {

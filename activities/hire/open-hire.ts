@@ -80,7 +80,7 @@ async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownH
   if (row === undefined) return { latest: undefined, lastAnswered: undefined, answers: [] };
   const last = await lastAnswered(store, refOf(row));
   return {
-    latest: { period: row.period, state: row.state, employeeId: row.employee_id },
+    latest: { period: row.period, state: row.state, step: row.step, employeeId: row.employee_id },
     lastAnswered: last && { holdId: last.hold_id, code: last.code, isClosed: last.closed_at !== null },
     answers: await answersOf(store, refOf(row)),
   };

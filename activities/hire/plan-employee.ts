@@ -10,6 +10,7 @@ import {
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { decidedAbout } from '../../src/person/change-person.ts';
 import { type Employed, isSameCandidate } from '../../src/person/person.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
@@ -27,7 +28,14 @@ import { insertPlan } from '../../src/store/plans.ts';
 import type { Connection } from '../connections.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './ask-person.ts';
-import { createReference, isFormer, latestRehire, readEmployee, readFindings } from './read-employee.ts';
+import {
+  createReference,
+  findByReference,
+  isFormer,
+  latestRehire,
+  readEmployee,
+  readFindings,
+} from './read-employee.ts';
 import { heldOutsideScope, readSources, readToldId, type Seen, type Sources } from './read-sources.ts';
 import { nameEmployee } from './unique-names.ts';
 import { CREATE_VERB, type HireContext, noteHire, personOf, REHIRE_VERB, reread } from './with-hire.ts';
@@ -61,7 +69,9 @@ export async function planEmployee(
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;
-  const now = await withoutTakenOver(hire, claimed.before);
+  const person = decidedAbout(claimed.before, hire.decisions);
+  const decided = { ...hire, decisions: { ...hire.decisions, person } };
+  const now = await withoutTakenOver(decided, claimed.before);
   const known = knownPerson(now, sources, claimed.before);
   // Questions before a rehire were answered before it was sent.
   const observed = await observe(now, isRehiring ? { ...known, startLimit: undefined } : known);
@@ -78,7 +88,7 @@ async function withoutTakenOver(hire: HireContext, before: Employed | undefined)
   const own = employeeOf(hire.row);
   if (own === undefined || !isGivenUp({ own, before: before?.employee }, hire.decisions)) return hire;
   await giveUpEmployee(hire.store, hire.ref, own, [CREATE_VERB, REHIRE_VERB]);
-  return reread(hire);
+  return { ...(await reread(hire)), decisions: hire.decisions };
 }
 
 /** Rules give names only to new employees. */
@@ -171,7 +181,10 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
   };
 }
 
-/** If an employee that a person denied carries our reference, this hire uses a reference of its own. */
+/**
+ * If an employee that a person denied carries our reference, this hire uses a reference of its own. So it does if
+ * somebody carries that one: a restored store may have forgotten that the person was employed before.
+ */
 async function climb(
   hire: HireContext,
   { candidateId, reference, fields }: KnownPerson,
@@ -179,8 +192,9 @@ async function climb(
   const findings = await readFindings(hire.connection, reference, fields);
   const { notThese } = hire.decisions;
   const isDenied = findings.some((one) => one.by === 'reference' && foundIds(one).some((id) => notThese.has(id)));
-  const own = isDenied ? createReference(hire, candidateId, true) : reference;
-  if (own === reference) return { reference, findings };
+  const own = createReference(hire, candidateId, true);
+  if (own === reference || findings.every(({ found }) => found.kind === 'none')) return { reference, findings };
+  if (!isDenied && (await findByReference(hire.connection, own)) === undefined) return { reference, findings };
   return { reference: own, findings: await readFindings(hire.connection, own, fields) };
 }
 

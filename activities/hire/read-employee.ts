@@ -5,13 +5,16 @@ import {
   employeeIn,
   type FindKey,
   isSameEmployee,
+  type KnownEmployee,
 } from '../../src/hire/employee.ts';
 import { followedStates, isSameHire } from '../../src/hire/hire.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
+import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { TAKEN_OVER } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
 import { readKept } from '../../src/store/purged.ts';
 import type { Connection } from '../connections.ts';
@@ -66,19 +69,39 @@ export async function isFormer(hire: HireContext, employee: Employee): Promise<b
   const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
   const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
   if (pinned !== 'purged' && pinned.employeeId === employee.id) return true;
-  return (await isShownFormer(hire, employee)) || isEndedByUs(hire, employee);
+  return (await isShownFormer(hire, employee)) || (await endedByUs(hire, employee)) !== undefined;
 }
 
-async function isEndedByUs({ store, ref }: HireContext, employee: Employee): Promise<boolean> {
+/**
+ * Whether the employment that we ended is still over, though its last day may be ahead. What was sent before a restore
+ * may be unknown, and with it that this hire made them active again.
+ */
+export async function isStillEndedByUs(hire: HireContext, employee: Employee): Promise<boolean> {
+  const rehire = await latestRehire(hire);
+  if (rehire?.outcome === 'open' || rehire?.outcome === 'done') return false;
+  const end = await endedByUs(hire, employee);
+  return end !== undefined && !(await isRestoredSince(hire.store, Number(end.decided_at)));
+}
+
+/** Our ending of another hire's employment with this employee, while the HR system may not show it. */
+async function endedByUs({ store, ref }: HireContext, employee: Employee): Promise<OpenIntent | undefined> {
   const { employees } = await findPerson(store, { employee });
   const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
-  if (before === undefined || isSameHire(before, ref)) return false;
+  if (before === undefined || isSameHire(before, ref)) return undefined;
   const end = await latestIntent(store, before, END_VERB);
-  if (end?.outcome !== 'done') return false;
+  if (end?.outcome !== 'done') return undefined;
   const pinned = readKept<{ lastDay: string }>(end.pinned);
   // Once the last day has passed, or is no longer known, the HR system decides.
-  if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return false;
-  return !(await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates }));
+  if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return undefined;
+  const isShared = await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates });
+  return isShared ? undefined : end;
+}
+
+/** The employee with this reference; undefined if there is none, or if the HR system stores no references. */
+export async function findByReference({ hris }: Connection, value: string): Promise<KnownEmployee | undefined> {
+  if (!hris.capabilities.storesReference) return undefined;
+  const found = await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(LOOK_MS));
+  return found.kind === 'one' ? found.ref : undefined;
 }
 
 const emailFields = ['workEmail', 'email', 'personalEmail'];
@@ -127,13 +150,17 @@ export function identityKeys(fields: EmployeeFields): Extract<FindKey, { by: 'em
 /**
  * Reference under which this hire's employee is made. A create that may have been sent keeps its reference, so that it
  * can be recognised. The reference includes the hire for a person's further employment, and also if the plain reference
- * was refused as taken and a person said that the employee there does not belong to this hire.
+ * was refused as taken and a person said that the employee there does not belong to this hire. If another hire has the
+ * employee with that reference too, the attempt is added.
  */
 export function createReference(hire: HireContext, candidateId: string, isFurther: boolean): string {
   const { creation, connection, decisions, ref } = hire;
   const pinned = creation === undefined ? 'purged' : readKept<{ reference: string }>(creation.pinned);
   if (pinned !== 'purged' && creation?.outcome !== 'refused') return pinned.reference;
   const { code } = (JSON.parse(creation?.result ?? 'null') ?? {}) as { code?: string };
-  const isTaken = code === 'ALREADY_EXISTS' && decisions.notThese.size > 0;
-  return employeeReference(connection.tenant, candidateId, isFurther || isTaken ? ref : undefined);
+  const isTaken = code === TAKEN_OVER || (code === 'ALREADY_EXISTS' && decisions.notThese.size > 0);
+  if (!isFurther && !isTaken) return employeeReference(connection.tenant, candidateId);
+  const own = employeeReference(connection.tenant, candidateId, ref);
+  const isUsed = isTaken && pinned !== 'purged' && pinned.reference.startsWith(own);
+  return isUsed ? `${own}:${Number(creation?.attempt) + 1}` : own;
 }

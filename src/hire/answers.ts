@@ -22,6 +22,8 @@ export interface Given {
   argument: string | undefined;
   /** Details of the answered hold. */
   details: Record<string, unknown>;
+  /** By the database's clock, ms; absent for answers about no hire. */
+  at?: number;
 }
 
 /** Every answer that a hold may accept. */
@@ -78,17 +80,17 @@ export const answers = {
   'same-employee': {
     does: 'Uses the employee of the other hire for this one; creates nothing.',
     next: 'same',
-    decides: () => ({ person: 'same-employee' }),
+    decides: (_, { at }) => ({ person: 'same-employee', personAt: at }),
   },
   transfer: {
     does: 'Gives the new job to the employee of the other hire.',
     next: 'same',
-    decides: () => ({ person: 'transfer' }),
+    decides: (_, { at }) => ({ person: 'transfer', personAt: at }),
   },
   'new-employment': {
     does: 'Creates a second employee record for this person.',
     next: 'same',
-    decides: () => ({ person: 'new-employment' }),
+    decides: (_, { at }) => ({ person: 'new-employment', personAt: at }),
   },
   'here-too': {
     does: 'Creates an employee in this HR system as well.',
@@ -200,7 +202,9 @@ export interface Decisions {
   /** The start date far in the past is intended. */
   startInPast?: boolean;
   /** For a person who was hired before or for another job. */
-  person?: 'same-employee' | 'transfer' | 'new-employment';
+  person?: 'same-employee' | 'transfer' | 'new-employment' | undefined;
+  /** When that was said, by the database's clock: it says nothing of what other hires did since. */
+  personAt?: number | undefined;
   /** Make an employee here although another HR system of the company has or gets this person too. */
   hereToo?: boolean;
   /** The employee that this person is. */

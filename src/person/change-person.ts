@@ -54,7 +54,7 @@ interface Link {
 }
 
 /** Those decisions of people about a hire that change what the hire means for its person. */
-export type HoldDecisions = Pick<Decisions, 'person' | 'link' | 'hereToo'>;
+export type HoldDecisions = Pick<Decisions, 'person' | 'personAt' | 'link' | 'hereToo'>;
 
 export interface Named {
   employee: Employee;
@@ -183,7 +183,9 @@ function hold(
     return refused({ reason: 'recorded', other: recorded });
   const other = owner === undefined || isAbandoned || isSameHire(owner, hire) ? undefined : owner;
   const asked = before?.hire ?? other;
-  if (asked !== undefined && decided.person === undefined)
+  const own = row.employee && employedAs(subject, row.employee);
+  const hasOwn = own !== undefined && isSameHire(own.hire, hire);
+  if (asked !== undefined && !hasOwn && decidedAbout(before, decided) === undefined)
     return refused({ reason: 'hired-before', other: asked, before });
   // Of three applications, two could each be declared a new employment by people who never saw the other decision.
   if (other !== undefined && (before === undefined || ownerWaits === true))
@@ -199,6 +201,14 @@ function hold(
     },
     others: people.others,
   });
+}
+
+/** What a person said this hire is; nothing, if another hire got the person's newest employee only after that. */
+export function decidedAbout(
+  before: Employed | undefined,
+  { person, personAt }: Pick<Decisions, 'person' | 'personAt'>,
+): Decisions['person'] {
+  return before !== undefined && personAt !== undefined && before.since > personAt ? undefined : person;
 }
 
 function ofCompany({ candidates }: Person, scope: string): Person['companies'] {

@@ -1,6 +1,6 @@
 import type { Decisions } from '../hire/answers.ts';
 import type { Change, EmployeeFields, KnownEmployee } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire.ts';
+import { type HireRef, isSameHire } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied } from './identity-ladder.ts';
 
@@ -114,8 +114,10 @@ function planNamed(observed: EmployeeObservation, employeeId: string, decisions:
 }
 
 function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  const { fields, reference, before, unsettledCreate, told, findings = [] } = observed;
-  const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
+  const { ref, fields, reference, before, unsettledCreate, told, links = [], findings = [] } = observed;
+  // The hire gets a record of its own, beside those of the person's other hires.
+  const others = links.filter((one) => one.isThisPerson && !isSameHire(one.hire, ref)).map((one) => one.employeeId);
+  const notThese = new Set([...decisions.notThese, ...(before === undefined ? [] : [before.id, ...others])]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') return planLink(observed, identity.ref, decisions);
   // A person's word that there is no employee counts while nothing is found that they were not shown.
@@ -126,7 +128,7 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   // since. The earlier record is known.
   const isKnown = told === before?.id || told === before?.number;
   if (told !== undefined && !isKnown && !unsettledCreate && decisions.createUnproven !== true)
-    return held('EMPLOYEE_TOLD', { jobCandidateId: observed.ref.jobCandidateId, told });
+    return held('EMPLOYEE_TOLD', { jobCandidateId: ref.jobCandidateId, told });
   return { kind: 'create', fields, reference };
 }
 

@@ -1,10 +1,10 @@
 import { asksToCancel } from '../hire/answers.ts';
-import { type HireState, isResting } from '../hire/hire.ts';
+import { type HireState, type HireStep, isResting } from '../hire/hire.ts';
 
 /** What the store knows of an application when its hire is requested. */
 export interface KnownHire {
   /** The newest period. */
-  latest: { period: number; state: HireState; employeeId: string | null } | undefined;
+  latest: { period: number; state: HireState; step: HireStep; employeeId: string | null } | undefined;
   /** The last answered hold. */
   lastAnswered: { holdId: string; code: string; isClosed: boolean } | undefined;
   /** Every answer given in this period, oldest first. */
@@ -19,7 +19,7 @@ type Opening =
   | { kind: 'reopen' }
   | {
       kind: 'resume';
-      step: 'enrol' | 'write-back' | 'watch-done' | 'cancel';
+      step: 'enrol' | 'employ' | 'write-back' | 'watch-done' | 'cancel';
       /** Answered but not acted upon yet. */
       hold?: { holdId: string; code: string };
     };
@@ -39,7 +39,9 @@ export function planOpening(
   if (isResting(latest.state)) return { kind: adopt ? 'reopen' : 'closed' };
   const hold = unheard(known);
   if (latest.state === 'done') return resumeDone(hold, watch);
-  const step = latest.employeeId === null ? 'enrol' : 'write-back';
+  // At `employ` it may have lost its employee to another hire, and an answer gives it one of its own.
+  const withEmployee = latest.step === 'employ' ? 'employ' : 'write-back';
+  const step = latest.employeeId === null ? 'enrol' : withEmployee;
   if (hold !== undefined) return { kind: 'resume', step, hold };
   return { kind: 'resume', step: step === 'enrol' && asksToCancel(known.answers) ? 'cancel' : step };
 }

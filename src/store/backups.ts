@@ -147,6 +147,12 @@ async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
+/** Whether what was done since that moment (database clock, ms) may be forgotten. */
+export async function isRestoredSince({ kysely }: Pick<Store, 'kysely'>, at: number): Promise<boolean> {
+  const restored = kysely.selectFrom('audit').select('at').where('act', '=', 'restored').where('at', '>=', at);
+  return (await restored.limit(1).execute()).length > 0;
+}
+
 /** The last restore of this store and its results so far; undefined if it was never restored. */
 export async function readRestore(store: Store): Promise<Restore | undefined> {
   const { kysely } = store;

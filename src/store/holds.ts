@@ -367,10 +367,10 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
 export async function answersOf(
   store: Store,
   key: HireRef,
-): Promise<Array<{ answer: string; argument: string | undefined; details: Record<string, unknown> }>> {
+): Promise<Array<{ answer: string; argument: string | undefined; details: Record<string, unknown>; at: number }>> {
   const rows = await store.kysely
     .selectFrom('holds')
-    .select(['answer', 'answer_arguments', 'details'])
+    .select(['answer', 'answer_arguments', 'details', 'answered_at'])
     .where((eb) => eb.and(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
@@ -380,6 +380,7 @@ export async function answersOf(
     answer: row.answer ?? '',
     argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,
+    at: Number(row.answered_at),
   }));
 }
 

@@ -57,6 +57,9 @@ export async function takePeopleBack(store: Store, tenantId: string): Promise<vo
   for (const { person_id: id } of rows) await changePerson(store, { id }, { kind: 'take-back', tenantId });
 }
 
+/** Code of a write whose employee another hire has now. */
+export const TAKEN_OVER = 'TAKEN_OVER';
+
 /**
  * The hire makes an employee of its own, because another hire took over the one that it had. The writes with these
  * verbs made that one: they count as refused, so that none of them is taken for the write that follows.
@@ -76,7 +79,7 @@ export async function giveUpEmployee(
     if (given.numUpdatedRows === 0n) return;
     for (const verb of verbs) {
       const latest = await latestIntent(trx, hire, verb);
-      if (latest?.outcome === 'done') await refuseMade(trx, latest, { refused: 'another hire took the employee over' });
+      if (latest?.outcome === 'done') await refuseMade(trx, latest, { code: TAKEN_OVER });
     }
   });
 }

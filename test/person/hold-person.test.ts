@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type HireRef, isSameHire } from '../../src/hire/hire.ts';
 import type { HoldDecisions } from '../../src/person/change-person.ts';
 import type { Person } from '../../src/person/person.ts';
-import { ada, after, change, employed, hireOf, OPEN, person } from './people.ts';
+import { ada, after, change, employed, hireOf, inHr, OPEN, person } from './people.ts';
 
 const own = hireOf('5012', 'acme', 2);
 const earlier = hireOf('5012');
@@ -51,6 +51,18 @@ describe('a hire asks for its person', () => {
       TAKEN,
     ],
     [
+      'answered before a third hire took the employee over',
+      { owner: third, employees: [employed('7', third, { since: 9 })] },
+      { person: 'new-employment', personAt: 8 },
+      refusedAs('hired-before', third),
+    ],
+    [
+      'answered after a third hire took the employee over',
+      { owner: third, employees: [employed('7', third, { since: 9 })] },
+      { person: 'new-employment', personAt: 9 },
+      TAKEN,
+    ],
+    [
       'whom an import linked',
       { employees: [employed('7', hireOf('', 'acme', 0))] },
       {},
@@ -76,6 +88,13 @@ describe('a hire asks for its person', () => {
     ],
   ])('%s', (_what, known, decided, expected) => {
     expect(hold(known, decided)).toMatchObject(expected);
+  });
+
+  test('a hire with an employee of its own asks nobody what became of the others', () => {
+    const known = { owner: own, employees: [employed('8', third, { since: 9 }), employed('7', own)] };
+    const decided = { person: 'new-employment', personAt: 8 } as const;
+    expect(hold(known, decided, { hire: { ...OPEN, employee: inHr('7') } })).toMatchObject(TAKEN);
+    expect(hold(known, decided)).toMatchObject(refusedAs('hired-before', third));
   });
 
   test.each(['same-employee', 'transfer', 'new-employment'] as const)(

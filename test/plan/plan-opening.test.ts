@@ -3,7 +3,7 @@ import type { HireState } from '../../src/hire/hire.ts';
 import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 
 const quiet = { adopt: false, watch: false };
-const open = { period: 2, state: 'open', employeeId: null } as const;
+const open = { period: 2, state: 'open', step: 'write-back', employeeId: null } as const;
 const answered = { holdId: 'h1', code: 'ONBOARDING_DEADLINE', isClosed: false };
 const hold = { holdId: 'h1', code: 'ONBOARDING_DEADLINE' };
 const cancel = [{ answer: 'cancel' }];
@@ -16,6 +16,12 @@ test.each<[string, Partial<KnownHire>, Partial<typeof quiet> & { behind?: number
   ['kept, and a person asks', { latest: { ...open, state: 'kept' } }, { adopt: true }, { kind: 'reopen' }],
   ['open', { latest: open }, {}, { kind: 'resume', step: 'enrol' }],
   ['with an employee', { latest: { ...open, employeeId: '7' } }, {}, { kind: 'resume', step: 'write-back' }],
+  [
+    'about to see whether another hire took its employee over',
+    { latest: { ...open, step: 'employ', employeeId: '7' } },
+    {},
+    { kind: 'resume', step: 'employ' },
+  ],
   ['answered, not heard', { latest: open, lastAnswered: answered }, {}, { kind: 'resume', step: 'enrol', hold }],
   ['cancel was heard', { latest: open, answers: cancel }, {}, { kind: 'resume', step: 'cancel' }],
   [

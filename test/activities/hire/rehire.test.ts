@@ -4,6 +4,7 @@ import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
+import { noteRestored } from '../../../src/store/backups.ts';
 import { findHireRow } from '../../../src/store/hires.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
@@ -199,6 +200,18 @@ describe.each(kinds)('who left and was hired again after the backup that knows t
     expect(await employees()).toMatchObject([{ last_day: PAST }]);
   });
 
+  test('who did not start, came back and left again is over, though their last day is ahead', async () => {
+    const { fleet, again, employees } = await noShowAgain(database);
+    expect(await cancelHire(fleet.deps, again)).toEqual({ verdict: 'cancelled', state: 'left' });
+    expect(await employees()).toMatchObject([{ last_day: '2099-01-11' }]);
+  });
+
+  test('the same after a restore is asked about, as the second hire may have made them active', async () => {
+    const { fleet, again } = await noShowAgain(database);
+    await noteRestored(fleet.store, 'ada');
+    expect(await cancelHire(fleet.deps, again)).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
+  });
+
   test('who left again long after their first day is the HR system’s matter', async () => {
     const { beginAnew, move, update, fleet, again } = await restored();
     await update({ startDate: '2020-01-01' });
@@ -207,6 +220,18 @@ describe.each(kinds)('who left and was hired again after the backup that knows t
     expect(await cancelHire(fleet.deps, again)).toEqual({ verdict: 'cancelled', state: 'left' });
   });
 });
+
+/** Their employment was ended before the first day; then they were in the stage for a while, in a second hire. */
+async function noShowAgain(database: (typeof kinds)[number]) {
+  const world = await employPerson({ database });
+  const { fleet, id, ref, move, end } = world;
+  await move('SCREEN');
+  expect(await end()).toEqual({ verdict: 'over' });
+  await move('HIRED');
+  expect(await fleet.open('acme', id)).toMatchObject({ verdict: 'open', period: 2 });
+  await move('SCREEN');
+  return { ...world, again: { ...ref, period: 2 } };
+}
 
 /** The backup knows the first hire as enrolled; its employee was made later, and only the HR system knows them. */
 async function openInBackup(database: (typeof kinds)[number]) {

@@ -109,6 +109,45 @@ describe.each(kinds)('a job whose employee another job took over before it was d
     expect(await employees()).toHaveLength(2);
     expect((await row(first))?.employee_id).not.toBe(employeeId);
   });
+
+  test('asks anew once a third job has taken over its second employee, too', async () => {
+    const { fleet, first, begin, applyFor, employOnce, answerAs, refOf, row, employees } = await takenOver(database);
+    await answerAs(await refOf(first), await employOnce(first), 'new-employment');
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    const third = await begin(await applyFor(1));
+    await answerAs(await refOf(third), await employOnce(third), 'transfer');
+    expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
+    const asked = await employOnce(first);
+    expect(asked).toMatchObject({ hold: { ...ASKED.hold, details: { other: { jobCandidateId: third } } } });
+    const { employee_id: taken } = (await row(third)) ?? {};
+    expect(taken).toBe((await row(first))?.employee_id);
+    expect(await linked(fleet)).toContain(third);
+    await answerAs(await refOf(first), asked, 'new-employment');
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toHaveLength(3);
+    expect((await row(first))?.employee_id).not.toBe(taken);
+    expect(await row(third)).toMatchObject({ employee_id: taken });
+    expect(await linked(fleet)).toContain(third);
+  });
+
+  test('does not take the employee back on an old answer', async () => {
+    const { first, second, employOnce, answerAs, refOf } = await takenOver(database);
+    await answerAs(await refOf(first), await employOnce(first), 'transfer');
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await employOnce(second)).toMatchObject({
+      hold: { ...ASKED.hold, details: { other: { jobCandidateId: first } } },
+    });
+  });
+
+  test('goes on with its answer where Temporal was lost before the next step', async () => {
+    const { fleet, first, employeeId, employOnce, answerAs, refOf, row, employees } = await takenOver(database);
+    await answerAs(await refOf(first), await employOnce(first), 'new-employment');
+    expect(await fleet.open('acme', first)).toMatchObject({ verdict: 'open', step: 'employ' });
+    expect(await employOnce(first)).toMatchObject({ verdict: 'employee' });
+    expect(await fleet.open('acme', first)).toMatchObject({ verdict: 'open', step: 'write-back' });
+    expect((await row(first))?.employee_id).not.toBe(employeeId);
+    expect(await employees()).toHaveLength(2);
+  });
 });
 
 test('nobody is ended whom another tenant’s hire still has', async () => {
