@@ -18,12 +18,14 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { settleForEnd } from './apply-plan.ts';
+import { hintReturn } from './departure.ts';
 import { findEnrolments, holderBeside } from './enrol.ts';
 import { tellWhyHeld } from './finish-hire.ts';
 import {
   CREATE_VERB,
   enrolmentReference,
   type HireContext,
+  noteHire,
   noteWrites,
   reread,
   withHire,
@@ -45,12 +47,18 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const { row, answers } = hire;
       const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
       const mayBeBack = 'verdict' in plan || plan.mayBeBack;
-      if (mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
+      if (mayBeBack && (await isBack(hire))) {
+        await noteHire(hire, { step: 'enrol' });
+        return { verdict: 'back' } as const;
+      }
       if ('verdict' in plan) return plan;
       const made = await heldForEmployee(hire, plan.ends === 'cancelled');
       if (made !== undefined) return made;
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
-      if (ended.verdict === 'hold') return ended;
+      if (ended.verdict === 'hold') {
+        await hintReturn(hire);
+        return ended;
+      }
       await tellWhyHeld(hire, 'over');
       await endCancelled(hire, plan.ends, lookedAt);
       deps.log.info(ref, 'hire cancelled');
@@ -77,7 +85,9 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
     const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
     if ('verdict' in plan || !plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
     // An answer given in the meantime goes first.
-    return { verdict: (await closeUnanswered(store, ref)) ? 'back' : 'away' } as const;
+    if (!(await closeUnanswered(store, ref))) return { verdict: 'away' } as const;
+    await noteHire(hire, { step: 'enrol' });
+    return { verdict: 'back' } as const;
   });
 }
 

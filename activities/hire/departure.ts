@@ -4,6 +4,7 @@ import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.t
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
+import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow, hireBehind, readHireRow, reserveCancellation } from '../../src/store/hires.ts';
 import { answerHold, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
@@ -56,11 +57,22 @@ async function whereNow({ store, connection, ref }: HireContext): Promise<'in' |
  * A wrong filter or a mass move must not end dozens of hires: beyond the tenant's number per hour, a person decides.
  */
 export function allowCancellation(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['allowCancellation']> {
-  return withHire(deps, given, async ({ store, connection, ref }) => {
+  return withHire(deps, given, async (hire) => {
+    const { store, connection, ref } = hire;
     const most = connection.tenant.policies.changeLimits.cancellationsPerHour;
     if (await reserveCancellation(store, ref, { most, windowMs: HOUR_MS })) return { verdict: 'allowed' } as const;
+    // A hire that is asked about already was listed since.
+    if (!(await isAsking(store, ref, 'TOO_MANY_CANCELLATIONS'))) await hintReturn(hire);
     return held('TOO_MANY_CANCELLATIONS', { jobCandidateId: ref.jobCandidateId, most });
   });
+}
+
+/**
+ * Has the next reconcile list the job of a hire that is held because its person left: the last list may have shown them
+ * in the stage, and its totals are the same once they are back.
+ */
+export async function hintReturn({ store, ref, row }: HireContext): Promise<void> {
+  if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
 }
 
 export async function hasEmployee({ store }: ActivityDeps, ref: HireRef): Promise<boolean> {

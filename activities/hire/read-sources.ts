@@ -25,6 +25,7 @@ import { fittedMapping } from '../fields/custom-fields.ts';
 import { currentRecords, withFieldValues } from '../fields/field-values.ts';
 import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
+import { countListed } from '../reconcile/decisions.ts';
 import { apartFromNames, type WantedName } from './unique-names.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
@@ -65,8 +66,7 @@ export async function readSources(
     if (stages.length === new Set(createAt).size) return { verdict: 'left' };
     const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stages);
     if (verdict !== 'in') return { verdict: 'left' };
-    // The last list may have shown them in that stage already, and its totals are the same once they are back there.
-    await addHints(store, ref.tenantId, 'people', [presence.jobId]);
+    await hintIfListed(store, ref.tenantId, presence, createAt);
     return { verdict: 'not-yet' };
   }
   const { candidateId, jobId } = presence;
@@ -85,6 +85,21 @@ export async function readSources(
     verdict: 'read',
     sources: { candidateId, jobId, job: job?.record, fields, names, problems, mapping, inside, sinceRead },
   };
+}
+
+/**
+ * The reconcile's last list may have shown the person in these stages, and its totals are the same once they are back
+ * there: the next one lists the job, unless the stages hold as many people as they did then.
+ */
+async function hintIfListed(
+  store: Store,
+  tenantId: string,
+  { jobId, listed }: Exclude<Presence, { verdict: 'missing' }>,
+  stages: readonly string[],
+): Promise<void> {
+  const known = await readJob(store, tenantId, jobId);
+  if (listed === undefined || countListed(known?.listedTotals, stages) !== listed)
+    await addHints(store, tenantId, 'people', [jobId]);
 }
 
 /**

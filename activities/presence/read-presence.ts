@@ -23,6 +23,8 @@ export type Presence =
       candidateId: string;
       jobId: string;
       job: JobRecord | undefined;
+      /** How many people the stages' lists showed; absent if the person was found before the end, or without lists. */
+      listed?: number;
     }
   | { verdict: 'missing' };
 
@@ -46,8 +48,9 @@ export async function readPresence(
   if (known === undefined) await reads.jobs('');
   const job = (known ?? (await readJob(store, connection.tenant.tenant, jobId)))?.record;
   await noteUnknownEvaluation(store, connection, jobCandidate);
-  const inside = await isInside(reads, connection, { jobCandidate, stages, job });
-  return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId, job };
+  const { inside, listed } = await readInside(reads, connection, { jobCandidate, stages, job });
+  const found = { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId, job } as const;
+  return listed === undefined ? found : { ...found, listed };
 }
 
 const evaluations: ReadonlySet<string> = new Set(evaluationStatuses);
@@ -65,16 +68,21 @@ async function noteUnknownEvaluation(
   await noteUnknownValue(store, connection, { field: 'evaluationStatus', value, goesOn });
 }
 
-async function isInside(reads: SharedReads, connection: Connection, look: MembershipLook): Promise<boolean> {
+async function readInside(
+  reads: SharedReads,
+  connection: Connection,
+  look: MembershipLook,
+): Promise<Pick<Membership, 'inside' | 'listed'>> {
   const { jobCandidate, stages } = look;
-  if (isRejected(jobCandidate)) return false;
+  if (isRejected(jobCandidate)) return { inside: false };
   const field = connection.overrides.jobCandidateStageField;
   const named = field === null ? undefined : jobCandidate[field];
-  if (typeof named === 'string' || typeof named === 'number') return stages.includes(String(named).toUpperCase());
-  const { inside, unreadable } = await reads.membership(look);
+  if (typeof named === 'string' || typeof named === 'number')
+    return { inside: stages.includes(String(named).toUpperCase()) };
+  const { unreadable, ...membership } = await reads.membership(look);
   // The unreadable record may be this person's, so not seeing them proves nothing.
   if (unreadable !== undefined) throw unreadableRecord(unreadable.id ?? 'unknown', unreadable.reason);
-  return inside;
+  return membership;
 }
 
 /** Reads that the hires of one tenant share in this process. */
@@ -133,6 +141,8 @@ interface MembershipLook {
 
 interface Membership {
   inside: boolean;
+  /** How many people the lists showed, if the person was not among them. */
+  listed?: number;
   /** The person was not seen, but this record of the list was unreadable and may be theirs. */
   unreadable?: UnreadableItem;
 }
@@ -161,7 +171,8 @@ async function readMemberships(
   return looks.map(({ jobCandidate }) => {
     const { id } = jobCandidate;
     if (shown.has(id) || !listed.missing.has(id)) return { inside: true };
-    return listed.unreadable === undefined ? { inside: false } : { inside: false, unreadable: listed.unreadable };
+    const { unreadable } = listed;
+    return { inside: false, listed: listed.listed, ...(unreadable !== undefined && { unreadable }) };
   });
 }
 

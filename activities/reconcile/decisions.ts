@@ -79,9 +79,22 @@ export function countOf(job: Record<string, unknown> | undefined, stages?: reado
   const totals = job?.['pipelineStage'];
   if (!Array.isArray(totals)) return undefined;
   const all = totals as { type?: unknown; totalCandidate?: unknown }[];
-  const meant = all.filter(({ type }) => stages?.includes(String(type)) ?? true);
-  if (meant.length === 0) return undefined;
-  return meant.reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
+  return sumOf(
+    all.map(({ type, totalCandidate }) => [type, totalCandidate]),
+    stages,
+  );
+}
+
+/** The same by the totals at which its people were last listed; undefined also if that list was not whole. */
+export function countListed(totals: string | null | undefined, stages: readonly string[]): number | undefined {
+  return totals?.startsWith('[') && totals.endsWith(']') ? sumOf(JSON.parse(totals) as Total[], stages) : undefined;
+}
+
+type Total = [type: unknown, count: unknown];
+
+function sumOf(totals: readonly Total[], stages?: readonly string[]): number | undefined {
+  const meant = totals.filter(([type]) => stages?.includes(String(type)) ?? true);
+  return meant.length === 0 ? undefined : meant.reduce((sum, [, count]) => sum + (Number(count) || 0), 0);
 }
 
 /**

@@ -212,7 +212,8 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
     const starts = startsNow(hire);
-    if (!starts && !held.has(jobCandidateId) && !(hasArrived && waitsForCreateStage(hire))) continue;
+    const isBack = held.has(jobCandidateId) || (hire?.state === 'open' && hire.step === 'cancel');
+    if (!starts && !isBack && !(hasArrived && waitsForCreateStage(hire))) continue;
     await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
     counts[starts ? 'started' : 'hinted'] += 1;
   }

@@ -57,8 +57,8 @@ export async function takePeopleBack(store: Store, tenantId: string): Promise<vo
   for (const { person_id: id } of rows) await changePerson(store, { id }, { kind: 'take-back', tenantId });
 }
 
-/** Code of a write whose employee another hire has now. */
-export const TAKEN_OVER = 'TAKEN_OVER';
+/** In place of a refusal's code: another hire has the employee of this write now. */
+export const TAKEN_OVER = 'taken-over';
 
 /**
  * The hire makes an employee of its own, because another hire took over the one that it had. The writes with these

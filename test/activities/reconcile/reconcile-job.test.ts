@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
+import { cancelHire, lookForReturn } from '../../../activities/hire/cancel-hire.ts';
+import { allowCancellation } from '../../../activities/hire/departure.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import { createStageLookup } from '../../../activities/reconcile/hiring-stages.ts';
+import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listAlarms } from '../../../src/store/alarms.ts';
+import { addHints } from '../../../src/store/hints.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, openHold } from '../../../src/store/holds.ts';
 import { kinds } from '../../store/stores.ts';
@@ -45,6 +49,109 @@ test.each(kinds)(
     expect(signalled).toHaveLength(1);
   },
 );
+
+test.each(kinds)(
+  'a hire that waits for its person to reach the creating stage costs no further listing of the job, in %s',
+  async (database) => {
+    const policies = 'enrolAt: [SCREEN], createAt: [HIRED]';
+    const { sandbox, deps, signalled, apply, reconcile, hire, open } = await fleetAtSandbox({
+      database,
+      skip: true,
+      policies,
+    });
+    const listings = async (): Promise<number> => {
+      const afterSeq = (await sandbox.control.ledger({ last: 1 }))[0]?.seq ?? 0;
+      await reconcile('acme');
+      return (await sandbox.control.ledger({ kind: 'request', name: 'jobCandidates.listByStageType', afterSeq }))
+        .length;
+    };
+    await apply('acme', 'writeBack: { customField: "1" }\n');
+    await reconcile('acme');
+    const jobCandidateId = await hire();
+    await sandbox.control.act('move', { jobCandidateIds: [Number(jobCandidateId)], stageType: 'SCREEN' });
+    expect(await listings()).toBe(2);
+    await open('acme', jobCandidateId);
+    for (const _ of [1, 2]) {
+      expect(await employ(deps, { tenantId: 'acme', jobCandidateId, period: 1 })).toEqual({ verdict: 'not-yet' });
+      expect(await listings()).toBe(0);
+    }
+    await hire(Number(jobCandidateId));
+    signalled.length = 0;
+    expect(await listings()).toBe(2);
+    expect(signalled).toMatchObject([{ jobCandidateId }]);
+  },
+);
+
+test.each(kinds)(
+  'whose hire was held because they left and who is back before the next reconcile is told to it by that, in %s',
+  async (database) => {
+    const policies = 'changeLimits: { cancellationsPerHour: 0 }';
+    const fleet = await fleetAtSandbox({ database, skip: true, policies });
+    const { deps, signalled, reconcile, apply } = fleet;
+    await apply('acme', 'writeBack: { customField: "1" }\n');
+    const { ref, move } = await hiredAndListed(fleet);
+    await move('SCREEN');
+    const asked = await allowCancellation(deps, ref);
+    expect(asked).toMatchObject({ hold: { code: 'TOO_MANY_CANCELLATIONS' } });
+    if (asked.verdict === 'hold') await openHold(deps.store, { ...ref, ...asked.hold });
+    await move('HIRED');
+    await reconcile('acme');
+    expect(signalled).toMatchObject([{ jobCandidateId: ref.jobCandidateId }]);
+    expect(await allowCancellation(deps, ref)).toMatchObject({ verdict: 'hold' });
+    await reconcile('acme');
+    expect(signalled, 'a question that stands costs no listing').toHaveLength(1);
+  },
+);
+
+test.each(kinds)(
+  'the same where the partner refused to end the enrolment; who goes on is told nothing more, in %s',
+  async (database) => {
+    const fleet = await fleetAtSandbox({ database });
+    const { deps, signalled, reconcile, apply } = fleet;
+    await apply('acme');
+    const { ref, move } = await hiredAndListed(fleet);
+    await move('SCREEN');
+    expect(await allowCancellation(deps, ref)).toEqual({ verdict: 'allowed' });
+    const refused = await cancelHire(refusingToEnd(deps), ref);
+    expect(refused).toMatchObject({ hold: { code: 'TERMINATE_REFUSED' } });
+    if (refused.verdict === 'hold') await openHold(deps.store, { ...ref, ...refused.hold });
+    await move('HIRED');
+    await reconcile('acme');
+    expect(signalled).toMatchObject([{ jobCandidateId: ref.jobCandidateId }]);
+    expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'back' });
+    await addHints(deps.store, 'acme', 'people', ['50001']);
+    await reconcile('acme');
+    expect(signalled).toHaveLength(1);
+  },
+);
+
+type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;
+
+/** Somebody whom the last reconcile saw in the stage, with a hire. */
+async function hiredAndListed({ sandbox, signalled, reconcile, hire, open }: Fleet) {
+  await reconcile('acme');
+  const jobCandidateId = await hire();
+  await reconcile('acme');
+  await open('acme', jobCandidateId);
+  signalled.length = 0;
+  return {
+    ref: { tenantId: 'acme', jobCandidateId, period: 1 },
+    move: (stageType: 'SCREEN' | 'HIRED') =>
+      sandbox.control.act('move', { jobCandidateIds: [Number(jobCandidateId)], stageType }),
+  };
+}
+
+function refusingToEnd(deps: Fleet['deps']): Fleet['deps'] {
+  const of: Fleet['deps']['connections']['of'] = async (tenantId) => {
+    const connection = await deps.connections.of(tenantId);
+    const { partner } = connection;
+    const terminate: typeof partner.onboarding.terminate = async () => {
+      throw new ConnectorError({ code: 'FLOW_LOCKED', action: 'reject', message: 'the flow is locked' });
+    };
+    return { ...connection, partner: { ...partner, onboarding: { ...partner.onboarding, terminate } } };
+  };
+  return { ...deps, connections: { ...deps.connections, of } };
+}
 
 test.each(kinds)(
   'somebody back in the stage whose hire asks how it ends is told to that hire, without a webhook, in %s',

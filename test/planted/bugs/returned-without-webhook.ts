@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/reconcile/reconcile.ts',
-      find: '    if (!starts && !held.has(jobCandidateId) && !(',
-      replace: "    if (!starts && !(held.has('') && hire !== undefined) && !(",
+      find: '    const isBack = held.has(jobCandidateId) || (',
+      replace: "    const isBack = (held.has('') && hire !== undefined) || (",
     },
   ],
   caughtBy: tests(/whose hire asks how it ends is told/, 'test/activities/reconcile/reconcile-job.test.ts'),

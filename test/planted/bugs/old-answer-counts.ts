@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'an answer about a person counts for ever',
+  patches: [
+    {
+      file: 'src/person/change-person.ts',
+      find: 'before.since > personAt ? undefined : person;',
+      replace: 'before.since > personAt && before.since < 0 ? undefined : person;',
+    },
+  ],
+  caughtBy: tests(/asks anew once a third job has taken over/, 'test/activities/hire/taken-over.test.ts'),
+};
