@@ -93,7 +93,7 @@ async function addCounts(
 }
 
 function ends({ world, hris }: PostgresWorld) {
-  const { origin, pathname } = new URL(world.sandbox.facts['partner'] ?? '');
+  const { origin, pathname } = new URL(world.sandbox.url);
   const databaseUrl = `postgres://postgres@${hris.host}:${hris.port}/${hris.database}`;
   return { origin, path: `${pathname}/candidates/list`, key: world.apiKey, databaseUrl };
 }

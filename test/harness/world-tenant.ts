@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CustomerHris } from '../../src/counterparts/hris-sources.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
 export interface WorldOptions {
   /** A running Temporal server; see temporalForTests. */
@@ -29,8 +30,8 @@ export interface WorldOptions {
   storeUrl?: string;
   /** Environment of every process of the product. */
   env?: NodeJS.ProcessEnv;
-  /** Further sandbox flags. */
-  sandbox?: string[];
+  /** What the sandbox is asked for besides. */
+  sandbox?: SandboxOptions;
   /** Further files of secrets, by name. */
   secrets?: Record<string, string>;
   /** Set the custom field 'Start date' for everyone in the pool; default true. */

@@ -9,7 +9,9 @@ import { createPartnerClient, type PartnerClient } from '../../src/partner/clien
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import type { LedgerRow } from '../../src/sandbox/records/ledger.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { type HostedSandbox, hostSandbox } from '../sandbox/hosted-sandbox.ts';
 import { forgetWorld, noteWorld } from './open-worlds.ts';
 import { readTenant } from './read-store.ts';
 import { runCommand } from './run-command.ts';
@@ -48,7 +50,7 @@ export interface TenantWorld {
   apiKey: string;
   control: ControlClient;
   partner: PartnerClient;
-  sandbox: Process;
+  sandbox: HostedSandbox;
   env: NodeJS.ProcessEnv;
   /** Everybody on a job and not hired, oldest first. */
   applicants(): Promise<Applicant[]>;
@@ -96,17 +98,16 @@ export async function startWorld(options: WorldOptions, shared?: SharedAddresses
   const webhookPort = shared?.webhookPort ?? (await freePort());
   const addresses = { ...(await chooseAddresses(options, webhookPort)), ...shared };
   const { tenant, dir, tenantsDir, dataDir, storeUrl, hrisUrl, apiKey, env, logFile } = addresses;
-  const out = createWriteStream(shared === undefined ? logFile : join(dir, 'sandbox.log'));
+  const out = createWriteStream(shared === undefined ? logFile : join(dir, 'product.log'));
   const processes: Process[] = [];
   const start = async (cliArgs: string[], more: NodeJS.ProcessEnv = {}, how?: StartOptions): Promise<Process> => {
     const started = await startProcess(cliArgs, { ...env, ...more }, out, how);
     processes.push(started);
     return started;
   };
-  const sandbox = await startProcess(sandboxArgs(options, addresses), { LOG_FORMAT: 'json', LOG_LEVEL: 'error' }, out);
-  const control = createControlClient(sandbox.facts['control'] ?? '');
-  const baseUrl = sandbox.facts['partner'] ?? '';
-  const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
+  const sandbox = await hostSandbox(sandboxOptions(options, addresses));
+  const control = createControlClient(sandbox.controlUrl);
+  const partner = createPartnerClient({ baseUrl: sandbox.url, apiKey, environment: 'sandbox', allowPrivate: true });
   const prepared = await prepare(options, addresses, sandbox, partner);
   const places = ['--tenants', tenantsDir, '--data', dataDir];
   const logs = () => readFile(logFile, 'utf8');
@@ -114,9 +115,10 @@ export async function startWorld(options: WorldOptions, shared?: SharedAddresses
     forgetWorld(addresses);
     await Promise.allSettled(processes.map((running) => running.stop()));
     await partner.close();
-    await sandbox.kill();
+    const defects = await sandbox.close();
     await new Promise((resolve) => out.end(resolve));
     if (process.env['KEEP_WORLD'] === undefined) await rm(dir, { recursive: true, force: true });
+    if (defects.length > 0) throw new Error(`errors inside the sandbox:\n${defects.join('\n')}`);
   });
   noteWorld(addresses, async () => storyOf(tenant, await readTenant(storeUrl, tenant), await logs()));
   return {
@@ -173,31 +175,20 @@ async function chooseAddresses(options: WorldOptions, webhookPort: number): Prom
   };
 }
 
-function sandboxArgs(options: WorldOptions, { dir, webhookUrl, webhookKey, apiKey }: Addresses): string[] {
-  const flags = {
-    seed: 7,
-    jobs: options.jobs ?? 2,
-    candidates: options.candidates ?? 12,
-    hired: options.hired ?? 0,
-    port: 0,
-    'control-port': 0,
-    state: join(dir, 'sandbox.db'),
-    'webhook-url': webhookUrl,
-    'webhook-key': webhookKey,
-    key: apiKey,
-  };
-  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-  return ['sandbox', ...args, ...(options.sandbox ?? [])];
+function sandboxOptions(options: WorldOptions, { dir, webhookUrl, webhookKey, apiKey }: Addresses): SandboxOptions {
+  const { jobs = 2, candidates = 12, hired = 0 } = options;
+  const state = join(dir, 'sandbox.db');
+  return { seed: 7, jobs, candidates, hired, state, webhookUrl, webhookKey, key: apiKey, ...options.sandbox };
 }
 
 /** What the tenant needs before its first run: the HRIS's tables, the field of the start date and its own file. */
 async function prepare(
   options: WorldOptions,
   { tenantsDir, hrisUrl, apiKey, webhookKey }: Addresses,
-  sandbox: Process,
+  { url: partnerUrl, companyId }: HostedSandbox,
   partner: PartnerClient,
 ): Promise<Pick<World, 'company' | 'flowId' | 'startDateField'>> {
-  const { partner: partnerUrl = '', company = '' } = sandbox.facts;
+  const company = String(companyId);
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const flowId = flows[0]?.flowId ?? '';
   const isMade =

@@ -51,7 +51,7 @@ export async function arm(world: World, proxy: TcpProxy, hire: Hire): Promise<vo
 
 /** Notes which partner faults struck, and for the late ones that they have been carried out since. */
 export async function noteStrikes(world: World, hires: readonly Hire[]): Promise<void> {
-  const answer = await fetch(`${world.sandbox.facts['control']}/faults`);
+  const answer = await fetch(`${world.sandbox.controlUrl}/faults`);
   const { faults } = (await answer.json()) as { faults: (Fault & { struck: number })[] };
   const late = await world.control.ledger({ kind: 'request', fault: 'executed-late' });
   for (const hire of hires) {

@@ -80,7 +80,7 @@ export async function play(scenario: Scenario, { temporalAddress, quirks, hris }
       policies: policies(reconcileOnly ? { reconcile: '2s' } : {}),
       ...(otherHris === undefined ? {} : { otherHris }),
       ...scenario.world,
-      sandbox: [...(scenario.world?.sandbox ?? []), ...(shown.length === 0 ? [] : ['--quirks', shown.join(',')])],
+      sandbox: { ...scenario.world?.sandbox, ...(shown.length === 0 ? {} : { quirks: shown.join(',') }) },
       env: { ...env, ...scenario.world?.env },
     });
     if (scenario.ownStart !== true) await startProduct(world, reconcileOnly);

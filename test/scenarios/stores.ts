@@ -40,7 +40,7 @@ export const stores: Scenario[] = [
     expected: { enrolments: 2, credits: 2, employees: 0, holds: 0, verified: 0 },
     ownStart: true,
     world: {
-      sandbox: ['--other-key', OTHER_KEY],
+      sandbox: { otherKey: OTHER_KEY },
       policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }\n  cancel: { grace: 1s }',
     },
     async run(world) {

@@ -119,7 +119,7 @@ async function prepare(world: World) {
   const [delivery] = await json('inbox', 'list', '--state', 'relayed');
   const written = await json('audit', world.tenant);
   const latest = written.find(({ mapping }) => mapping !== undefined);
-  const { control = '', partner = '' } = world.sandbox.facts;
+  const { controlUrl: control, url: partner } = world.sandbox;
   const said: string[] = [];
   const standIn = (line: string): string =>
     REPLACED.reduce((text, [pattern, key]) => text.replace(pattern, () => String(facts[key]?.())), line)

@@ -20,7 +20,7 @@ type Act = Parameters<PullWorld['world']['control']['act']>;
 
 /** What recruiters and candidates do in the other half of the partner. */
 async function recruitingWorld(streams: string) {
-  const played = await openPullWorld(streams, { candidates: 6, jobs: 1, sandbox: ['--clock', 'stepped'] });
+  const played = await openPullWorld(streams, { candidates: 6, jobs: 1, sandbox: { clock: 'stepped' } });
   const { partner, control } = played.world;
   const act = async (...given: Act) => (await control.act(...given)) as Record<string, never>;
   // From then on the platform's clock stands still but where a test moves it: nothing happens in between.

@@ -37,7 +37,7 @@ export async function openDlt({ opened, pages, folder }: Place): Promise<Peer> {
   const bin = await environment('dlt');
   const { world, hris } = opened;
   const settings = JSON.stringify({
-    baseUrl: world.sandbox.facts['partner'],
+    baseUrl: world.sandbox.url,
     key: world.apiKey,
     databaseUrl: `postgres://postgres:none@${hris.host}:${hris.port}/${hris.database}`,
     pages,
@@ -64,7 +64,7 @@ export async function openSinger({ opened, folder }: Place): Promise<Peer> {
   const bin = await environment('singer');
   const { world, hris } = opened;
   const [tap, target] = [join(folder, 'tap.json'), join(folder, 'target.json')];
-  await writeFile(tap, JSON.stringify({ base_url: world.sandbox.facts['partner'], key: world.apiKey }));
+  await writeFile(tap, JSON.stringify({ base_url: world.sandbox.url, key: world.apiKey }));
   const place = { host: hris.host, port: hris.port, database: hris.database, user: 'postgres', password: 'none' };
   await writeFile(target, JSON.stringify({ ...place, default_target_schema: 'peer_singer' }));
   const quoted = [join(bin, 'python'), fileOf('./singer_tap.py'), tap, join(bin, 'target-postgres'), target];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { contract } from '../../../src/partner/contract/index.ts';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { readStatus } from '../../harness/hiring.ts';
 import { until } from '../../harness/until.ts';
 import { type PostgresWorld, withPostgresWorld, withTemporal } from '../bench-world.ts';
@@ -40,7 +41,7 @@ let expected: string | undefined;
 
 const report = await openReport(values.out, 'peers.jsonl');
 await withTemporal(async (address) => {
-  await playWorld(address, [], async (opened, peers) => {
+  await playWorld(address, {}, async (opened, peers) => {
     for (let round = 1; round <= rounds; round += 1)
       for (const ms of [0, 100]) {
         const faults = ms === 0 ? [] : [{ kind: 'latency', on: 'candidates.list', ms } as const];
@@ -50,7 +51,7 @@ await withTemporal(async (address) => {
     await opened.world.control.act('setFaults', { faults: [] });
     for (const peer of peers) await play(opened, peer, { where: 'killed in the middle', isKilled: true });
   });
-  await playWorld(address, ['--limit', values.limit], async (opened, peers) => {
+  await playWorld(address, { limit: values.limit }, async (opened, peers) => {
     for (const peer of peers) await play(opened, peer, { where: `limit ${values.limit}` });
   });
 });
@@ -66,7 +67,7 @@ await report(
 
 async function playWorld(
   temporalAddress: string,
-  sandbox: string[],
+  sandbox: SandboxOptions,
   work: (opened: PostgresWorld, peers: Peer[]) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-peers-'));

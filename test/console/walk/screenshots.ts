@@ -166,7 +166,7 @@ async function shootSetup(page: Page, shot: (name: string) => Promise<unknown>):
   await page.goto(`${up.url}/setup`);
   await shot('setup');
   await page.getByLabel(/^ID of the tenant/).fill('initrode');
-  await page.getByLabel(/^Address of the hiring platform/).fill(String(other.sandbox.facts['partner']));
+  await page.getByLabel(/^Address of the hiring platform/).fill(other.sandbox.url);
   await page.getByLabel(/^API key/).fill(other.apiKey);
   await press('Ask the hiring platform');
   await page.getByLabel(/^Database of the HR system/).fill(other.hrisUrl);

@@ -119,7 +119,7 @@ export const walks: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await heading('Set up a tenant');
     await walk.look();
     await hands.type(field(/^ID of the tenant/), 'globex');
-    await hands.type(field(/^Address of the hiring platform/), String(other.sandbox.facts['partner']));
+    await hands.type(field(/^Address of the hiring platform/), other.sandbox.url);
     await hands.type(hands.page.getByLabel(/^API key/), 'sk_test_wrong');
     await hands.press(button('Ask the hiring platform'));
     await hands.page.getByRole('alert').waitFor();
