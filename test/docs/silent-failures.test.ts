@@ -81,7 +81,7 @@ const COMPLAINTS: Record<string, Shown[] | string> = {
   '19: a list that was read earlier overwrites what a webhook brought': [[CONVERGE, SAME_VALUES]],
   '20: what a webhook changed is told to nobody': [
     [PULL, 'are read by their ids, a hundred a call, and cleared once their records have landed'],
-    ['e2e/refusals.test.ts', 'a key that is deactivated pauses the tenant once'],
+    ['e2e/refused-key.test.ts', 'a key that is deactivated pauses the tenant once'],
   ],
 };
 
