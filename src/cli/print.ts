@@ -3,6 +3,12 @@ import type TableClass from 'cli-table3';
 import type { PlanView } from '../operator/plan-view.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 
+/**
+ * What a terminal would obey, besides a line break and a colour. The name of an event, for one, is whatever the partner
+ * sent.
+ */
+const CONTROL = /(?!\p{Cc}\[\d{1,2}m)[^\P{Cc}\n]/gu;
+
 /** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
 export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   const chars = {
@@ -23,7 +29,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
     chars: { ...chars, ...inner },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
-  table.push(...rows.map((row) => row.map(String)));
+  table.push(...rows.map((row) => row.map((cell) => String(cell).replaceAll(CONTROL, '?'))));
   return table.toString();
 }
 

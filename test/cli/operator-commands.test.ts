@@ -258,6 +258,15 @@ const DELIVERY = {
   state: 'waiting',
 } as const;
 
+test('a name that the partner sent gives the terminal no orders', async () => {
+  const event = 'a\u001b[2Jb\u001b]0;title\u0007c\u0008';
+  const data = await dataDir(async (store) => {
+    await insertDelivery(store, { tenantId: 'acme', bodyHash: 'f1', event, ids: {}, body: '{}', state: 'unknown' });
+  });
+  const { stdout } = await runCommand(['inbox', 'list', '--data', data]);
+  expect(stdout).toContain('a?[2Jb?]0;title?c?');
+});
+
 test('inbox list shows undeliverable deliveries without their body; inbox retry has them relayed again', async () => {
   const data = await dataDir(async (store) => {
     await insertDelivery(store, DELIVERY);
