@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { scaled } from './harness/pace.ts';
 import { SummaryReporter } from './harness/summary-reporter.ts';
 
@@ -25,6 +26,16 @@ const slowUnits = [
 ];
 /** What measures: a second file beside it would be measured too. */
 const measuring = ['test/slow/{isolation,shared-rate-limit}.test.ts', 'test/sandbox/load.test.ts'];
+/** Small files that take long. Vitest begins with the largest files, so that these would run alone at the end. */
+const LONG_FILES =
+  /(fleet-at-rest|kills|upgrade|restarts|stopped-worker|partner-calls|simulation|package|refusals)\.test\.ts$/;
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => (LONG_FILES.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
 const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
 const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
@@ -44,6 +55,7 @@ export default defineConfig({
     // As above: it ends what never comes.
     expect: { poll: { timeout: scaled(30_000) } },
     reporters: ['default', new SummaryReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
