@@ -4,7 +4,7 @@ import type { Employee, EmployeeFields, KnownEmployee } from '../../src/hire/emp
 import { followedStates, type HireRef, isSameHire, nameHire } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
-import type { PersonEvent, Refusal } from '../../src/person/change-person.ts';
+import type { Refusal } from '../../src/person/change-person.ts';
 import type { Employed, Person } from '../../src/person/person.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf, findHireRow } from '../../src/store/hires.ts';
@@ -31,32 +31,27 @@ interface Claimed {
 }
 
 /** Claims the right to look up, make or link this person, or asks what this hire is to them. */
-export async function claimPerson(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
-  const { store, connection } = hire;
-  const whose = personOf(connection.tenant, candidateId);
-  const event = holdBy(hire);
-  const first = await changePerson(store, whose, event);
-  if (!(await isToldOf(hire, first))) return claimedOr(hire, first);
-  const { version } = first.person;
-  return claimedOr(hire, await changePerson(store, whose, asTransfer(event), { version }));
+export function claimPerson(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
+  return claim(hire, candidateId, changePerson);
 }
 
 /** What claiming the person would result in; claims nothing. */
-export async function foreseeClaim(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
-  const { store, connection } = hire;
-  const whose = personOf(connection.tenant, candidateId);
-  const event = holdBy(hire);
-  const first = await foreseePerson(store, whose, event);
-  if (!(await isToldOf(hire, first))) return claimedOr(hire, first);
-  return claimedOr(hire, await foreseePerson(store, whose, asTransfer(event)));
+export function foreseeClaim(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
+  return claim(hire, candidateId, foreseePerson);
 }
 
-type Hold = Extract<PersonEvent, { kind: 'hold' }>;
-
-function holdBy(hire: HireContext): Hold {
-  const { ref, decisions, connection } = hire;
+async function claim(hire: HireContext, candidateId: string, tell: typeof changePerson): Promise<Claimed | Held> {
+  const { ref, store, decisions, connection } = hire;
+  const whose = personOf(connection.tenant, candidateId);
   const company = companyScope(connection.tenant);
-  return { kind: 'hold', hire: ref, decided: decisions, isUnderWay: isUnderWay(hire), company };
+  const event = { kind: 'hold', hire: ref, decided: decisions, isUnderWay: isUnderWay(hire), company } as const;
+  let told = await tell(store, whose, event);
+  if (await isToldOf(hire, told)) {
+    const decided = { ...decisions, person: 'transfer', personAt: undefined } as const;
+    told = await tell(store, whose, { ...event, decided }, told.person.version);
+  }
+  if (told.refusal !== undefined) return heldAs(ref, told.refusal);
+  return { verdict: 'claimed', before: othersOf(told.person, ref)[0] };
 }
 
 /**
@@ -72,34 +67,19 @@ function isUnderWay({ row, creation }: HireContext): boolean {
   return row.employee_id !== null || creation?.outcome === 'open' || creation?.outcome === 'done';
 }
 
-function asTransfer(event: Hold): Hold {
-  return { ...event, decided: { ...event.decided, person: 'transfer', personAt: undefined } };
-}
-
-function claimedOr({ ref }: HireContext, { person, refusal }: Outcome): Claimed | Held {
-  if (refusal === undefined) return { verdict: 'claimed', before: othersOf(person, ref)[0] };
-  if (refusal.reason === 'changed') throw changedMeanwhile(ref);
-  return heldAs(ref, refusal);
-}
+const questions = {
+  elsewhere: 'PERSON_HIRED_ELSEWHERE',
+  recorded: 'PERSON_RECORDED',
+  'hired-before': 'PERSON_HIRED_BEFORE',
+  'being-hired': 'PERSON_BEING_HIRED',
+  creating: 'PERSON_BEING_HIRED',
+} as const;
 
 /** Turns a refusal into the question for a person. */
 function heldAs(ref: HireRef, refusal: Refusal): Held {
-  const { jobCandidateId } = ref;
-  switch (refusal.reason) {
-    case 'elsewhere':
-      return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other: refusal.other });
-    case 'recorded':
-      return held('PERSON_RECORDED', { jobCandidateId, other: refusal.other });
-    case 'hired-before':
-      return held('PERSON_HIRED_BEFORE', { jobCandidateId, other: refusal.other });
-    case 'being-hired':
-    case 'creating':
-      return held('PERSON_BEING_HIRED', { jobCandidateId, other: refusal.other });
-    case 'of-another':
-      return heldByAnother(ref, refusal.other);
-    case 'over':
-      throw isOver(ref);
-  }
+  if (refusal.reason === 'over') throw isOver(ref);
+  if (refusal.reason === 'of-another') return heldByAnother(ref, refusal.other);
+  return held(questions[refusal.reason], { jobCandidateId: ref.jobCandidateId, other: refusal.other });
 }
 
 /** Two hires may find the employee at the same time: it stays with the first. */
@@ -120,7 +100,7 @@ async function isToldOf(hire: HireContext, { person, refusal }: Outcome): Promis
   if (hire.connection.hris.employees.rehire === undefined) return false;
   // An HR system may show a rehired person as former until their first day.
   if (await isRehiredAlready(hire.store, before.hire)) return false;
-  if (await isSharedBeside(hire, before)) return false;
+  if (await isShared(hire, before.employee, before.hire)) return false;
   return isFormer(hire, before.employee);
 }
 
@@ -135,12 +115,8 @@ async function isRehiredAlready(store: Store, before: HireRef): Promise<boolean>
 async function isMoved(hire: HireContext, before: Employed): Promise<boolean> {
   if (before.hire.tenantId !== hire.ref.tenantId) return false;
   if ((await answersOf(hire.store, before.hire)).at(-1)?.answer !== 'moved') return false;
-  return !(await isSharedBeside(hire, before));
-}
-
-/** A third active hire has the employee too, so nobody said which of the two this hire takes over from. */
-function isSharedBeside({ store, ref }: HireContext, { employee, hire }: Employed): Promise<boolean> {
-  return hasSuccessor(store, employee, { besides: [ref, hire], states: followedStates });
+  // With a third one, nobody said which of the two this hire takes over from.
+  return !(await isShared(hire, before.employee, before.hire));
 }
 
 /** Whether person and employee went to another hire that is not over, in any tenant. */
@@ -154,11 +130,11 @@ export async function isTakenOver({ store, ref, row }: HireContext): Promise<boo
 }
 
 /**
- * Whether another hire that is not over has this employee too: an earlier job, or another candidate who is the same
- * human.
+ * Whether another hire that is not over has this employee too, apart from these: an earlier job, or another candidate
+ * who is the same human.
  */
-export function isShared({ store, ref }: HireContext, employee: Employee): Promise<boolean> {
-  return hasSuccessor(store, employee, { besides: [ref], states: followedStates });
+export function isShared({ store, ref }: HireContext, employee: Employee, ...apart: HireRef[]): Promise<boolean> {
+  return hasSuccessor(store, employee, { besides: [ref, ...apart], states: followedStates });
 }
 
 /**
@@ -209,9 +185,18 @@ async function keepOthersOut(hire: HireContext, fields: EmployeeFields, holder: 
   const whose = personOf(connection.tenant, row.candidate_id ?? '');
   const { refusal } = await changePerson(store, whose, { kind: 'create', hire: ref, keys, holder, forMs });
   if (refusal === undefined) return undefined;
-  if (refusal.reason !== 'creating') throw changedMeanwhile(ref);
-  if (refusal.isPending) return heldAs(ref, refusal);
-  throw beingMade(refusal);
+  if (refusal.reason !== 'creating' || refusal.isPending) return heldAs(ref, refusal);
+  const { other, waitMs } = refusal;
+  throw new ConnectorError({
+    code: 'IDENTITY_LEASED',
+    action: 'retry',
+    message:
+      'An employee with the same e-mail, or the same name and birth date, is being created for ' +
+      `${nameHire(other)}. Nothing is created here until the HR system shows the result; then this hire ` +
+      'continues by itself. If it does not, see what the other hire is waiting for.',
+    retryAfterMs: Math.ceil(waitMs) + 50,
+    details: { other, pending: false },
+  });
 }
 
 /** Hashes of the keys; the values themselves are never stored. */
@@ -229,35 +214,11 @@ function folded(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-function beingMade({ other, waitMs }: Extract<Refusal, { reason: 'creating' }>): ConnectorError {
-  return new ConnectorError({
-    code: 'IDENTITY_LEASED',
-    action: 'retry',
-    message:
-      'An employee with the same e-mail, or the same name and birth date, is being created for ' +
-      `${nameHire(other)}. Nothing is created here until the HR system shows the result; then this hire ` +
-      'continues by itself. If it does not, see what the other hire is waiting for.',
-    retryAfterMs: Math.ceil(waitMs) + 50,
-    details: { other, pending: false },
-  });
-}
-
 /** Reported by a worker that stood still; nobody waits for its answer. */
 function isOver({ jobCandidateId }: HireRef): ConnectorError {
   return new ConnectorError({
     code: 'HIRE_OVER',
     action: 'retry',
     message: `The hire of job candidate ${jobCandidateId} ended while this worker was stalled.`,
-  });
-}
-
-function changedMeanwhile({ jobCandidateId }: HireRef): ConnectorError {
-  return new ConnectorError({
-    code: 'PERSON_CHANGED',
-    action: 'retry',
-    message:
-      `Another hire changed the stored facts about the person of job candidate ${jobCandidateId}. They are read ` +
-      'again.',
-    retryAfterMs: 0,
   });
 }

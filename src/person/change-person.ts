@@ -12,46 +12,46 @@ import {
   type RecordedHow,
 } from './person.ts';
 
-/** What can happen to a person. `hire` is the hire that reports the event. */
-export type PersonEvent =
+/** What can happen to a person, by kind. `hire` is the hire that reports the event. */
+interface Events {
   /** The person was hired without hirebridge. */
-  | { kind: 'record'; as: Recorded }
+  record: { as: Recorded };
   /** A hire asks to become the owner: the only hire that may look up, make or link the employee. */
-  | { kind: 'hold'; hire: HireRef; decided: HoldDecisions; isUnderWay: boolean; company: string | undefined }
+  hold: { hire: HireRef; decided: HoldDecisions; isUnderWay: boolean; company: string | undefined };
   /** The owning hire ended without an employee. */
-  | { kind: 'release'; hire: HireRef }
+  release: { hire: HireRef };
   /** The hire's tenant was removed while the outcome of its create was still open. */
-  | { kind: 'abandon'; hire: HireRef }
+  abandon: { hire: HireRef };
   /** A removed tenant is back and continues its hires. */
-  | { kind: 'take-back'; tenantId: string }
+  'take-back': { tenantId: string };
   /** The hire is about to make an employee. For `forMs`, no other hire may make an employee with one of these keys. */
-  | { kind: 'create'; hire: HireRef; keys: readonly string[]; holder: string; forMs: number }
+  create: { hire: HireRef; keys: readonly string[]; holder: string; forMs: number };
   /**
    * The outcome of the create is known, and reads show it after `afterMs`. `holder` limits this to that one attempt.
    */
-  | { kind: 'settle'; hire: HireRef; afterMs: number; holder?: string }
+  settle: { hire: HireRef; afterMs: number; holder?: string };
   /** Forgets the keys that no longer make anybody wait. */
-  | { kind: 'lapse' }
-  | Link
+  lapse: object;
+  /** The person is this employee. */
+  link: {
+    hire: HireRef;
+    candidate: Candidate;
+    is: Named;
+    how: EmployedHow;
+    /** Reads show the employee only after this time; hires with one of the same keys wait until then. */
+    shownAfterMs: number;
+    /** A person confirmed the link although the employee belongs to another stored person: both are one human. */
+    samePerson?: boolean;
+    /** The record that the hire had before is gone: HR merged it into this one, or made it anew. */
+    insteadOf?: Employee;
+  };
   /** A hire with this employee is over; `heir` is the newest other hire with the same employee. */
-  | { kind: 'leave'; hire: HireRef; employee: Employee; heir: HireRef | undefined }
+  leave: { hire: HireRef; employee: Employee; heir: HireRef | undefined };
   /** A tenant that counted as a company of its own now names its company at the partner. */
-  | { kind: 'name-company'; candidate: Candidate; company: string };
-
-/** The person is this employee. */
-interface Link {
-  kind: 'link';
-  hire: HireRef;
-  candidate: Candidate;
-  is: Named;
-  how: EmployedHow;
-  /** Reads show the employee only after this time; hires with one of the same keys wait until then. */
-  shownAfterMs: number;
-  /** A person confirmed the link although the employee belongs to another stored person: both are one human. */
-  samePerson?: boolean;
-  /** The record that the hire had before is gone: HR merged it into this one, or made it anew. */
-  insteadOf?: Employee;
+  'name-company': { candidate: Candidate; company: string };
 }
+
+export type PersonEvent = { [Kind in keyof Events]: { kind: Kind } & Events[Kind] }[keyof Events];
 
 /** Those decisions of people about a hire that change what the hire means for its person. */
 export type HoldDecisions = Pick<Decisions, 'person' | 'personAt' | 'link' | 'hereToo'>;
@@ -111,49 +111,41 @@ export type Refusal =
 /** `has`: the employee that the event's hire has from now on. */
 export type Changed = { kind: 'changed'; people: People; has?: Named } | { kind: 'refused'; refusal: Refusal };
 
-type Transition<Kind extends PersonEvent['kind']> = (
+type Transition<Kind extends keyof Events> = (
   people: People,
-  event: Extract<PersonEvent, { kind: Kind }>,
+  event: Events[Kind],
   facts: Facts,
-) => Changed;
+) => (Partial<People> & { subject: Person; has?: Named | undefined }) | Refusal;
 
 /** Every change of a person. A refused event changes nothing, and neither does an event that happened before. */
-const transitions: { [Kind in PersonEvent['kind']]: Transition<Kind> } = {
-  record: ({ subject, others }, { as }) =>
-    changed({ subject: { ...subject, recorded: lasting(subject.recorded, as) }, others }),
+const transitions: { [Kind in keyof Events]: Transition<Kind> } = {
+  record: ({ subject }, { as }) => ({ subject: { ...subject, recorded: lasting(subject.recorded, as) } }),
   hold,
-  release: ({ subject, others }, { hire }) =>
-    changed({ subject: isOwner(subject, hire) ? { ...subject, ...unowned } : subject, others }),
-  abandon: ({ subject, others }, { hire }) =>
-    changed({ subject: isOwner(subject, hire) ? { ...subject, isAbandoned: true } : subject, others }),
-  'take-back': ({ subject, others }, { tenantId }) => changed({ subject: takenBack(subject, tenantId), others }),
+  release: ({ subject }, { hire }) => ({ subject: isOwner(subject, hire) ? { ...subject, ...unowned } : subject }),
+  abandon: ({ subject }, { hire }) => ({
+    subject: isOwner(subject, hire) ? { ...subject, isAbandoned: true } : subject,
+  }),
+  'take-back': ({ subject }, { tenantId }) => ({ subject: takenBack(subject, tenantId) }),
   create,
-  settle: ({ subject, others }, { hire, afterMs, holder }, { now }) =>
-    changed({ subject: settled(subject, hire, { until: now + afterMs, holder }), others }),
-  lapse: ({ subject, others }, _event, facts) => {
-    const creating = subject.creating.filter((one) => isInForce(one, facts));
-    return changed({ subject: { ...subject, creating }, others });
-  },
+  settle: ({ subject }, { hire, afterMs, holder }, { now }) => ({
+    subject: settled(subject, hire, now + afterMs, holder),
+  }),
+  lapse: ({ subject }, _event, facts) => ({
+    subject: { ...subject, creating: subject.creating.filter((one) => isInForce(one, facts)) },
+  }),
   link,
-  leave: ({ subject, others }, { hire, employee, heir }) =>
-    changed({ subject: heir === undefined ? subject : inherited(subject, { hire, employee, heir }), others }),
+  leave,
   'name-company': nameCompany,
 };
 
 export function changePerson(people: People, event: PersonEvent, facts: Facts): Changed {
-  const transition = transitions[event.kind] as Transition<PersonEvent['kind']>;
-  return transition(people, event, facts);
+  const decided = (transitions[event.kind] as Transition<typeof event.kind>)(people, event as never, facts);
+  if ('reason' in decided) return { kind: 'refused', refusal: decided };
+  const { subject, others = people.others, has } = decided;
+  return { kind: 'changed', people: { subject, others }, ...(has && { has }) };
 }
 
 const unowned = { owner: undefined, isAbandoned: false, companies: [] } as const;
-
-function changed(people: People, has?: Named): Changed {
-  return { kind: 'changed', people, ...(has === undefined ? {} : { has }) };
-}
-
-function refused(refusal: Refusal): Changed {
-  return { kind: 'refused', refusal };
-}
 
 function isOwner({ owner }: Person, hire: HireRef): boolean {
   return owner !== undefined && isSameHire(owner, hire);
@@ -164,43 +156,34 @@ function isOwner({ owner }: Person, hire: HireRef): boolean {
  * still making the employee, this hire waits no matter what was decided.
  */
 function hold(
-  people: People,
-  { hire, decided, isUnderWay, company }: Extract<PersonEvent, { kind: 'hold' }>,
+  { subject }: People,
+  { hire, decided, isUnderWay, company }: Events['hold'],
   { hire: row, ownerWaits, elsewhere, isRecordedEarlier = false }: Facts,
-): Changed {
-  const { subject } = people;
-  if (row?.isOpen !== true || !row.isServed) return refused({ reason: 'over' });
-  const { owner, isAbandoned, employees, companies } = subject;
+): ReturnType<Transition<'hold'>> {
+  if (row?.isOpen !== true || !row.isServed) return { reason: 'over' };
+  const { owner, isAbandoned, employees, companies, candidates } = subject;
   const isAsked = employees.length === 0 && company !== undefined && decided.hereToo !== true;
   if (isAsked && (owner === undefined || !isUnderWay) && typeof elsewhere === 'object')
-    return refused({ reason: 'elsewhere', other: elsewhere });
+    return { reason: 'elsewhere', other: elsewhere };
   const before = employees.find((one) => !isSameHire(one.hire, hire));
   const known = knownAs(subject);
   const isOurs = known !== undefined && isSameApplication(known, hire) && !isRecordedEarlier;
   const recorded = isUnderWay || isOurs ? undefined : known;
   const isTold = decided.person === 'new-employment' || decided.link !== undefined;
-  if (before === undefined && recorded !== undefined && !isTold)
-    return refused({ reason: 'recorded', other: recorded });
+  if (before === undefined && recorded !== undefined && !isTold) return { reason: 'recorded', other: recorded };
   const other = owner === undefined || isAbandoned || isSameHire(owner, hire) ? undefined : owner;
   const asked = before?.hire ?? other;
   const own = row.employee && employedAs(subject, row.employee);
   const hasOwn = own !== undefined && isSameHire(own.hire, hire);
   if (asked !== undefined && !hasOwn && decidedAbout(before, decided) === undefined)
-    return refused({ reason: 'hired-before', other: asked, before });
+    return { reason: 'hired-before', other: asked, before };
   // Of three applications, two could each be declared a new employment by people who never saw the other decision.
-  if (other !== undefined && (before === undefined || ownerWaits === true))
-    return refused({ reason: 'being-hired', other });
-  return changed({
-    subject: {
-      ...subject,
-      owner: hire,
-      isAbandoned: false,
-      // The outcome of the abandoned create is still unknown.
-      recorded: subject.recorded ?? (isAbandoned && !isOwner(subject, hire) ? known : undefined),
-      companies: owner === undefined && isAsked && elsewhere === undefined ? ofCompany(subject, company) : companies,
-    },
-    others: people.others,
-  });
+  if (other !== undefined && (before === undefined || ownerWaits === true)) return { reason: 'being-hired', other };
+  // The outcome of an abandoned create is still unknown.
+  const kept = subject.recorded ?? (isAbandoned && !isOwner(subject, hire) ? known : undefined);
+  const isFirst = owner === undefined && isAsked && elsewhere === undefined;
+  const claimed = isFirst ? candidates.slice(0, 1).map((candidate) => ({ scope: company, candidate })) : companies;
+  return { subject: { ...subject, owner: hire, isAbandoned: false, recorded: kept, companies: claimed } };
 }
 
 /** What a person said this hire is; nothing, if another hire got the person's newest employee only after that. */
@@ -209,10 +192,6 @@ export function decidedAbout(
   { person, personAt }: Pick<Decisions, 'person' | 'personAt'>,
 ): Decisions['person'] {
   return before !== undefined && personAt !== undefined && before.since > personAt ? undefined : person;
-}
-
-function ofCompany({ candidates }: Person, scope: string): Person['companies'] {
-  return candidates.slice(0, 1).map((candidate) => ({ scope, candidate }));
 }
 
 function knownAs({ owner, isAbandoned, recorded }: Person): Recorded | undefined {
@@ -241,29 +220,25 @@ function takenBack(person: Person, tenantId: string): Person {
 /** Takes all keys or none. A hire that has to wait is told of the key that takes longest. */
 function create(
   { subject, others }: People,
-  { hire, keys, holder, forMs }: Extract<PersonEvent, { kind: 'create' }>,
+  { hire, keys, holder, forMs }: Events['create'],
   facts: Facts,
-): Changed {
+): ReturnType<Transition<'create'>> {
   const asked = new Set(keys);
-  const isOwn = (one: Creating): boolean => isSameHire(one.hire, hire);
-  const stands = [subject, ...others]
+  const [first] = [subject, ...others]
     .flatMap(({ creating }) => creating)
-    .filter((one) => asked.has(one.key) && !isOwn(one) && isInForce(one, facts))
-    .map((one) => ({ one, isPending: isPending(one, facts) }))
-    .toSorted((a, b) => Number(b.isPending) - Number(a.isPending) || b.one.until - a.one.until);
-  const [first] = stands;
+    .filter((one) => asked.has(one.key) && !isSameHire(one.hire, hire) && isInForce(one, facts))
+    .map((one) => ({ ...one, isPending: isPending(one, facts) }))
+    .toSorted((a, b) => Number(b.isPending) - Number(a.isPending) || b.until - a.until);
   if (first !== undefined) {
-    const { one, isPending: pends } = first;
-    const waitMs = Math.max(0, one.until - facts.now);
-    return refused({ reason: 'creating', other: one.hire, isPending: pends, waitMs });
+    const waitMs = Math.max(0, first.until - facts.now);
+    return { reason: 'creating', other: first.hire, isPending: first.isPending, waitMs };
   }
-  const without = (person: Person): Person => {
-    const creating = person.creating.filter((one) => !asked.has(one.key));
-    return { ...person, creating };
+  const rest = (person: Person): Creating[] => person.creating.filter((one) => !asked.has(one.key));
+  const own = [...asked].map((key) => ({ key, hire, holder, until: facts.now + forMs }));
+  return {
+    subject: { ...subject, creating: [...rest(subject), ...own] },
+    others: others.map((one) => ({ ...one, creating: rest(one) })),
   };
-  const own = [...asked].map((key): Creating => ({ key, hire, holder, until: facts.now + forMs }));
-  const { creating, ...rest } = without(subject);
-  return changed({ subject: { ...rest, creating: [...creating, ...own] }, others: others.map(without) });
 }
 
 function isInForce({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
@@ -276,17 +251,14 @@ function isPending({ until, hire }: Creating, { now, unsettled }: Facts): boolea
   return outcome === 'done' || (outcome === 'open' && until <= now);
 }
 
-function settled(person: Person, hire: HireRef, { until, holder }: { until: number; holder?: string | undefined }) {
+function settled(person: Person, hire: HireRef, until: number, holder?: string): Person {
   const isMeant = (one: Creating): boolean =>
     isSameHire(one.hire, hire) && (holder === undefined || one.holder === holder);
   return { ...person, creating: person.creating.map((one) => (isMeant(one) ? { ...one, until } : one)) };
 }
 
 /** If another tenant already owns the person under the company's name, that tenant keeps them. */
-function nameCompany(
-  { subject, others }: People,
-  { candidate, company }: Extract<PersonEvent, { kind: 'name-company' }>,
-): Changed {
+function nameCompany({ subject, others }: People, { candidate, company }: Events['name-company']): People {
   const named = (one: Candidate): Candidate => (isSameCandidate(one, candidate) ? { ...one, company } : one);
   const renamed: Person = {
     ...subject,
@@ -294,24 +266,22 @@ function nameCompany(
     employees: subject.employees.map((one) => ({ ...one, candidate: named(one.candidate) })),
   };
   const [other] = others;
-  return changed(other === undefined ? { subject: renamed, others } : absorb({ subject: other, others: [] }, renamed));
+  return other === undefined ? { subject: renamed, others } : absorb({ subject: other, others: [] }, renamed);
 }
 
 /** Gives the employee to the reporting hire, unless that hire is over or already has another employee. */
 function link(
   people: People,
-  { hire, candidate, is, how, shownAfterMs, samePerson, insteadOf }: Link,
+  { hire, candidate, is, how, shownAfterMs, samePerson, insteadOf }: Events['link'],
   facts: Facts,
-): Changed {
+): ReturnType<Transition<'link'>> {
   const { employee, number } = is;
-  const held = people.subject.owner;
-  if (how === 'imported' && held !== undefined) return refused({ reason: 'being-hired', other: held });
-  const owner = people.others.find((one) => employedAs(one, employee) !== undefined);
-  const theirs = owner && employedAs(owner, employee);
-  if (owner !== undefined && theirs !== undefined && samePerson !== true)
-    return refused({ reason: 'of-another', other: theirs });
-  const merged = owner === undefined ? people : absorb(people, owner);
-  const { subject, others } = merged;
+  const { owner } = people.subject;
+  if (how === 'imported' && owner !== undefined) return { reason: 'being-hired', other: owner };
+  const other = people.others.find((one) => employedAs(one, employee) !== undefined);
+  const theirs = other && employedAs(other, employee);
+  if (theirs !== undefined && samePerson !== true) return { reason: 'of-another', other: theirs };
+  const { subject, others } = other === undefined ? people : absorb(people, other);
   const mayHave = mayHaveIt(facts.hire, employee, insteadOf);
   const known = employedAs(subject, employee);
   const entry: Employed =
@@ -326,11 +296,12 @@ function link(
   const isGone = (one: Employed): boolean =>
     insteadOf !== undefined && isSameEmployee(one.employee, insteadOf) && isSameHire(one.hire, hire);
   const rest = subject.employees.filter((one) => one !== known && !isGone(one));
-  const shown = settled(subject, hire, { until: facts.now + shownAfterMs });
-  return changed(
-    { subject: { ...shown, employees: newestFirst([entry, ...rest]) }, others },
-    mayHave && facts.hire?.isOpen === true ? { employee, number: entry.number } : undefined,
-  );
+  const shown = settled(subject, hire, facts.now + shownAfterMs);
+  return {
+    subject: { ...shown, employees: newestFirst([entry, ...rest]) },
+    others,
+    has: mayHave && facts.hire?.isOpen === true ? { employee, number: entry.number } : undefined,
+  };
 }
 
 function mayHaveIt(hire: HireFacts | undefined, employee: Employee, insteadOf: Employee | undefined): boolean {
@@ -341,14 +312,11 @@ function mayHaveIt(hire: HireFacts | undefined, employee: Employee, insteadOf: E
   return (isOwn && (isOpen || isDone)) || (isOpen && insteadOf !== undefined && isSameEmployee(own, insteadOf));
 }
 
-function inherited(
-  person: Person,
-  { hire, employee, heir }: { hire: HireRef; employee: Employee; heir: HireRef },
-): Person {
+function leave({ subject }: People, { hire, employee, heir }: Events['leave']): { subject: Person } {
   const had = (one: Employed): boolean => isSameEmployee(one.employee, employee) && isSameHire(one.hire, hire);
-  if (!person.employees.some(had)) return person;
-  const employees = person.employees.map((one) => (had(one) ? { ...one, hire: heir } : one));
-  return { ...person, employees, owner: isOwner(person, hire) ? heir : person.owner };
+  if (heir === undefined || !subject.employees.some(had)) return { subject };
+  const employees = subject.employees.map((one) => (had(one) ? { ...one, hire: heir } : one));
+  return { subject: { ...subject, employees, owner: isOwner(subject, hire) ? heir : subject.owner } };
 }
 
 /** Both are one human: the subject takes over everything known of the other person, who is left empty. */

@@ -24,18 +24,15 @@ export interface Person {
   /** A hire of this person that hirebridge did not make; it stays, no matter which hire owns them. */
   recorded: Recorded | undefined;
   /** Companies at the partner in whose HR systems no other hire may take the person unless somebody allows it. */
-  companies: readonly OfCompany[];
+  companies: readonly {
+    /** Names the partner's server and environment. */
+    scope: string;
+    candidate: Candidate;
+  }[];
   /** Newest first. */
   employees: readonly Employed[];
   /** Keys that identify the person while an employee is being made for them. */
   creating: readonly Creating[];
-}
-
-/** A candidate in all HR systems of a company. */
-interface OfCompany {
-  /** Names the partner's server and environment. */
-  scope: string;
-  candidate: Candidate;
 }
 
 /** One employee that the person is. */

@@ -2,9 +2,10 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Employee, employeeIn, isSameEmployee } from '../hire/employee.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
+import { batchesOf } from './batches.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
-import type { PersonKeyTable, PersonTable } from './person-tables.ts';
+import type { PersonKeyTable } from './person-tables.ts';
 
 // People as stored in the tables `persons` and `person_keys`; only `persons.ts` reads, compares and writes them.
 
@@ -65,18 +66,30 @@ export function valueOf({ company, candidateId }: Candidate): string {
   return `${company}:${candidateId}`;
 }
 
-export function isNamed(person: Person, key: Key | undefined): boolean {
-  return key !== undefined && keysOf(person).some((one) => isSameKey(one, key));
+export function isNamed(person: Person, key: Key): boolean {
+  return keysOf(person).some((one) => isSameKey(one, key));
 }
 
 function isSameKey(one: Key, other: Key): boolean {
   return one.scope === other.scope && one.kind === other.kind && one.value === other.value;
 }
 
-export async function load({ kysely }: Store, ids: readonly string[], keys: readonly Key[]): Promise<Person[]> {
-  if (ids.length === 0 && keys.length === 0) return [];
-  const named = [...Map.groupBy(keys, ({ scope, kind }) => `${kind} ${scope}`).values()];
-  const rows = await kysely
+/** People by their ids, or by any of their keys. */
+type Wanted = { ids: readonly string[] } | { keys: readonly Key[] };
+
+export async function load({ kysely }: Store, wanted: Wanted): Promise<Person[]> {
+  if (('ids' in wanted ? wanted.ids : wanted.keys).length === 0) return [];
+  const rows = await rowsOf(kysely, wanted).execute();
+  return [...Map.groupBy(rows, (row) => row.person_id).values()].map(toPerson);
+}
+
+function rowsOf(kysely: Store['kysely'], wanted: Wanted) {
+  const keys = 'keys' in wanted ? wanted.keys : [];
+  const named = kysely
+    .selectFrom('person_keys as named')
+    .select('named.person_id')
+    .where((eb) => eb.or(keys.map(({ scope, kind, value }) => eb.and({ scope, kind, value }))));
+  return kysely
     .selectFrom('persons')
     .innerJoin('person_keys', 'person_keys.person_id', 'persons.person_id')
     .selectAll('person_keys')
@@ -86,51 +99,24 @@ export async function load({ kysely }: Store, ids: readonly string[], keys: read
       'persons.job_candidate_id as owner_id',
       'persons.period as owner_nth',
     ])
-    .where((eb) =>
-      eb.or([
-        ...(ids.length === 0 ? [] : [eb('persons.person_id', 'in', ids)]),
-        ...named.map((some) =>
-          eb(
-            'persons.person_id',
-            'in',
-            eb
-              .selectFrom('person_keys as named')
-              .select('named.person_id')
-              .where('named.scope', '=', some[0]?.scope ?? '')
-              .where('named.kind', '=', some[0]?.kind ?? 'candidate')
-              .where(
-                'named.value',
-                'in',
-                some.map(({ value }) => value),
-              ),
-          ),
-        ),
-      ]),
-    )
+    .where('persons.person_id', 'in', 'ids' in wanted ? wanted.ids : named)
     .orderBy('persons.person_id')
     .orderBy('person_keys.at', 'desc')
-    .orderBy('person_keys.value', 'desc')
-    .execute();
-  return [...Map.groupBy(rows, (row) => row.person_id).values()].map(toPerson);
+    .orderBy('person_keys.value', 'desc');
 }
 
-type LoadedRow = Selectable<PersonKeyTable> &
-  Pick<Selectable<PersonTable>, 'connection' | 'version' | 'is_abandoned' | 'recorded'> & {
-    owner_tenant: string | null;
-    owner_id: string | null;
-    owner_nth: number | null;
-  };
+type LoadedRow = Awaited<ReturnType<ReturnType<typeof rowsOf>['execute']>>[number];
 
 function toPerson(rows: readonly LoadedRow[]): Person {
   const [first] = rows as [LoadedRow];
-  const { person_id: id, connection, version } = first;
+  const { person_id: id, connection, version, owner_tenant, owner_id, owner_nth } = first;
   const of = (kind: Key['kind']) => rows.filter((row) => row.kind === kind);
   return {
     id,
     connection,
     version,
     candidates: of('candidate').map(candidateOf),
-    owner: refOf({ tenant_id: first.owner_tenant, job_candidate_id: first.owner_id, period: first.owner_nth }),
+    owner: refOf({ tenant_id: owner_tenant, job_candidate_id: owner_id, period: owner_nth }),
     isAbandoned: first.is_abandoned === 1,
     recorded: first.recorded === null ? undefined : (JSON.parse(first.recorded) as Recorded),
     companies: of('company').map((row) => ({ scope: row.scope, candidate: candidateOf(row) })),
@@ -157,12 +143,13 @@ function candidateOf(row: Pick<PersonKeyTable, 'company' | 'candidate_id'>): Can
   return { company: row.company ?? '', candidateId: row.candidate_id ?? '' };
 }
 
-function refOf({ tenant_id, job_candidate_id, period }: Nullable<Parameters<typeof hireOf>[0]>): HireRef | undefined {
+type HireColumns = Pick<PersonKeyTable, 'tenant_id' | 'job_candidate_id' | 'period'>;
+
+function refOf({ tenant_id, job_candidate_id, period }: HireColumns): HireRef | undefined {
   if (tenant_id === null || job_candidate_id === null || period === null) return undefined;
   return hireOf({ tenant_id, job_candidate_id, period });
 }
 
-type Nullable<T> = { [Name in keyof T]: T[Name] | null };
 type KeyRow = Insertable<PersonKeyTable>;
 
 function keysOf(person: Person): KeyRow[] {
@@ -223,8 +210,9 @@ export async function save(store: Store, found: readonly Person[], people: reado
   const ended = ids(known.filter(isUnknown));
   if (ended.length > 0) await kysely.deleteFrom('persons').where('person_id', 'in', ended).execute();
   const fresh = changed.filter(({ version }) => version === 0).map((one) => ({ ...rowOf(one), version: 1 }));
-  for (const rows of chunks(fresh)) await kysely.insertInto('persons').values(rows).execute();
-  for (const rows of chunks(changed.filter((one) => !isUnknown(one)).flatMap(keysOf))) {
+  for (const rows of batchesOf(fresh, MOST_ROWS)) await kysely.insertInto('persons').values(rows).execute();
+  const keys = changed.filter((one) => !isUnknown(one)).flatMap(keysOf);
+  for (const rows of batchesOf(keys, MOST_ROWS)) {
     const taken = await insertKeys(store, rows);
     if (taken.length === 0) continue;
     await dropNobodys(store, taken);
@@ -262,12 +250,6 @@ async function dropNobodys({ kysely }: Store, keys: readonly Key[]): Promise<voi
     .execute();
 }
 
-function chunks<T>(rows: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, nth) =>
-    rows.slice(nth * MOST_ROWS, (nth + 1) * MOST_ROWS),
-  );
-}
-
 /** Streams report the hire that has the employee now, so what they noted of the earlier hire's job goes. */
 async function forgetTold({ kysely }: Store, found: readonly Person[], people: readonly Person[]): Promise<void> {
   const before = found.flatMap(({ employees }) => employees);
@@ -277,14 +259,8 @@ async function forgetTold({ kysely }: Store, found: readonly Person[], people: r
     const tenants = [had.hire.tenantId, hire.tenantId];
     const { id } = employee;
     await kysely.deleteFrom('employments').where('tenant_id', 'in', tenants).where('employee_id', '=', id).execute();
-    await kysely
-      .deleteFrom('exchange_pairs')
-      .where('tenant_id', 'in', tenants)
-      .where('stream', '=', AMENDMENTS)
-      .where('pair_id', '=', id)
-      .execute();
+    // Another hire's job and start date are no amendment.
+    const pairs = kysely.deleteFrom('exchange_pairs').where('tenant_id', 'in', tenants);
+    await pairs.where((eb) => eb.and({ stream: 'amendments', pair_id: id })).execute();
   }
 }
-
-/** The stream whose bases belong to one hire: another hire's job and start date are no amendment. */
-const AMENDMENTS = 'amendments';

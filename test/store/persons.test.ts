@@ -48,7 +48,7 @@ describe.each(kinds)('a person, in %s', (kind) => {
     const hold = { kind: 'hold', hire: second, decided: { person: 'transfer' }, isUnderWay: false } as const;
     const event = { ...hold, company: undefined };
     await linkPerson(store, ada, first, { id: '7', number: 'N7' });
-    expect(await changePerson(other, ada, event, { version })).toMatchObject({ refusal: { reason: 'changed' } });
+    await expect(changePerson(other, ada, event, version)).rejects.toMatchObject({ code: 'PERSON_CHANGED' });
     expect(await changePerson(other, ada, event)).toMatchObject({ person: { owner: second } });
   });
 

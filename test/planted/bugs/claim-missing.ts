@@ -5,9 +5,9 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/ask-person.ts',
-      find: '  const first = await changePerson(store, whose, event);\n',
+      find: '  let told = await tell(store, whose, event);\n',
       replace:
-        "  if (hire.ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const first = await changePerson(store, whose, event);\n",
+        "  if (hire.ref.period > 0) return { verdict: 'claimed', before: undefined };\n  let told = await tell(store, whose, event);\n",
     },
   ],
   caughtBy: simulation(/I2 /),
