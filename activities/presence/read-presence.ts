@@ -79,7 +79,8 @@ async function readInside(
   const named = field === null ? undefined : jobCandidate[field];
   if (typeof named === 'string' || typeof named === 'number')
     return { inside: stages.includes(String(named).toUpperCase()) };
-  const { unreadable, ...membership } = await reads.membership(look);
+  const { failed, unreadable, ...membership } = await reads.membership(look);
+  if (failed !== undefined) throw failed;
   // The unreadable record may be this person's, so not seeing them proves nothing.
   if (unreadable !== undefined) throw unreadableRecord(unreadable.id ?? 'unknown', unreadable.reason);
   return membership;
@@ -145,6 +146,8 @@ interface Membership {
   listed?: number;
   /** The person was not seen, but this record of the list was unreadable and may be theirs. */
   unreadable?: UnreadableItem;
+  /** The person was not seen, but the list could not be read to its end for this. */
+  failed?: ConnectorError;
 }
 
 const PAGE = 100;
@@ -163,17 +166,38 @@ async function readMemberships(
 ): Promise<Membership[]> {
   const stages = looks[0]?.stages ?? [];
   const jobId = looks[0]?.jobCandidate.jobId ?? '';
-  const shown = await findByFilter(store, connection, looks);
+  const isFilterFirst = looks.length < pagesOf(looks[0]?.job, stages);
+  const shown = isFilterFirst ? await findByFilter(store, connection, looks) : new Set<string>();
   const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
-  const listed = await findInLists(connection, jobId, stages, new Set(rest));
-  if (listed.missing.size > 0 && listed.unshown > 0)
+  const { missing, failed, unreadable, ...listed } = await findInLists(connection, jobId, stages, new Set(rest));
+  if (failed === undefined && missing.size > 0 && listed.unshown > 0)
     await assertNobodyHidden(store, connection, { jobId, stages, ...listed });
-  return looks.map(({ jobCandidate }) => {
-    const { id } = jobCandidate;
-    if (shown.has(id) || !listed.missing.has(id)) return { inside: true };
-    const { unreadable } = listed;
+  const sought = looks.filter(({ jobCandidate }) => missing.has(jobCandidate.id));
+  const mayBeShown = failed?.action === 'retry' && !isFilterFirst;
+  const found = mayBeShown ? await findBesideFailure(store, connection, sought) : shown;
+  return looks.map(({ jobCandidate: { id } }) => {
+    if (found.has(id) || !missing.has(id)) return { inside: true };
+    if (failed !== undefined) return { inside: false, failed };
     return { inside: false, listed: listed.listed, ...(unreadable !== undefined && { unreadable }) };
   });
+}
+
+/** Who of these the filter shows, though a page of the list fails. The first failure of the filter ends this, too. */
+async function findBesideFailure(
+  store: Store,
+  connection: Connection,
+  looks: readonly MembershipLook[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const isShown = await openFilter(store, connection, looks[0]?.stages ?? []);
+  for (const look of isShown === undefined ? [] : looks) {
+    const answer = await isShown?.(look).catch((error: unknown) => {
+      if (!isConnectorError(error)) throw error;
+    });
+    if (answer === undefined) break;
+    if (answer) found.add(look.jobCandidate.id);
+  }
+  return found;
 }
 
 async function findInLists(
@@ -185,23 +209,28 @@ async function findInLists(
   const missing = new Set(wanted);
   let unreadable: UnreadableItem | undefined;
   let [listed, unshown] = [0, 0];
-  for (const stage of stages) {
-    if (missing.size === 0) break;
-    const length = lengthOf(connection, { jobId, stage });
-    if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
-    if (missing.size === 0) break;
-    let [pages, shown, total] = [0, 0, 0];
-    for await (const page of listStage(connection, jobId, stage)) {
-      pages += 1;
-      shown += page.members.length + page.unreadable.length;
-      total = page.total ?? shown;
-      for (const member of page.members) missing.delete(member.jobCandidateId);
-      unreadable ??= page.unreadable[0];
+  try {
+    for (const stage of stages) {
       if (missing.size === 0) break;
+      const length = lengthOf(connection, { jobId, stage });
+      if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
+      if (missing.size === 0) break;
+      let [pages, shown, total] = [0, 0, 0];
+      for await (const page of listStage(connection, jobId, stage)) {
+        pages += 1;
+        shown += page.members.length + page.unreadable.length;
+        total = page.total ?? shown;
+        for (const member of page.members) missing.delete(member.jobCandidateId);
+        unreadable ??= page.unreadable[0];
+        if (missing.size === 0) break;
+      }
+      length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
+      listed += shown;
+      unshown += Math.max(0, total - shown);
     }
-    length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
-    listed += shown;
-    unshown += Math.max(0, total - shown);
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    return { missing, unreadable, listed, unshown, failed: error };
   }
   return { missing, unreadable, listed, unshown };
 }
@@ -213,6 +242,8 @@ interface Listed {
   listed: number;
   /** How many more people their totals count. */
   unshown: number;
+  /** Why they were not read to their end. */
+  failed?: ConnectorError;
 }
 
 /** How long lists have to end in the same place until their totals are taken to count too many. */
@@ -288,21 +319,27 @@ async function findByFilter(
   connection: Connection,
   looks: readonly MembershipLook[],
 ): Promise<Set<string>> {
-  const { tenant, keyFingerprint } = connection;
-  const stages = looks[0]?.stages ?? [];
-  if (looks.length >= pagesOf(looks[0]?.job, stages)) return new Set();
-  const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
-  if (filter?.proven !== true) return new Set();
-  const stageIds = stages.flatMap((stage) => filter.stageIds[stage] ?? []);
-  const answers = await Promise.all(
-    looks.map(async ({ jobCandidate }) => {
-      const { id } = jobCandidate;
-      // Our store knows another application of this person, and the filter may mean that one.
-      if (await hasOtherHire(store, tenant.tenant, jobCandidate.candidateId, id)) return [];
-      return (await askStageFilter(connection, stageIds, jobCandidate)) === 'shown' ? [id] : [];
-    }),
-  );
+  const isShown = await openFilter(store, connection, looks[0]?.stages ?? []);
+  if (isShown === undefined) return new Set();
+  const answers = await Promise.all(looks.map(async (look) => ((await isShown(look)) ? [look.jobCandidate.id] : [])));
   return new Set(answers.flat());
+}
+
+/** Asks the partner's filter for one person in these stages; undefined while nothing proves that it works. */
+async function openFilter(
+  store: Store,
+  connection: Connection,
+  stages: readonly string[],
+): Promise<((look: MembershipLook) => Promise<boolean>) | undefined> {
+  const { tenant, keyFingerprint } = connection;
+  const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
+  if (filter?.proven !== true) return undefined;
+  const stageIds = stages.flatMap((stage) => filter.stageIds[stage] ?? []);
+  return async ({ jobCandidate }) => {
+    // Our store knows another application of this person, and the filter may mean that one.
+    if (await hasOtherHire(store, tenant.tenant, jobCandidate.candidateId, jobCandidate.id)) return false;
+    return (await askStageFilter(connection, stageIds, jobCandidate)) === 'shown';
+  };
 }
 
 /** Length of the list by the job's last known totals; this only affects the cost. */

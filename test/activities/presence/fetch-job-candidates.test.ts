@@ -36,7 +36,7 @@ test('a partner that refuses the whole fetch for one unknown id still shows all 
 test('an answer that cannot be read is not asked for again in halves', async () => {
   const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: 7 } }));
   await expect(fetchJobCandidates({ partner } as unknown as Connection, ['1', '2', '3'])).rejects.toMatchObject({
-    action: 'reject',
+    code: 'UNREADABLE_ANSWER',
   });
   expect(seen).toHaveLength(1);
 });

@@ -234,3 +234,24 @@ test('a broken record without an id says nothing about the others of the same fe
   await sandbox.control.act('addFault', { ...broken, on: 'jobCandidates.bulkFetch', times: 1 });
   expect(await Promise.all([verdict(hired), verdict(outside)])).toEqual(['in', 'out']);
 });
+
+test('a page of the list that fails keeps only those waiting whom nothing else shows', async () => {
+  const { sandbox, prove, verdict, members, outside } = await tenant();
+  await prove();
+  const [early, late] = [members[3], members[110]].map((one) => one?.jobCandidateId ?? '');
+  const broken = { kind: 'server-error', on: 'jobCandidates.listByStageType' } as const;
+  await sandbox.control.act('addFault', { ...broken, nth: 2, times: 1_000 });
+  const looks = [early ?? '', late ?? '', outside].map(verdict);
+  const [first, second, away] = await Promise.allSettled(looks);
+  expect([first, second]).toMatchObject([{ value: 'in' }, { value: 'in' }]);
+  expect(away).toMatchObject({ reason: { action: 'retry', status: 500 } });
+});
+
+test('while no page of the list answers, the filter is asked for people of a short list, too', async () => {
+  const { sandbox, store, prove, verdict, hired, outside } = await tenant();
+  await prove();
+  await store.kysely.updateTable('jobs').set({ record: '{}' }).execute();
+  await sandbox.control.act('addFault', { kind: 'server-error', on: 'jobCandidates.listByStageType' });
+  expect(await verdict(hired)).toBe('in');
+  await expect(verdict(outside)).rejects.toMatchObject({ action: 'retry' });
+});

@@ -5,12 +5,13 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/presence/read-presence.ts',
-      find: '  const listed = await findInLists(connection, jobId, stages, new Set(rest));\n',
+      find: `  const { missing, failed, unreadable, ...listed } = await findInLists(connection, jobId, stages, new Set(rest));
+`,
       replace: `  const { tenant, keyFingerprint } = connection;
   const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
-  const listed =
+  const { missing, failed, unreadable, ...listed } =
     filter?.proven === true
-      ? { missing: new Set(rest), unreadable: undefined }
+      ? { missing: new Set(rest), failed: undefined, unreadable: undefined, listed: 0, unshown: 0 }
       : await findInLists(connection, jobId, stages, new Set(rest));
 `,
     },
