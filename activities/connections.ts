@@ -11,7 +11,7 @@ import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { LimitedEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
 import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
-import { hrisAccount, type Limited } from '../src/store/open-rate-limit.ts';
+import { hrisAccount, type Limited } from '../src/store/rate-limits.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
 import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
 import { limitPartner } from '../src/tenants/limit-partner.ts';

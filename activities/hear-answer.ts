@@ -1,7 +1,7 @@
 import type { SignalHire } from '../src/hire/hire-run.ts';
 import { type HoldCode, holdOf } from '../src/hire/holds.ts';
 import type { Side } from '../src/hire/side.ts';
-import { releaseCanary } from '../src/store/credit-gate.ts';
+import { releaseCanary } from '../src/store/enrolments.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
 import { addHints } from '../src/store/hints.ts';
 import { hiresAwaitingCredits, latestHires } from '../src/store/hires.ts';

@@ -6,7 +6,6 @@ import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { stepKeys } from '../../src/partner/contract/onboarding.ts';
-import type { HireDocumentRow } from '../../src/store/document-tables.ts';
 import { recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import {
@@ -19,7 +18,8 @@ import {
   settleDocument,
 } from '../../src/store/hire-documents.ts';
 import { employeeOf } from '../../src/store/hires.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
+import type { HireDocumentRow } from '../../src/store/push-tables.ts';
+import { touchRun } from '../../src/store/quarantine.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { hasNoConsent } from '../../src/streams/consents.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';

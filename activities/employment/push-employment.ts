@@ -15,7 +15,7 @@ import {
 } from '../../src/store/employments.ts';
 import type { NewWrite } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
+import { touchRun } from '../../src/store/quarantine.ts';
 import { noted, type PushContext, type Verdict } from '../push/push-context.ts';
 
 /** The stream that exchanges fields; it gets hints about employees to read again. */

@@ -1,11 +1,10 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
-import { batchesOf } from '../../src/store/batches.ts';
 import { consentsOf, saveConsents } from '../../src/store/consents.ts';
-import type { PrivacyCaseRow } from '../../src/store/erasure-tables.ts';
 import { askErasureWithin } from '../../src/store/erasures.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
+import { assertMayWrite } from '../../src/store/freezes.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { completeIds } from '../../src/store/person-data.ts';
 import {
   askAbout,
@@ -17,8 +16,9 @@ import {
   listCases,
   postponeCase,
 } from '../../src/store/privacy-cases.ts';
+import { batchesOf } from '../../src/store/statements.ts';
 import { readMissing } from '../../src/store/stream-missing.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
+import type { PrivacyCaseRow } from '../../src/store/tenant-tables.ts';
 import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
 import { removeRows } from '../../src/streams/land-page.ts';
 import type { PullName } from '../../src/streams/streams.ts';

@@ -9,7 +9,6 @@ import { inActivity } from '../../src/failpoint.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
-import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import {
   assertNoLegalHold,
   assertNotHeld,
@@ -23,14 +22,14 @@ import {
   openErasures,
   type TenantSubject,
 } from '../../src/store/erasures.ts';
-import { createLease } from '../../src/store/leases.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { readClock, type Store } from '../../src/store/open-store.ts';
 import { erasePersonRows, findPersonRows, type Subject } from '../../src/store/person-data.ts';
 import { allIdsOf, erasedMarks, readMarks } from '../../src/store/person-marks.ts';
+import { createLease } from '../../src/store/processes.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
+import type { ErasureRow } from '../../src/store/tenant-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps, Forgetting } from '../deps.ts';
 import { settleEmployees } from './end-employments.ts';

@@ -1,13 +1,13 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Landing, StoredRow } from '../../src/hris/port.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
-import { assertMayWrite, observes } from '../../src/store/assert-may-write.ts';
-import { batchesOf } from '../../src/store/batches.ts';
-import type { ErasureRow } from '../../src/store/erasure-tables.ts';
 import { assertNoLegalHold, noteFound } from '../../src/store/erasures.ts';
+import { assertMayWrite, observes } from '../../src/store/freezes.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { STREAM_IDS, type Subject } from '../../src/store/person-data.ts';
 import { idsOf, nameOf } from '../../src/store/person-marks.ts';
+import { batchesOf } from '../../src/store/statements.ts';
+import type { ErasureRow } from '../../src/store/tenant-tables.ts';
 import { landedNames, type PullName } from '../../src/streams/streams.ts';
 import { FIELDS_OF_PEOPLE, peopleNamedIn } from '../../src/streams/without-erased.ts';
 import { parseTenant } from '../../src/tenants/load-tenants.ts';

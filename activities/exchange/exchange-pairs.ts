@@ -5,13 +5,11 @@ import { sumOfTallies, type Tally, type WrittenPairs, withoutAllowed } from '../
 import { TAKEN } from '../../src/exchange/plan-pair.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import type { Side } from '../../src/hire/side.ts';
-import { countMarked, savePair } from '../../src/store/exchange-pairs.ts';
-import { commitPairs, forgetAllowed, type PairCounts } from '../../src/store/exchange-runs.ts';
+import { commitPairs, countMarked, forgetAllowed, type PairCounts, savePair } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, settleConflicts } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
-import { findRefusedPairs } from '../../src/store/left-out-pairs.ts';
-import { countPairs, findPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
+import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { completeExchange, readStreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';

@@ -1,6 +1,5 @@
 import { contract } from '../../src/partner/contract/index.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
+import { readClock, type Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 

@@ -8,7 +8,7 @@ import {
   tallyOf,
   type WrittenPairs,
 } from '../../src/exchange/pair-limits.ts';
-import { recentWrites } from '../../src/store/exchange-runs.ts';
+import { recentWrites } from '../../src/store/exchange-pairs.ts';
 import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState } from '../../src/store/stream-states.ts';

@@ -21,7 +21,7 @@ import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../s
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
-import { readKept } from '../../src/store/purged.ts';
+import { readKept } from '../../src/store/statements.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
 import { heldByAnother, isShared, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';

@@ -21,12 +21,12 @@ import {
   isCreditGateOpen,
   openCreditGate,
   passCreditGate,
-} from '../../src/store/credit-gate.ts';
-import { recordEnrolment } from '../../src/store/enrolments.ts';
-import { hireOf } from '../../src/store/hire-columns.ts';
+  recordEnrolment,
+} from '../../src/store/enrolments.ts';
 import { hiresAwaitingCredits, hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import { hireOf } from '../../src/store/statements.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';

@@ -20,8 +20,7 @@ import {
   targetOf,
 } from '../../src/plan/plan-write-back.ts';
 import { settleWrites, verifyWrites } from '../../src/store/foreign-writes.ts';
-import { ownTimeOf } from '../../src/store/hire-ages.ts';
-import { endHire } from '../../src/store/hire-states.ts';
+import { endHire, ownTimeOf } from '../../src/store/hire-states.ts';
 import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson } from '../../src/store/persons.ts';

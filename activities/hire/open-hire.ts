@@ -8,7 +8,7 @@ import type { HirePolicy } from '../../src/hire/hire-run.ts';
 import { type Held, refusalHold } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { judgeAdmission, type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
-import { observes } from '../../src/store/assert-may-write.ts';
+import { observes } from '../../src/store/freezes.ts';
 import { endEarlier, moveResting } from '../../src/store/hire-states.ts';
 import { type HireChange, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';

@@ -16,7 +16,7 @@ import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
-import { readKept } from '../../src/store/purged.ts';
+import { readKept } from '../../src/store/statements.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
 import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';

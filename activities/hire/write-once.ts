@@ -1,10 +1,10 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { passFailpoint } from '../../src/failpoint.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import { assertMayWrite } from '../../src/store/freezes.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { readKept } from '../../src/store/purged.ts';
+import { readKept } from '../../src/store/statements.ts';
 
 /** What a look at the other system shows about this write. */
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;

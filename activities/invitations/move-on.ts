@@ -3,10 +3,16 @@ import type { PartnerClient } from '../../src/partner/client/create-partner-clie
 import { contract } from '../../src/partner/contract/index.ts';
 import type { Pipeline } from '../../src/partner/contract/pipelines.ts';
 import { forgetWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
-import { type Invitee, readInvitationsOf } from '../../src/store/invitations.ts';
+import {
+  type Invitee,
+  readInvitationsOf,
+  readMovesOf,
+  readSentMoves,
+  sendMove,
+  settleMove,
+} from '../../src/store/invitations.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import type { StageMoveRow } from '../../src/store/push-tables.ts';
-import { readMovesOf, readSentMoves, sendMove, settleMove } from '../../src/store/stage-moves.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { newValues } from '../hire/with-hire.ts';

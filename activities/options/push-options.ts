@@ -9,7 +9,6 @@ import {
   optionsAfter,
   planOptions,
 } from '../../src/plan/plan-options.ts';
-import { batchesOf } from '../../src/store/batches.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
 import {
@@ -21,6 +20,7 @@ import {
   readOptionLabels,
   settleLeaving,
 } from '../../src/store/option-labels.ts';
+import { batchesOf } from '../../src/store/statements.ts';
 import {
   allowedCodes,
   forgetAllowed,

@@ -5,8 +5,8 @@ import type { JobCandidate, StageCandidate } from '../../src/partner/contract/jo
 import { stageTypes, systemStageTypes } from '../../src/partner/contract/pipelines.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import { hiresInState } from '../../src/store/hires.ts';
+import { readStageFilter, saveStageFilter } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { readStageFilter, saveStageFilter } from '../../src/store/stage-filters.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import { onePage } from '../one-page.ts';

@@ -6,7 +6,7 @@ import {
   settleWrites,
   type WriteOrigin,
 } from '../../src/store/foreign-writes.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
+import { touchRun } from '../../src/store/quarantine.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';

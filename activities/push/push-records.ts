@@ -1,4 +1,4 @@
-import { endPushRun } from '../../src/store/push-runs.ts';
+import { endPushRun } from '../../src/store/quarantine.ts';
 import { readStream } from '../../src/store/streams.ts';
 import { stepOf } from '../../src/streams/page-outcome.ts';
 import type { PushInput, StreamStep } from '../../src/streams/stream-activities.ts';

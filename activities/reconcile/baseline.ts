@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { contract } from '../../src/partner/contract/index.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding.ts';
-import { observes } from '../../src/store/assert-may-write.ts';
+import { observes } from '../../src/store/freezes.ts';
 import { baselineHires, endEarlier } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { baselinesBeside, insertBaseline } from '../../src/store/observed-hires.ts';
@@ -14,7 +14,7 @@ import {
   readTraces,
   type SeenPerson,
   tracedCandidates,
-} from '../../src/store/seen-people.ts';
+} from '../../src/store/reconciles.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import { isInScope } from '../hire/read-sources.ts';

@@ -1,6 +1,6 @@
 import type { JobSnapshot } from '../../src/store/jobs.ts';
-import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
 import type { HireRow, TenantRow } from '../../src/store/schema.ts';
+import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import { startOfList } from './list-cursor.ts';
 import type { ListedJob } from './refresh-jobs.ts';
 import type { Position, StepName } from './run.ts';

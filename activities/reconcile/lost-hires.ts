@@ -1,7 +1,7 @@
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import { latestHires } from '../../src/store/hires.ts';
+import { nextTraced, readTraces } from '../../src/store/reconciles.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';

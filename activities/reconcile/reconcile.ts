@@ -10,19 +10,20 @@ import { moveResting } from '../../src/store/hire-states.ts';
 import { hiresInState, latestHires } from '../../src/store/hires.ts';
 import { everHeld, hiresHeld } from '../../src/store/holds.ts';
 import { markListed, readJobs } from '../../src/store/jobs.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
-import { endReconcile, takeReconcile } from '../../src/store/reconciles.ts';
-import type { HireRow } from '../../src/store/schema.ts';
+import { readClock, type Store } from '../../src/store/open-store.ts';
 import {
   addSeen,
   countSeen,
   countSeenByJob,
+  endReconcile,
   readAbsent,
   readHiredOf,
   type SeenPerson,
-} from '../../src/store/seen-people.ts';
-import { readClock, readTenantState, recordReconcile, startBaseline } from '../../src/store/tenant-states.ts';
+  takeReconcile,
+} from '../../src/store/reconciles.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import { readTenantState, recordReconcile, startBaseline } from '../../src/store/tenant-states.ts';
+import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import { assertMoved } from '../../src/streams/read-page.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';

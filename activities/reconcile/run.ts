@@ -1,8 +1,8 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
 import type { Hint } from '../../src/store/hints.ts';
-import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
 import { insertReconcile, saveReconcile } from '../../src/store/reconciles.ts';
+import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type ListCursor, startOfList } from './list-cursor.ts';

@@ -12,11 +12,11 @@ import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { recordWrites, settleSomeWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { openHold, readHold } from '../../src/store/holds.ts';
-import { touchRun } from '../../src/store/push-runs.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
+import { touchRun } from '../../src/store/quarantine.ts';
 import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/requisitions.ts';
+import type { WriteOutcome } from '../../src/store/stream-tables.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
-import type { WriteOutcome } from '../../src/store/write-tables.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';

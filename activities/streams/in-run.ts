@@ -1,5 +1,5 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import { assertMayWrite } from '../../src/store/freezes.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { heldCodes, isOfPart, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
 import { beginRun, type NewRun, refuseRun } from '../../src/store/streams.ts';

@@ -1,11 +1,11 @@
 import type { ConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
 import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
 import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { countJoinable, countsOf, fallAt, lastPageOf, stepOf, unshownAt } from '../../src/streams/page-outcome.ts';
 import {

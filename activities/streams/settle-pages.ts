@@ -1,10 +1,10 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
-import { batchesOf } from '../../src/store/batches.ts';
 import { forgetConsents } from '../../src/store/consents.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
+import { batchesOf } from '../../src/store/statements.ts';
 import {
   addMissing,
   believeMissing,

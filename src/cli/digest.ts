@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readLastDay } from '../operator/status.ts';
-import type { Digest } from '../store/digests.ts';
+import type { Digest } from '../store/alarms.ts';
 import { withStore } from './open.ts';
 import { example, placesOf } from './options.ts';
 import { printJson, renderTable } from './print.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { duration } from '../hris/duration.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
-import { leftStates } from '../store/inbox-tables.ts';
+import { leftStates } from '../store/schema.ts';
 import { withStore } from './open.ts';
 import { AS, byOf, example, placesOf } from './options.ts';
 import { listedFilter, printJson, renderListed, say } from './print.ts';

@@ -9,8 +9,8 @@ import { partnerTargets, type SourceRecord, sourceRecords } from '../mapping/sou
 import { writeRule } from '../mapping/write-rule.ts';
 import { settingsReference, wrap } from '../operator/reference.ts';
 import { createReceiverMetrics } from '../receiver/receiver-metrics.ts';
-import type { InboxState } from '../store/inbox-tables.ts';
 import { openTables } from '../store/open-store.ts';
+import type { InboxState } from '../store/schema.ts';
 import type { StreamState } from '../store/stream-tables.ts';
 import type { TenantState } from '../store/tenant-states.ts';
 import { landedNames, landings, pullStreams } from '../streams/streams.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { readRateLimits } from '../operator/status.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
-import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
+import { viewRateLimits } from '../store/rate-limits.ts';
 import { askedScope, type ConsoleApp } from './acts.ts';
 import { lineChart } from './chart.ts';
 import { asOf, type ConsoleParts, facts, filters, type Html, page, section, tenantLink } from './layout.ts';

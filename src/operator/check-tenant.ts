@@ -10,9 +10,9 @@ import { fingerprintOf, type PartnerClient } from '../partner/client/create-part
 import { contract } from '../partner/contract/index.ts';
 import { type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
 import type { FieldDefinition } from '../store/fields.ts';
-import { viewRateLimits } from '../store/open-rate-limit.ts';
-import type { Store } from '../store/open-store.ts';
-import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import { readClock, type Store } from '../store/open-store.ts';
+import { viewRateLimits } from '../store/rate-limits.ts';
+import { listTenantStates } from '../store/tenant-states.ts';
 import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { isExchange, isLookup, landedNames, type StreamName, streamNames } from '../streams/streams.ts';
 import { impossibleSettings } from '../tenants/impossible-settings.ts';

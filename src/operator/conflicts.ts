@@ -1,10 +1,10 @@
 import { sideKeptBy } from '../../activities/hear-answer.ts';
 import type { Side } from '../hire/side.ts';
-import type { FieldConflictRow } from '../store/exchange-tables.ts';
 import { listConflicts } from '../store/field-conflicts.ts';
 import { listHolds } from '../store/holds.ts';
 import { type ConflictFilter, listConflictsPage } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
+import type { FieldConflictRow } from '../store/stream-tables.ts';
 
 /** A field whose sides differed, for display. */
 export interface ConflictView {

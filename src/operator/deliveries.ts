@@ -6,10 +6,9 @@ import {
   replayDeliveries as replayRows,
   retryDeliveries as retryRows,
   type StoredDelivery,
-} from '../store/inbox-retry.ts';
-import { leftStates } from '../store/inbox-tables.ts';
-import type { Store } from '../store/open-store.ts';
-import { readClock } from '../store/tenant-states.ts';
+} from '../store/inbox.ts';
+import { readClock, type Store } from '../store/open-store.ts';
+import { leftStates } from '../store/schema.ts';
 import type { WebhookFacts } from '../store/webhook-refusals.ts';
 
 /** A delivery for display: ids and states, never its body. */

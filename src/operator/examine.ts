@@ -7,10 +7,9 @@ import { observableAssumptions } from '../partner/client/observe-assumptions.ts'
 import type { Assumption } from '../partner/contract/assumptions/assumption.ts';
 import { assumptions } from '../partner/contract/assumptions.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
-import { type Evidence, listEvidence } from '../store/evidence.ts';
-import { openStore } from '../store/open-store.ts';
+import { openStore, readClock } from '../store/open-store.ts';
 import { listUnjoined, type Unjoined } from '../store/people.ts';
-import { readClock } from '../store/tenant-states.ts';
+import { type Evidence, listEvidence } from '../store/tenant-states.ts';
 import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';

@@ -3,9 +3,9 @@ import { describeObserved, type HireStep, isResting, type Observed } from '../hi
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { readTrouble } from '../store/alarms.ts';
 import { audit } from '../store/audit.ts';
-import { type HireRecords, readHireRecords } from '../store/hire-records.ts';
 import type { HireStepRow } from '../store/hire-steps.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
+import { type HireRecords, readHireRecords } from '../store/listings.ts';
 import type { Store } from '../store/open-store.ts';
 import { erasedAmong } from '../store/person-marks.ts';
 import type { HireRow } from '../store/schema.ts';

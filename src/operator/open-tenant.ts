@@ -12,9 +12,9 @@ import { createPartnerClient, type PartnerClient } from '../partner/client/creat
 import { Overrides } from '../partner/contract/overrides.ts';
 import type { RateLimitKeeper } from '../rate-limit/rate-limit.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
-import { assertMayWrite } from '../store/assert-may-write.ts';
-import { openRateLimit } from '../store/open-rate-limit.ts';
+import { assertMayWrite } from '../store/freezes.ts';
 import type { Store } from '../store/open-store.ts';
+import { openRateLimit } from '../store/rate-limits.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { createKnownTenants, type KnownTenants } from '../tenants/known-tenants.ts';

@@ -7,8 +7,8 @@ import { ConnectorError } from '../errors.ts';
 import { employeeIn } from '../hire/employee.ts';
 import { contract } from '../partner/contract/index.ts';
 import { listAlarms } from '../store/alarms.ts';
+import { isApplied } from '../store/applied-tenants.ts';
 import { audit } from '../store/audit.ts';
-import type { ErasureRow } from '../store/erasure-tables.ts';
 import {
   askErasure,
   askTenantErasure,
@@ -32,7 +32,7 @@ import {
   unmarkPerson,
 } from '../store/person-marks.ts';
 import { decideCases, listCases } from '../store/privacy-cases.ts';
-import { isApplied } from '../store/tenant-acts.ts';
+import type { ErasureRow } from '../store/tenant-tables.ts';
 import { forgettingIn } from '../temporal/forget-hire.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { type OpenTenant, patiently, withTenant } from './open-tenant.ts';

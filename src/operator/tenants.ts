@@ -1,25 +1,25 @@
 import { ConnectorError } from '../errors.ts';
 import type { HireState, Observed } from '../hire/hire.ts';
 import { nearest } from '../nearest.ts';
-import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
-import { observes } from '../store/assert-may-write.ts';
+import {
+  type AppliedTenant,
+  appliedNames,
+  isApplied,
+  listAppliedTenants,
+  pauseByPerson,
+  removeTenant,
+  resumeByPerson,
+  type TenantAct,
+} from '../store/applied-tenants.ts';
 import { audit, readAudit } from '../store/audit.ts';
 import { readBoundToHris } from '../store/change-hris.ts';
-import { freeze, thaw } from '../store/freezes.ts';
+import { freeze, observes, thaw } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
 import { listObserved, requestStarts } from '../store/observed-hires.ts';
 import type { Store, StoreTables } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
-import {
-  appliedNames,
-  isApplied,
-  pauseByPerson,
-  removeTenant,
-  resumeByPerson,
-  type TenantAct,
-} from '../store/tenant-acts.ts';
 import { confirmCompany as confirm, PAUSED_BY_PERSON, readTenantState } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 

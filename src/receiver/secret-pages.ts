@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DateTime } from 'luxon';
-import type { CalendarEvent, CalendarFeed } from '../store/calendar-tables.ts';
 import { readFeed } from '../store/calendars.ts';
 import type { Store } from '../store/open-store.ts';
+import type { CalendarEvent, CalendarFeed } from '../store/push-tables.ts';
 import { readResumeFile } from '../store/resumes.ts';
 
 /** The pages at secret addresses, by path; `read` returns undefined if there is nothing (any more). */

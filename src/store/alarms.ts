@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
-import type { AlarmKind, AlarmRow } from './schema.ts';
+import { type AlarmKind, type AlarmRow, derivedAlarms } from './schema.ts';
 
 /** The activity of one hire, or the value of one field, that an alarm is about. */
 export interface AlarmKey {
@@ -101,4 +101,202 @@ function rowOf(store: Store, key: AlarmKey) {
     .where('tenant_id', '=', key.tenantId)
     .where('kind', '=', key.kind)
     .where('subject', '=', key.subject);
+}
+
+/**
+ * Makes the derived alarms match these troubles: raises new ones and ends those that are over; exactly one process
+ * reports each. Alarms that stay cost no write.
+ */
+export async function alignAlarms(
+  store: Store,
+  troubles: readonly Trouble[],
+): Promise<{ raised: Trouble[]; over: AlarmKey[] }> {
+  const rows = await store.kysely
+    .selectFrom('alarms')
+    .select(['tenant_id', 'kind', 'subject'])
+    .where('kind', 'in', derivedAlarms)
+    .execute();
+  const known = rows.map((row): AlarmKey => ({ tenantId: row.tenant_id, kind: row.kind, subject: row.subject }));
+  const [knownKeys, wantedKeys] = [new Set(known.map(keyText)), new Set(troubles.map(keyText))];
+  const raised: Trouble[] = [];
+  for (const trouble of troubles.filter((one) => !knownKeys.has(keyText(one))))
+    if ((await noteTrouble(store, trouble, 0)).raised) raised.push(trouble);
+  const over: AlarmKey[] = [];
+  for (const key of known.filter((one) => !wantedKeys.has(keyText(one))))
+    if (await clearTrouble(store, key)) over.push(key);
+  return { raised, over };
+}
+
+function keyText({ tenantId, kind, subject }: AlarmKey): string {
+  return JSON.stringify([tenantId, kind, subject]);
+}
+
+/** Deliveries of one event that no part of hirebridge acts upon. */
+export interface StuckDeliveries {
+  tenantId: string;
+  state: 'unknown' | 'undeliverable';
+  event: string;
+  count: number;
+}
+
+/** Counts undeliverable deliveries, and deliveries of an unknown event received within the last `unknownMs`. */
+export async function countStuck(store: Store, unknownMs: number): Promise<StuckDeliveries[]> {
+  const rows = await store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'state', 'event', (eb) => eb.fn.countAll<number>().as('count')])
+    // Written literally, so that the planner uses the partial index.
+    .where(sql<boolean>`state in ('unknown', 'undeliverable')`)
+    .where((eb) =>
+      eb.or([
+        eb('state', '=', 'undeliverable'),
+        eb('received_at', '>', sql<number>`${store.now} - ${sql.lit(unknownMs)}`),
+      ]),
+    )
+    .groupBy(['tenant_id', 'state', 'event'])
+    .orderBy('tenant_id')
+    .orderBy('event')
+    .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    state: row.state as StuckDeliveries['state'],
+    event: row.event,
+    count: Number(row.count),
+  }));
+}
+
+/** Tenants with an open hold or a raised alarm that was not notified yet. */
+export async function tenantsToTell(store: Store): Promise<Set<string>> {
+  const rows = await store.kysely
+    .selectFrom('holds')
+    .select('tenant_id')
+    .where(sql<boolean>`notified_at is null and closed_at is null`)
+    .union(untoldAlarms(store).select('tenant_id'))
+    .execute();
+  return new Set(rows.map((row) => row.tenant_id));
+}
+
+/** A tenant's raised alarms that were not notified yet, oldest first. */
+export async function unnotifiedAlarms(store: Store, tenantId: string, limit: number): Promise<AlarmRow[]> {
+  return untoldAlarms(store).selectAll().where('tenant_id', '=', tenantId).orderBy('since').limit(limit).execute();
+}
+
+function untoldAlarms(store: Store) {
+  return store.kysely.selectFrom('alarms').where('raised_at', 'is not', null).where('notified_at', 'is', null);
+}
+
+export async function markAlarmNotified(
+  store: Store,
+  { tenant_id, kind, subject }: Pick<AlarmRow, 'tenant_id' | 'kind' | 'subject'>,
+): Promise<void> {
+  await store.kysely
+    .updateTable('alarms')
+    .set({ notified_at: store.now })
+    .where('tenant_id', '=', tenant_id)
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+    .execute();
+}
+
+/** Reserves the right to notify this tenant's address for `ms`; false while another process has it. */
+export async function leaseNotices(store: Store, tenantId: string, ms: number): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ notify_until: sql<number>`${store.now} + ${ms}` })
+    .where('tenant_id', '=', tenantId)
+    .where((eb) => eb.or([eb('notify_until', 'is', null), eb('notify_until', '<=', store.now)]))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function releaseNotices(store: Store, tenantId: string): Promise<void> {
+  await store.kysely.updateTable('tenants').set({ notify_until: null }).where('tenant_id', '=', tenantId).execute();
+}
+
+/** Each list names at most this many; the counts cover all. */
+const MOST_NAMED = 100;
+
+/** Events of a tenant's hires in a span of time, and what waits for a person. Ids and codes only. */
+export interface Digest {
+  tenantId: string;
+  from: string;
+  to: string;
+  hires: { begun: number; ended: Record<string, number>; open: number; done: string[] };
+  /** `opened` counts holds opened in the span; `waiting` lists holds open now, with the command that shows each. */
+  holds: {
+    opened: number;
+    open: number;
+    waiting: { holdId: string; jobCandidateId: string | null; code: string; since: string; command: string }[];
+  };
+  alarms: { kind: string; subject: string; reason: string; message: string }[];
+}
+
+/** The tenant's digest of a span (ms since 1970). What is open is reported as of now. */
+export async function readDigest(store: Store, tenantId: string, from: number, to: number): Promise<Digest> {
+  const [ended, done, begun, open] = await readHires(store, tenantId, from, to);
+  const holds = store.kysely.selectFrom('holds').where('tenant_id', '=', tenantId);
+  const opened = await holds
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('opened_at', '>=', from)
+    .where('opened_at', '<', to)
+    .executeTakeFirstOrThrow();
+  const waiting = await holds
+    .select(['hold_id', 'job_candidate_id', 'code', 'opened_at'])
+    .where('closed_at', 'is', null)
+    .orderBy('opened_at')
+    .execute();
+  return {
+    tenantId,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    hires: { begun, ended, open, done },
+    holds: { opened: Number(opened.count), open: waiting.length, waiting: waiting.slice(0, MOST_NAMED).map(holdFacts) },
+    alarms: (await listAlarms(store, tenantId)).map(({ kind, subject, reason, message }) => ({
+      kind,
+      subject,
+      reason,
+      message,
+    })),
+  };
+}
+
+async function readHires(
+  store: Store,
+  tenantId: string,
+  from: number,
+  to: number,
+): Promise<[ended: Record<string, number>, done: string[], begun: number, open: number]> {
+  const own = store.kysely.selectFrom('hires').where('tenant_id', '=', tenantId);
+  const over = await own
+    .select(['job_candidate_id', 'state'])
+    .where('ended_at', '>=', from)
+    .where('ended_at', '<', to)
+    .where('state', '!=', 'before-go-live')
+    .orderBy('ended_at')
+    .execute();
+  const count = own.select((eb) => eb.fn.countAll<number>().as('count'));
+  const begun = await count
+    .where('opened_at', '>=', from)
+    .where('opened_at', '<', to)
+    .where('state', '!=', 'before-go-live')
+    .executeTakeFirstOrThrow();
+  const open = await count.where('state', '=', 'open').executeTakeFirstOrThrow();
+  const byState = Map.groupBy(over, ({ state }) => state);
+  const ended = Object.fromEntries([...byState].map(([state, rows]) => [state, rows.length]));
+  const done = (byState.get('done') ?? []).slice(0, MOST_NAMED).map((row) => row.job_candidate_id);
+  return [ended, done, Number(begun.count), Number(open.count)];
+}
+
+function holdFacts(row: { hold_id: string; job_candidate_id: string | null; code: string; opened_at: number }) {
+  return {
+    holdId: row.hold_id,
+    jobCandidateId: row.job_candidate_id,
+    code: row.code,
+    since: new Date(Number(row.opened_at)).toISOString(),
+    command: `hirebridge hold show ${row.hold_id}`,
+  };
+}
+
+/** Records that the tenant was sent its digest of this day. */
+export async function recordDigest(store: Store, tenantId: string, day: string): Promise<void> {
+  await store.kysely.updateTable('tenants').set({ digested_on: day }).where('tenant_id', '=', tenantId).execute();
 }

@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { type ErasedSince, eraseRestored } from './erase-restored.ts';
-import type { ErasureRow } from './erasure-tables.ts';
 import { takeErasures } from './erasures.ts';
 import { openStore, openTables, type Store, type StoreTables } from './open-store.ts';
 import { readMarks } from './person-marks.ts';
+import type { ErasureRow } from './tenant-tables.ts';
 
 /** Named as the actor if hirebridge notices a restore that no person announced. */
 const NOBODY = 'hirebridge';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audit } from './audit.ts';
-import { batchesOf } from './batches.ts';
-import type { CalendarEvent, CalendarFeed } from './calendar-tables.ts';
 import type { Store } from './open-store.ts';
+import type { CalendarEvent, CalendarFeed } from './push-tables.ts';
+import { batchesOf } from './statements.ts';
 
 // Booked slots as calendars show them, and the addresses that serve them.
 

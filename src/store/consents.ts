@@ -1,9 +1,9 @@
-import { batchesOf } from './batches.ts';
-import type { ConsentRow } from './erasure-tables.ts';
 import { addHints } from './hints.ts';
 import type { Store } from './open-store.ts';
 import type { PersonId } from './person-marks.ts';
 import { noteCases } from './privacy-cases.ts';
+import { batchesOf } from './statements.ts';
+import type { ConsentRow } from './tenant-tables.ts';
 
 /** Consents by application. */
 export async function readConsents(

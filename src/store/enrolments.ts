@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import { hireColumns } from './hire-columns.ts';
 import { updateHire } from './hires.ts';
 import type { Store } from './open-store.ts';
+import { hireColumns } from './statements.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: the status of an enrolment already recorded has
@@ -40,4 +41,71 @@ export async function beginNextEnrolment(store: Store, key: HireRef, nth: number
     { enrolment: nth + 1, onboarding_candidate_id: null, onboarding_reference: null, onboarding_status: null },
     { enrolment: nth },
   );
+}
+
+export interface CreditNumbers {
+  required: number | null;
+  available: number | null;
+}
+
+/**
+ * Closes the gate after a 402: the tenant enrols nobody any more, apart from one canary per period. Returns whether the
+ * gate was open.
+ */
+export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
+  const gate = store.kysely
+    .updateTable('tenants')
+    .set({ credit_gate: JSON.stringify(numbers), canary_at: store.now })
+    .where('tenant_id', '=', tenantId);
+  const closed = await gate.where('credit_gate', 'is', null).executeTakeFirst();
+  if (closed.numUpdatedRows === 1n) return true;
+  await gate.execute();
+  return false;
+}
+
+/** Opens the gate after a successful enrolment. Returns whether it was closed: then the waiting hires need a hint. */
+export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ credit_gate: null, canary_at: null })
+    .where('tenant_id', '=', tenantId)
+    .where('credit_gate', 'is not', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Lets the next enrolment through at once, as the canary (a person answered `retry`). */
+export async function releaseCanary(store: Store, tenantId: string): Promise<void> {
+  await store.kysely.updateTable('tenants').set({ canary_at: 0 }).where('tenant_id', '=', tenantId).execute();
+}
+
+/** Whether an enrolment may leave now. A closed gate passes exactly one caller per period, as the canary. */
+export async function passCreditGate(
+  store: Store,
+  tenantId: string,
+  canaryEveryMs: number,
+): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number }> {
+  const gate = await gateOf(store, tenantId);
+  if (gate.credit_gate === null) return { pass: true, canary: false };
+  const taken = await store.kysely
+    .updateTable('tenants')
+    .set({ canary_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .where('credit_gate', 'is not', null)
+    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`)
+    .executeTakeFirst();
+  if (taken.numUpdatedRows > 0n) return { pass: true, canary: true };
+  return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - Number(gate.now)) };
+}
+
+export async function isCreditGateOpen(store: Store, tenantId: string): Promise<boolean> {
+  return (await gateOf(store, tenantId)).credit_gate === null;
+}
+
+async function gateOf(store: Store, tenantId: string) {
+  return store.kysely
+    .selectFrom('tenants')
+    .select(['credit_gate', 'canary_at', store.now.as('now')])
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
 }

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { changeTenants, erasingTenant, lastApplied } from './applied-tenants.ts';
+import { changeTenants, erasingTenant, lastApplied, removeApplied } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import type { ErasureRow } from './erasure-tables.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import type { FoundRows, Subject } from './person-data.ts';
 import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
-import { removeApplied } from './tenant-acts.ts';
-import { readClock } from './tenant-states.ts';
+import type { ErasureRow } from './tenant-tables.ts';
 
 /** What became of a person who was erased: no id and no value of theirs, so that it can be kept for good. */
 export interface ErasureReceipt extends Signed {

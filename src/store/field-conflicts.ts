@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue } from '../hire/employee.ts';
 import type { Side } from '../hire/side.ts';
-import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';
+import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
 import type { StreamKey } from './streams.ts';
 
 /** A field of a pair whose sides differ. */

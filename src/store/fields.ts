@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { audit } from './audit.ts';
-import type { FieldChangeTable, FieldSide, FieldTable } from './field-tables.ts';
 import type { Store } from './open-store.ts';
+import type { FieldChangeTable, FieldSide, FieldTable } from './stream-tables.ts';
 
 /** A custom field of the partner, or a field of the HRIS. */
 export interface FieldDefinition {

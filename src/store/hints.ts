@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
-import { withTenantsOf } from './tenants-of.ts';
+import { withTenantsOf } from './statements.ts';
 
 /** Databases limit the parameters of a statement. */
 const AT_ONCE = 1_000;

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import type { DocumentState, HireDocumentRow } from './document-tables.ts';
 import type { ConnectionKey } from './employments.ts';
-import { hireColumns } from './hire-columns.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
+import type { DocumentState, HireDocumentRow } from './push-tables.ts';
 import type { HireRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { readClock } from './tenant-states.ts';
+import { hireColumns } from './statements.ts';
 
 interface DueHires extends ConnectionKey {
   /** A hire whose documents were looked at is due again after this long, ms. */

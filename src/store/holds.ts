@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import { batchesOf } from './batches.ts';
-import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
+import { batchesOf, hireColumns } from './statements.ts';
 
 interface NewHold {
   tenantId: string;

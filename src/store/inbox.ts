@@ -3,13 +3,12 @@ import pg from 'pg';
 import { createConnection } from '../sql/postgres-pool.ts';
 import { selectRows } from '../sql/rows-as-json.ts';
 import { within } from '../within.ts';
-import type { InboxState, LeftState } from './inbox-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
-import type { Tables } from './schema.ts';
-import { withTenantsOf } from './tenants-of.ts';
+import { type InboxState, type LeftState, leftStates, type Tables } from './schema.ts';
+import { withTenantsOf } from './statements.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
-export type DeliveryIds = Readonly<Record<string, readonly string[]>>;
+type DeliveryIds = Readonly<Record<string, readonly string[]>>;
 
 export interface Delivery {
   tenantId: string;
@@ -95,7 +94,7 @@ export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' |
 }
 
 /** The result of a look at the inbox. */
-export interface InboxLook {
+interface InboxLook {
   /** Tenants with due deliveries, longest waiting first. */
   due: string[];
   /** Time until the next delivery of another tenant is due; absent if none waits for a time only. */
@@ -325,4 +324,95 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
       client.drop();
     },
   };
+}
+
+export interface StoredDelivery {
+  tenantId: string;
+  bodyHash: string;
+  event: string;
+  ids: DeliveryIds;
+  state: InboxState;
+  receivedAt: number;
+  failures: number;
+  /** Name or code of the last failure. */
+  lastError: string | null;
+}
+
+export interface DeliveryFilter {
+  states: readonly InboxState[];
+  tenantId?: string;
+  /** The first characters of the body's hash. */
+  hash?: string;
+  limit?: number;
+}
+
+/** Deliveries in these states, latest first, without their bodies. */
+export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<StoredDelivery[]> {
+  let query = store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
+    .where('state', 'in', filter.states)
+    .orderBy('received_at', 'desc')
+    .orderBy('body_hash');
+  if (filter.states.every(isLeft)) query = query.where(IS_LEFT);
+  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
+  if (filter.hash !== undefined)
+    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  return (await query.execute()).map((row) => ({
+    tenantId: row.tenant_id,
+    bodyHash: row.body_hash,
+    event: row.event,
+    ids: JSON.parse(row.ids) as DeliveryIds,
+    state: row.state,
+    receivedAt: Number(row.received_at),
+    failures: row.failures,
+    lastError: row.last_error,
+  }));
+}
+
+function isLeft(state: InboxState): state is LeftState {
+  return leftStates.some((left) => left === state);
+}
+
+/** Hands these to the relay again and resets their failures. Returns how many. */
+export async function retryDeliveries(
+  store: Store,
+  filter: Omit<DeliveryFilter, 'limit' | 'states'> & { states: readonly LeftState[] },
+): Promise<number> {
+  let query = store.kysely
+    .updateTable('inbox')
+    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
+    .where(IS_LEFT)
+    .where('state', 'in', filter.states);
+  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
+  if (filter.hash !== undefined)
+    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
+}
+
+/** Selects stored deliveries to replay; times are milliseconds by the database's clock. */
+interface ReplayFilter {
+  tenantId: string;
+  /** The first characters of the body's hash. */
+  hash?: string;
+  received?: { from: number; to: number };
+}
+
+/**
+ * States that a replay takes: other companies' deliveries never were this tenant's; waiting ones are relayed anyway.
+ */
+const REPLAYED = ['relayed', 'ignored', 'unknown', 'undeliverable'] as const satisfies InboxState[];
+
+/** Hands them to the relay as if they had just arrived. Returns how many. */
+export async function replayDeliveries(store: Store, { tenantId, hash, received }: ReplayFilter): Promise<number> {
+  let query = store.kysely
+    .updateTable('inbox')
+    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
+    .where('tenant_id', '=', tenantId)
+    .where('state', 'in', REPLAYED);
+  if (hash !== undefined) query = query.where(sql`substr(body_hash, 1, ${hash.length})`, '=', hash);
+  if (received !== undefined)
+    query = query.where('received_at', '>=', received.from).where('received_at', '<=', received.to);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
 }

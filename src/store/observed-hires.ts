@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { followedStates, type HireRef, type Observed } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
-import { observes } from './assert-may-write.ts';
 import { audit } from './audit.ts';
+import { observes } from './freezes.ts';
 import { addHints } from './hints.ts';
-import { hireColumns } from './hire-columns.ts';
 import { insertHires, type NewHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
+import { hireColumns } from './statements.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 /** Stream name of hints that ask to start hires from before go-live; `startRequested` starts them. */

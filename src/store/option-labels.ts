@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import type { OptionLabelTable } from './push-tables.ts';
+import { batchesOf } from './statements.ts';
 
 export interface OptionsKey {
   tenantId: string;

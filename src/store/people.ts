@@ -4,13 +4,13 @@ import { followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hi
 import type { Named } from '../person/change-person.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
-import { hireColumns, hireOf } from './hire-columns.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
+import { hireColumns, hireOf } from './statements.ts';
 
 /** Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. */
 export async function releasePeople(store: Store, hire: HireRef): Promise<void> {

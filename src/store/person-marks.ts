@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { PersonMark } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
+import type { PersonMark } from './tenant-tables.ts';
 
 export type IdKind = 'candidate' | 'job-candidate' | 'enrolment' | 'employee' | 'lead' | 'record';
 

@@ -12,14 +12,13 @@ import {
   type Refusal,
 } from '../person/change-person.ts';
 import { type Candidate, type Person, type Recorded, unknownPerson } from '../person/person.ts';
-import { batchesOf } from './batches.ts';
-import { hireColumns, hireOf } from './hire-columns.ts';
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save, valueOf } from './person-rows.ts';
-import { readClock, readTenantState, siblingsOf } from './tenant-states.ts';
+import { batchesOf, hireColumns, hireOf } from './statements.ts';
+import { readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** The person that an event is about: by one of their keys, or by id if the event concerns nobody else. */
 export type Whose = ByName | { id: string };

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { batchesOf } from './batches.ts';
-import type { CaseCause, PrivacyCaseRow } from './erasure-tables.ts';
 import { onceNow, type Store } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
+import { batchesOf } from './statements.ts';
+import type { CaseCause, PrivacyCaseRow } from './tenant-tables.ts';
 
 /** A person is erased no sooner than this after the first sign: an outage is over or noticed by then. */
 const CONFIRM_MS = 86_400_000;

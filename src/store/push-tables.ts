@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
  * sent: a job was requested, outcome unknown. created: its job is known. absent: no job was made. held: a person must
  * say what happened. dismissed: a person wants no job.
  */
-export type RequisitionState = 'sent' | 'created' | 'absent' | 'held' | 'dismissed';
+type RequisitionState = 'sent' | 'created' | 'absent' | 'held' | 'dismissed';
 
 /** A requisition that became a job at the partner, or is about to. */
 export interface RequisitionTable {
@@ -30,7 +30,7 @@ export type RequisitionRow = Selectable<RequisitionTable>;
  * the person is invited. absent: nothing happened, so it is tried again. refused: the partner does not invite the
  * person.
  */
-export type InvitationState = 'sent' | 'taken' | 'invited' | 'absent' | 'refused';
+type InvitationState = 'sent' | 'taken' | 'invited' | 'absent' | 'refused';
 
 /** A person whom a rule invited to an assessment, or is about to. */
 export interface InvitationTable {
@@ -171,3 +171,85 @@ export interface ChangeCursorTable {
 }
 
 export type EmploymentRow = Selectable<EmploymentTable>;
+
+/** A booked slot, as calendars show it. */
+export interface CalendarEventTable {
+  tenant_id: string;
+  booking_id: string;
+  schedule_id: string;
+  /** The schedule's name. */
+  title: string | null;
+  /** The schedule's time zone, as an IANA name. */
+  timezone: string | null;
+  entity_type: string | null;
+  entity_id: string | null;
+  /** UTC, ISO text; so is the end. */
+  starts_at: string;
+  ends_at: string | null;
+  /** As the partner spells it: CHECKED_IN, NO_SHOW. */
+  attendance: string | null;
+  /** Number of changes so far, for RFC 5545's SEQUENCE. */
+  sequence: number;
+  changed_at: number;
+  /** How many passes in a row did not find the booking. */
+  missed: number;
+  cancelled_at: number | null;
+}
+
+export type CalendarEvent = Selectable<CalendarEventTable>;
+
+/** An address from which a calendar application reads a tenant's events. */
+export interface CalendarFeedTable {
+  feed_id: string;
+  tenant_id: string;
+  /** SHA-256 of the secret in the address; the address itself is not stored. */
+  token_hash: string;
+  /** JSON list of ids; null for all schedules. */
+  schedules: string | null;
+  made_at: number;
+  made_by: string;
+  revoked_at: number | null;
+}
+
+export type CalendarFeed = Selectable<CalendarFeedTable>;
+
+/**
+ * sent: on its way, outcome unknown. taken: the HRIS accepted it but does not show it yet. delivered: the HRIS has it.
+ * unlike: the HRIS accepted it, but shows other bytes or none. absent: it did not arrive. refused: the HRIS cannot take
+ * it as it is.
+ */
+export type DocumentState = 'sent' | 'taken' | 'delivered' | 'unlike' | 'absent' | 'refused';
+
+/** A document of a hire. Its content is never kept. */
+export interface HireDocumentTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  /** `resume`, `onboarding:<id>`, `offer:<id>`. */
+  document: string;
+  state: DocumentState;
+  /** How many times it was sent. */
+  attempt: number;
+  /** Hash of the bytes last sent. */
+  sha256: string | null;
+  reason: string | null;
+  sent_at: number | null;
+  /** The request must not leave after this moment. */
+  give_up_at: number | null;
+  /** The run that sent it last. */
+  run_id: string | null;
+  /** When the HRIS was seen to hold these bytes; null if it cannot show them. */
+  read_back_at: number | null;
+}
+
+export type HireDocumentRow = Selectable<HireDocumentTable>;
+
+/** When a hire's documents were last listed. */
+export interface DocumentLookTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  looked_at: number;
+  /** 1: some documents were left over, so the next pass looks again. */
+  again: number;
+}

@@ -1,17 +1,22 @@
 import { sql } from 'kysely';
+import { inActivity } from '../failpoint.ts';
+import type { Logger } from '../log.ts';
+import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
+import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
+import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from './open-store.ts';
 
 /**
  * One rate limit: the budget of a tenant at the partner, of an account at its HR system, or of one endpoint (`partner`,
  * `partner/candidates.list`, `hris`, `hris/login`).
  */
-export interface RateLimitKey {
+interface RateLimitKey {
   tenantId: string;
   upstream: string;
 }
 
 /** The result of a look at a rate limit; without `rateLimit` nothing is written. */
-export interface RateLimitChange<T> {
+interface RateLimitChange<T> {
   rateLimit?: unknown;
   /** End of the last pause, milliseconds by the database's clock. */
   pausedUntil?: number;
@@ -136,7 +141,7 @@ export async function readRateLimit(store: Store, { tenantId, upstream }: RateLi
 }
 
 /** A rate limit as it was read, with the time by the database's clock. */
-export interface ListedRateLimit extends RateLimitKey {
+interface ListedRateLimit extends RateLimitKey {
   rateLimit: unknown;
   now: number;
 }
@@ -249,4 +254,52 @@ async function updateKnown(store: Store, rows: readonly RateLimitRow[]): Promise
       and rate_limits.version = changed.version ${free}
     returning rate_limits.tenant_id, rate_limits.upstream`.execute(store.kysely);
   return written.map(({ tenant_id: tenantId, upstream }) => nameOf({ tenantId, upstream }));
+}
+
+/** What a rate limit applies to: calls of a tenant to its partner, or of an account to its HR system or an endpoint. */
+export interface Limited extends RateLimitKey {
+  /** A ceiling; see ceiling.ts. */
+  share?: number | undefined;
+}
+
+/**
+ * The owner of calls to an HR system: a connection is one account for all tenants that share it. No tenant can have
+ * such a name.
+ */
+export function hrisAccount(connection: string): string {
+  return `hris:${connection}`;
+}
+
+/** Opens a rate limit that every worker of this store shares. */
+export function openRateLimit(store: Store, { share, ...key }: Limited, log: Logger): SharedRateLimit {
+  return createSharedRateLimit(
+    (change) =>
+      // Attributes the change to the rate limit, since the permits are for all activities.
+      inActivity('rateLimit', () =>
+        changeRateLimit(store, key, (saved, now) => {
+          const { rateLimit, result } = change((saved ?? {}) as Partial<SharedRateLimitState>, now);
+          if (rateLimit === undefined) return { result };
+          return { rateLimit, result, pausedUntil: Math.ceil(rateLimit.underWay?.permits.pausedUntil ?? 0) };
+        }),
+      ),
+    {
+      share,
+      onOutage: (error) => log.error({ ...key, err: error }, 'shared rate limit unavailable, calls wait'),
+    },
+  );
+}
+
+/** What the limits learned and how calls fare, for some owners or all. Every display of limits uses this. */
+export async function viewRateLimits(store: Store, owners?: readonly string[]): Promise<RateLimitView[]> {
+  return (await listRateLimits(store, owners)).map(viewOf);
+}
+
+/** The same for all owners, again and again: what did not change since the last time is not read again. */
+export function createRateLimitViews(store: Store): () => Promise<RateLimitView[]> {
+  const list = createRateLimitList(store);
+  return async () => (await list()).map(viewOf);
+}
+
+function viewOf({ rateLimit, ...row }: ListedRateLimit): RateLimitView {
+  return viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState });
 }

@@ -1,8 +1,11 @@
+import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
+import type { HireState } from '../hire/hire.ts';
 import type { Store } from './open-store.ts';
-import type { ReconcileKind } from './reconcile-tables.ts';
+import type { HireRow } from './schema.ts';
+import type { ReconcileKind, Seen } from './tenant-tables.ts';
 
-export interface SavedReconcile<Plan, Position, Counts> {
+interface SavedReconcile<Plan, Position, Counts> {
   kind: ReconcileKind;
   plan: Plan;
   position: Position;
@@ -36,7 +39,7 @@ export async function takeReconcile<Plan, Position, Counts>(
   };
 }
 
-export interface NewReconcile {
+interface NewReconcile {
   tenantId: string;
   holder: string;
   kind: ReconcileKind;
@@ -65,7 +68,7 @@ export async function insertReconcile(store: Store, reconcile: NewReconcile): Pr
   if (numInsertedOrUpdatedRows !== 1n) throw takenOver(tenantId);
 }
 
-export interface ReconcileProgress {
+interface ReconcileProgress {
   /** Only if it changed, since it may be long. */
   plan?: object;
   position: object;
@@ -111,4 +114,212 @@ export async function endReconcile(store: Store, tenantId: string, holder: strin
     if (numDeletedRows === 0n) return;
     await trx.deleteFrom('seen_people').where('tenant_id', '=', tenantId).execute();
   });
+}
+
+export interface SeenPerson {
+  jobCandidateId: string;
+  candidateId: string | null;
+  jobId: string | null;
+  seen: Seen;
+}
+
+/** Records the people of one page; a person seen again is updated and keeps their trace. */
+export async function addSeen(store: Store, tenantId: string, people: readonly SeenPerson[]): Promise<void> {
+  const once = new Map(people.map((one) => [one.jobCandidateId, one]));
+  if (once.size === 0) return;
+  await store.kysely
+    .insertInto('seen_people')
+    .values(
+      [...once.values()].map((one) => ({
+        tenant_id: tenantId,
+        job_candidate_id: one.jobCandidateId,
+        candidate_id: one.candidateId,
+        job_id: one.jobId,
+        seen: one.seen,
+      })),
+    )
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({
+        candidate_id: sql`coalesce(excluded.candidate_id, seen_people.candidate_id)`,
+        job_id: sql`coalesce(excluded.job_id, seen_people.job_id)`,
+        // Another list may show the same person as an unreadable record: the readable one counts.
+        seen: sql`case when excluded.seen = 'unreadable' and seen_people.seen <> 'traced' then seen_people.seen
+                       else excluded.seen end`,
+      }),
+    )
+    .execute();
+}
+
+/** Records enrolments that carry our reference, by job candidate. */
+export async function addTraces(store: Store, tenantId: string, traces: ReadonlyMap<string, object>): Promise<void> {
+  if (traces.size === 0) return;
+  await store.kysely
+    .insertInto('seen_people')
+    .values(
+      [...traces].map(([jobCandidateId, trace]) => ({
+        tenant_id: tenantId,
+        job_candidate_id: jobCandidateId,
+        seen: 'traced' as const,
+        trace: JSON.stringify(trace),
+      })),
+    )
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({ trace: sql`excluded.trace` }))
+    .execute();
+}
+
+/** The recorded traces of these people. */
+export async function readTraces<Trace>(
+  store: Store,
+  tenantId: string,
+  jobCandidateIds: readonly string[],
+): Promise<Map<string, Trace>> {
+  if (jobCandidateIds.length === 0) return new Map();
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_candidate_id', 'trace'])
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', 'in', jobCandidateIds)
+    .where('trace', 'is not', null)
+    .execute();
+  return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
+}
+
+/** Candidates of these people who have an application in the stage with an enrolment of ours. */
+export async function tracedCandidates(
+  store: Store,
+  tenantId: string,
+  people: readonly SeenPerson[],
+): Promise<Set<string>> {
+  const ids = [...new Set(people.flatMap(({ candidateId }) => candidateId ?? []))];
+  if (ids.length === 0) return new Set();
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('candidate_id', 'in', ids)
+    .where('trace', 'is not', null)
+    .where('seen', '=', 'hired')
+    .execute();
+  return new Set(rows.map((row) => row.candidate_id ?? ''));
+}
+
+/** The next job candidates with an enrolment of ours, ordered by id. */
+export async function nextTraced(
+  store: Store,
+  tenantId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', '>', after)
+    .where('trace', 'is not', null)
+    .orderBy('job_candidate_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
+/** Whether any enrolment carries our reference. */
+export async function hasTraces(store: Store, tenantId: string): Promise<boolean> {
+  const row = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('trace', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The next people ordered by id, without people who are only traced. */
+export async function readSeen(
+  store: Store,
+  tenantId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<SeenPerson[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_candidate_id', 'candidate_id', 'job_id', 'seen'])
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', '>', after)
+    .where('seen', '!=', 'traced')
+    .orderBy('job_candidate_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    jobCandidateId: row.job_candidate_id,
+    candidateId: row.candidate_id,
+    jobId: row.job_id,
+    seen: row.seen,
+  }));
+}
+
+/** How many people were seen, by kind. */
+export async function countSeen(store: Store, tenantId: string): Promise<Record<Seen, number>> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['seen', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .groupBy('seen')
+    .execute();
+  const none: Record<Seen, number> = { hired: 0, rejected: 0, unreadable: 0, traced: 0 };
+  return { ...none, ...Object.fromEntries(rows.map((row) => [row.seen, Number(row.count)])) };
+}
+
+/** How many people were seen in each job, highest count first. */
+export async function countSeenByJob(store: Store, tenantId: string): Promise<Map<string, number>> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', 'is not', null)
+    .where('seen', '!=', 'traced')
+    .groupBy('job_id')
+    .execute();
+  const counts = rows.map((row) => [row.job_id ?? '', Number(row.count)] as const);
+  return new Map(counts.toSorted(([, a], [, b]) => b - a));
+}
+
+/** The people seen as hired in this job. */
+export async function readHiredOf(store: Store, tenantId: string, jobId: string): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', '=', jobId)
+    .where('seen', '=', 'hired')
+    .orderBy('job_candidate_id')
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
+interface AbsentOf {
+  jobIds: readonly string[];
+  states: readonly HireState[];
+  /** The next `limit` after this id. */
+  after: string;
+  limit: number;
+}
+
+/** Hires of these jobs whose person was not seen in a hiring stage. */
+export async function readAbsent(store: Store, tenantId: string, of: AbsentOf): Promise<HireRow[]> {
+  if (of.jobIds.length === 0) return [];
+  return store.kysely
+    .selectFrom('hires')
+    .leftJoin('seen_people', (join) =>
+      join
+        .onRef('seen_people.tenant_id', '=', 'hires.tenant_id')
+        .onRef('seen_people.job_candidate_id', '=', 'hires.job_candidate_id'),
+    )
+    .selectAll('hires')
+    .where('hires.tenant_id', '=', tenantId)
+    .where('hires.job_id', 'in', of.jobIds)
+    .where('hires.state', 'in', of.states)
+    .where('hires.job_candidate_id', '>', of.after)
+    .where((eb) => eb.or([eb('seen_people.seen', 'is', null), eb('seen_people.seen', 'in', ['rejected', 'traced'])]))
+    .orderBy('hires.job_candidate_id')
+    .limit(of.limit)
+    .execute();
 }

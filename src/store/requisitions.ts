@@ -1,7 +1,6 @@
 import { forgetPair } from './exchange-pairs.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
-import { readClock } from './tenant-states.ts';
 
 type Key = Pick<RequisitionRow, 'tenant_id' | 'requisition_id'>;
 

@@ -1,7 +1,6 @@
-import { batchesOf } from './batches.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import type { ResumeRow } from './push-tables.ts';
-import { readClock } from './tenant-states.ts';
+import { batchesOf } from './statements.ts';
 
 // Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
 

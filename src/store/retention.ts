@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import { purgeBatches } from './foreign-writes.ts';
 import { onceNow, type Store } from './open-store.ts';
-import { PURGED } from './purged.ts';
-import { purgeBatches } from './purged-writes.ts';
 import type { Tables } from './schema.ts';
+import { PURGED } from './statements.ts';
 
 /** Rows cleared by one statement. */
 const BATCH = 1_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import type { Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
-import type { SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
+import type { SavedPlanRecordTable, SavedPlanTable } from './stream-tables.ts';
 
 /** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
 export interface NewSavedPlan {

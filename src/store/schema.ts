@@ -1,21 +1,13 @@
 import type { Generated, Selectable } from 'kysely';
 import type { HireState, HireStep } from '../hire/hire.ts';
-import type { CalendarEventTable, CalendarFeedTable } from './calendar-tables.ts';
-import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
+import type { EmployedHow } from '../person/person.ts';
 import type {
-  ConsentTable,
-  ErasureTable,
-  PersonMarkKeyTable,
-  PersonMarkTable,
-  PrivacyCaseTable,
-} from './erasure-tables.ts';
-import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
-import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
-import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
-import type { PersonKeyTable, PersonTable } from './person-tables.ts';
-import type {
+  CalendarEventTable,
+  CalendarFeedTable,
   ChangeCursorTable,
+  DocumentLookTable,
   EmploymentTable,
+  HireDocumentTable,
   InvitationTable,
   OptionLabelTable,
   RequisitionTable,
@@ -23,11 +15,22 @@ import type {
   SourcedLeadTable,
   StageMoveTable,
 } from './push-tables.ts';
-import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
+  ExchangePairTable,
+  ExchangeTallyTable,
+  FieldChangeTable,
+  FieldConflictTable,
+  FieldMatchTable,
+  FieldTable,
+  ForeignWriteTable,
   JobTable,
   LookupRowTable,
+  MappingVersionTable,
+  OpenBatchTable,
+  PurgedWriteTable,
   QuarantineTable,
+  SavedPlanRecordTable,
+  SavedPlanTable,
   StreamMissingTable,
   StreamPageTable,
   StreamPassTable,
@@ -37,19 +40,18 @@ import type {
 import type {
   AuditHeadTable,
   AuditTable,
+  ConsentTable,
   DataKeyTable,
+  ErasureTable,
   FreezeTable,
   InstallationTable,
+  PersonMarkKeyTable,
+  PersonMarkTable,
+  PrivacyCaseTable,
+  ReconcileTable,
+  SeenPersonTable,
   TenantTable,
 } from './tenant-tables.ts';
-import type {
-  ForeignWriteTable,
-  MappingVersionTable,
-  OpenBatchTable,
-  PurgedWriteTable,
-  SavedPlanRecordTable,
-  SavedPlanTable,
-} from './write-tables.ts';
 
 /**
  * Times are milliseconds since 1970 by the database's clock. Ids of partner and HRIS are text. JSON columns are text.
@@ -341,7 +343,7 @@ export const derivedAlarms = [
   'events-waiting',
   'people-to-decide',
 ] as const;
-export type DerivedAlarm = (typeof derivedAlarms)[number];
+type DerivedAlarm = (typeof derivedAlarms)[number];
 
 interface AlarmTable {
   tenant_id: string;
@@ -389,4 +391,81 @@ interface RateLimitTable {
   state: string;
   /** No process may call before this moment: the upstream asked for a pause. */
   paused_until: number | null;
+}
+
+interface InboxTable {
+  tenant_id: string;
+  /** SHA-256 of the raw body, since the sender gives no delivery id. */
+  body_hash: string;
+  event: string;
+  /** JSON: the ids that the event carries, by kind. */
+  ids: string;
+  body: string;
+  state: InboxState;
+  received_at: number;
+  /** Outages do not count as failures. */
+  failures: number;
+  /** When a relay may take it; for a leased delivery, when the lease ends. */
+  due_at: number;
+  last_error: string | null;
+  done_at: number | null;
+}
+
+/**
+ * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: nothing acts upon it yet. unknown: unknown
+ * event name. other-company: names another company. undeliverable: failed ten times.
+ */
+export type InboxState = 'waiting' | 'relayed' | 'ignored' | LeftState;
+
+/** Nothing acts upon these although something should: a person decides. */
+export const leftStates = ['undeliverable', 'other-company', 'unknown'] as const;
+export type LeftState = (typeof leftStates)[number];
+
+/** Refused deliveries: one row for each tenant and reason. */
+interface WebhookRefusalTable {
+  tenant_id: string;
+  reason: string;
+  count: number;
+  last_at: number;
+}
+
+/** A person in one HR system: see `Person`. Their keys are in `person_keys`. */
+interface PersonTable {
+  person_id: string;
+  connection: string;
+  version: number;
+  /** The hire that owns them; null if none does. */
+  tenant_id: string | null;
+  job_candidate_id: string | null;
+  period: number | null;
+  /** 1: the owner's tenant was removed while its create was unsettled. */
+  is_abandoned: number;
+  /** JSON of Recorded. */
+  recorded: string | null;
+}
+
+/**
+ * A key of a person in one HR system; `company` keys hold in all HR systems of a company of the partner, for the one
+ * person whom its tenants may hire. A key belongs to one person.
+ */
+export interface PersonKeyTable {
+  /** The connection of the HR system, or the partner's server and environment. */
+  scope: string;
+  kind: 'candidate' | 'company' | 'employee' | 'creating';
+  /** `<company>:<candidate>`, the employee's id, or a hash of what identifies a person whose employee is being made. */
+  value: string;
+  person_id: string;
+  /** The candidate; for an employee, their current candidate at the partner. */
+  company: string | null;
+  candidate_id: string | null;
+  /** The hire that has the employee, or is making it. */
+  tenant_id: string | null;
+  job_candidate_id: string | null;
+  period: number | null;
+  employee_number: string | null;
+  how: EmployedHow | null;
+  /** The attempt that is making it. */
+  holder: string | null;
+  /** Since when they are linked, or until when no other employee is made under this key. */
+  at: number | null;
 }

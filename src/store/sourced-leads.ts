@@ -1,7 +1,6 @@
-import { batchesOf } from './batches.ts';
-import type { Store } from './open-store.ts';
+import { readClock, type Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
-import { readClock } from './tenant-states.ts';
+import { batchesOf } from './statements.ts';
 
 /** A lead, and the job that a rule brings it into. */
 export interface LeadOfJob {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
+import { batchesOf } from './statements.ts';
 import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;

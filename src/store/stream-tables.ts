@@ -1,4 +1,5 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
+import type { Side } from '../hire/side.ts';
 
 export interface JobTable {
   tenant_id: string;
@@ -142,4 +143,208 @@ export interface LookupRowTable {
   row_hash: string;
   /** JSON: column -> value. */
   fields: string;
+}
+
+/** A linked pair of a partner's and an HRIS record, and the values that both sides last agreed on. */
+export interface ExchangePairTable {
+  tenant_id: string;
+  stream: string;
+  /** The HRIS's id of the record. */
+  pair_id: string;
+  /** JSON: by field, the form of the value that both sides last agreed on. */
+  bases: string;
+  /** JSON: by field, the fields of both sides that its base belongs to. */
+  identities: Generated<string>;
+  /** JSON: by field, the side and form of a value sent there, until it is known whether it arrived. */
+  sent: string;
+  /** JSON: by field, the value written, until its side is seen to hold exactly that. */
+  echoes: Generated<string>;
+  /** Counts changes: a change is saved only over the version it was made from. */
+  version: number;
+  /** A read that began before this moment may miss one of our writes, so it does not count. */
+  settles_at: number;
+  /** The side that lacked its record, and the run that first noticed; a later run must find the same. */
+  missing_side: Side | null;
+  missing_run: string | null;
+  gone_at: number | null;
+  updated_at: number;
+}
+
+/** Writes that an exchange was about to make; kept for as long as its change limits look back. */
+export interface ExchangeTallyTable {
+  tenant_id: string;
+  stream: string;
+  written_at: number;
+  /** JSON of WrittenPairs. */
+  tally: string;
+}
+
+/**
+ * put-back, conflict: one side's value was replaced. held: a person decides. diverged: reported, not changed.
+ * quarantined: one side's value cannot be expressed on the other.
+ */
+export type ConflictKind = 'put-back' | 'conflict' | 'held' | 'diverged' | 'quarantined';
+
+/** One field of a pair whose sides differed. Open as long as they differ. */
+export interface FieldConflictTable {
+  conflict_id: string;
+  tenant_id: string;
+  stream: string;
+  pair_id: string;
+  field: string;
+  kind: ConflictKind;
+  /** Reason of a quarantine. */
+  code: string | null;
+  partner_form: string | null;
+  hris_form: string | null;
+  /** JSON; null after a purge. */
+  partner_value: string | null;
+  hris_value: string | null;
+  /** 1: show it masked. */
+  is_sensitive: number;
+  /** The side whose value stays, by the rule or by a person's answer to a held conflict. */
+  kept: Side | null;
+  /** Always 1; an earlier version counted put-backs here. */
+  times: number;
+  since: number;
+  closed_at: number | null;
+}
+
+export type FieldConflictRow = Selectable<FieldConflictTable>;
+
+/** A field as one side last defined it. */
+export interface FieldTable {
+  tenant_id: string;
+  side: FieldSide;
+  /** candidate or job at the partner; employee or a stream in the HRIS. */
+  entity: string;
+  field_id: string;
+  /** JSON of a FieldDefinition. */
+  definition: string;
+  first_seen_at: number;
+  /** When it was first seen missing. */
+  gone_at: number | null;
+}
+
+export type FieldSide = 'partner' | 'hris';
+
+/** A change of a field; null where the field did not exist before, or does not exist now. */
+export interface FieldChangeTable {
+  tenant_id: string;
+  side: FieldSide;
+  entity: string;
+  field_id: string;
+  at: number;
+  before: string | null;
+  after: string | null;
+}
+
+/** The definition that a path in the mappings stood for when it was first met. */
+export interface FieldMatchTable {
+  tenant_id: string;
+  path: string;
+  definition: string;
+  matched_at: number;
+}
+
+/** One record written at the partner or in the HRIS. Rows of one statement or request share a batch. */
+export interface ForeignWriteTable {
+  batch_id: string;
+  tenant_id: string;
+  /** The run of a stream, the hash of a plan that was applied, or `hire`. */
+  run_id: string;
+  target: WriteTarget;
+  /** The partner's id of a landed record, or of a hire's job candidate. */
+  record_id: string;
+  /** The hire's period; null for a landed record. */
+  period: number | null;
+  /** The id of the record written: employee, enrolment, candidate. */
+  foreign_id: string | null;
+  /** The intent that records the outcome; null if the batch and `outcome` do. */
+  verb: string | null;
+  attempt: number | null;
+  kind: WriteKind;
+  /** JSON list of the fields written; stays when their values are purged. */
+  fields: string;
+  /** JSON list of the fields to show masked. */
+  sensitive: string;
+  /** JSON: field -> { old?, new }; `old` is absent if it was not known. */
+  changes: string;
+  /** Hash of the landed row. */
+  row_hash: string | null;
+  mapping_hash: string | null;
+  /** `hirebridge`, or the person who applied a plan. */
+  by: string;
+  sent_at: number;
+  outcome: WriteOutcome;
+  /** When it was verified by reading it back. */
+  verified_at: number | null;
+  purged_at: number | null;
+}
+
+/**
+ * A batch of several writes that was sent and whose outcome is unknown, whatever `outcome` its rows have: updating
+ * every row would write each a second time.
+ */
+export interface OpenBatchTable {
+  batch_id: string;
+  tenant_id: string;
+}
+
+/** Landed records of one run whose values were purged, combined because a row for each would stay for good. */
+export interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 'run_id' | 'target' | 'mapping_hash'> {
+  page_id: string;
+  by: string;
+  /** When the first of them was sent. */
+  sent_at: number;
+  purged_at: number;
+  /** JSON: records by kind, fields and outcome. */
+  records: string;
+}
+
+/** A stream's name, a part of a hire, or the value of a candidate's custom field, hired or not. */
+export type WriteTarget =
+  | 'employee'
+  | 'enrolment'
+  | 'external-status'
+  | 'custom-fields'
+  | 'candidate-value'
+  | (string & {});
+export type WriteKind = 'create' | 'update' | 'end';
+/** open: sent, outcome unknown. absent: it did not arrive. */
+export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
+
+/** The texts of a mapping that was used. */
+export interface MappingVersionTable {
+  tenant_id: string;
+  /** `employee`, or a stream. */
+  subject: string;
+  mapping_hash: string;
+  /** The tenant's own file among `files`; null if only the defaults were used. */
+  file: string | null;
+  /** JSON: path -> text of the tenant's own files. */
+  files: string;
+  first_used_at: number;
+}
+
+/** A plan that a person may apply. */
+export interface SavedPlanTable {
+  plan_hash: string;
+  tenant_id: string;
+  /** A stream, or `hire 5012/1`. */
+  subject: string;
+  /** What the plan was made from: both sides as read, or earlier writes that it undoes. */
+  source: 'records' | 'writes';
+  mapping_hash: string | null;
+  planned_at: number;
+  planned_by: string;
+}
+
+export interface SavedPlanRecordTable {
+  plan_hash: string;
+  record_id: string;
+  /** JSON of the change; holds personal data. */
+  change: string;
+  /** changed: one of its sides differs from what the plan was made from, so nothing was written. */
+  state: 'planned' | 'applied' | 'changed' | 'refused';
 }

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { erasingTenant, lastApplied, type Receives } from './applied-tenants.ts';
 import { noteRedacted } from './audit.ts';
 import { STORE_PLACES } from './data-map.ts';
-import type { ErasureRow } from './erasure-tables.ts';
 import { type ErasureReceipt, endErasure, eraseTenantOnceMore, findErasure, type TenantSubject } from './erasures.ts';
 import type { Store } from './open-store.ts';
 import { type FoundRows, NAMING_ACTS } from './person-data.ts';
 import { handOverRecorded, recordedBy } from './person-rows.ts';
 import { destroyDataKeys, listDataKeys } from './sealed-values.ts';
 import { siblingsOf } from './tenant-states.ts';
+import type { ErasureRow } from './tenant-tables.ts';
 
 // Finds and erases all rows of a tenant. The data map names the tables, so that a new table is included from the start.
 

@@ -152,12 +152,6 @@ export async function confirmCompany(store: Store, tenantId: string, by: string)
   return result.numUpdatedRows === 1n;
 }
 
-/** Milliseconds by the database's clock. */
-export async function readClock(store: Store): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select ${store.now} as now`.execute(store.kysely);
-  return Number(rows[0]?.now);
-}
-
 async function update(store: Store, tenantId: string, change: UpdateObject<Tables, 'tenants'>): Promise<void> {
   await store.kysely.updateTable('tenants').set(change).where('tenant_id', '=', tenantId).execute();
 }
@@ -184,4 +178,25 @@ export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<s
   const isSibling = (one: (typeof known)[number]): boolean =>
     one.id !== tenantId && one.company === own.company && agrees('environment', one) && agrees('origin', one);
   return known.filter(isSibling).map(({ id }) => id);
+}
+
+/** A verdict on an assumption, from what a tenant's partner showed. */
+export interface Evidence {
+  tenantId: string;
+  assumption: string;
+  verdict: 'confirmed' | 'contradicted';
+}
+
+/** Records a verdict; the first time it was seen stays. */
+export async function noteEvidence(store: Store, { tenantId, assumption, verdict }: Evidence): Promise<void> {
+  await store.kysely
+    .insertInto('evidence')
+    .values({ tenant_id: tenantId, assumption, verdict, first_seen_at: store.now })
+    .onConflict((c) => c.doNothing())
+    .execute();
+}
+
+export async function listEvidence(store: Store): Promise<Evidence[]> {
+  const rows = await store.kysely.selectFrom('evidence').select(['tenant_id', 'assumption', 'verdict']).execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, assumption: row.assumption, verdict: row.verdict }));
 }

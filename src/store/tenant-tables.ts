@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 
 export interface InstallationTable {
   /** Made with the store; prefix of every task queue, workflow id and schedule id. */
@@ -156,4 +156,117 @@ export interface DataKeyTable {
   made_at: number;
   /** When all of the tenant's values were seen to be encrypted with it. */
   swept_at: number | null;
+}
+
+/** A person of a tenant as keyed hashes of their ids. erased: no data of this person is stored again. */
+export interface PersonMarkTable {
+  tenant_id: string;
+  mark: PersonMark;
+  digest: string;
+  at: number;
+  by: string;
+  /** The erasure; or, for a legal hold, why nothing may be erased. */
+  about: string;
+}
+
+export type PersonMark = 'erased' | 'legal-hold';
+
+/** Keys that ids are hashed with. A store has one, and a second if a backup older than its first key was restored. */
+export interface PersonMarkKeyTable {
+  mark_key: string;
+  made_at: number;
+}
+
+export interface ErasureTable {
+  erasure_id: string;
+  tenant_id: string;
+  /** JSON of PersonIds; emptied when the erasure is done. */
+  subject: string;
+  /** What the erasure does to the employee in the HR system. */
+  employee: 'keep' | 'terminate';
+  reason: string;
+  by: string;
+  asked_at: number;
+  /** Until this moment, work that was running at the request may still write. */
+  quiet_at: number;
+  /** JSON: by place, the most rows found there. */
+  found: string;
+  done_at: number | null;
+  /** JSON of the signed receipt. */
+  receipt: string | null;
+}
+
+export type ErasureRow = Selectable<ErasureTable>;
+
+/**
+ * Events that a tenant's privacy policy acts upon. gone: the partner deleted the person. withdrawn, expired: their
+ * consent is over; none of their data lands while the case exists.
+ */
+export type CaseCause = 'gone' | 'withdrawn' | 'expired';
+
+export interface PrivacyCaseTable {
+  tenant_id: string;
+  candidate_id: string;
+  cause: CaseCause;
+  /**
+   * due: confirmed at `due_at`, and then the policy is carried out. asked: a person decides. allowed: a person decided
+   * to erase them. kept: a person decided to keep them.
+   */
+  state: 'due' | 'asked' | 'allowed' | 'kept';
+  /** Code of what it waits for. */
+  why: string | null;
+  since: number;
+  due_at: number;
+  decided_by: string | null;
+}
+
+export type PrivacyCaseRow = Selectable<PrivacyCaseTable>;
+
+/** The consent of an application as last read. */
+export interface ConsentTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  candidate_id: string;
+  /** withdrawn: it was shown before, and the partner now says there is none. expired: its last day is over. */
+  state: 'given' | 'withdrawn' | 'expired';
+  /** JSON of the parts of its document that the partner showed. */
+  shown: string;
+}
+
+export type ConsentRow = Selectable<ConsentTable>;
+
+/** baseline: people hired before go-live. full: everything, once a day. changed: changes since the last time. */
+export type ReconcileKind = 'baseline' | 'full' | 'restored' | 'changed';
+
+/** The current or interrupted reconcile of a tenant; deleted once it is over. */
+export interface ReconcileTable {
+  tenant_id: string;
+  kind: ReconcileKind;
+  /** JSON: what to read. */
+  plan: string;
+  /** JSON: the next page or record to read. */
+  position: string;
+  /** JSON: what was seen and done so far. */
+  counts: string;
+  /** Random id of the attempt that works on it; an attempt that was replaced can save nothing more. */
+  holder: string;
+  started_at: number;
+  updated_at: number;
+}
+
+/**
+ * hired, rejected: in a hiring stage. unreadable: in a hiring stage, but the record cannot be read. traced: not seen in
+ * one, but an enrolment carries our reference to the person.
+ */
+export type Seen = 'hired' | 'rejected' | 'unreadable' | 'traced';
+
+/** People seen by the current reconcile; emptied once it is over. */
+export interface SeenPersonTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  candidate_id: string | null;
+  job_id: string | null;
+  seen: Seen;
+  /** JSON of the latest enrolment with our reference. */
+  trace: string | null;
 }

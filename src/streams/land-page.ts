@@ -6,7 +6,6 @@ import { isWhole } from '../mapping/compile-rule.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { compileMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
-import { batchesOf } from '../store/batches.ts';
 import {
   concludeWrites,
   type FieldChange,
@@ -20,6 +19,7 @@ import {
 import { listLookupIds, readLookupRows, removeLookupRows, saveLookupRows } from '../store/lookup-rows.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
+import { batchesOf } from '../store/statements.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
 import { factsOf, type RecordPage, type RowFacts } from './read-page.ts';
 import type { PullStream } from './stream.ts';

@@ -1,6 +1,6 @@
 import { type LimitedEndpoints, withEndpoints } from '../rate-limit/kept-rate-limits.ts';
 import type { SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
-import type { Limited } from '../store/open-rate-limit.ts';
+import type { Limited } from '../store/rate-limits.ts';
 import type { Tenant } from './schema.ts';
 
 /** The rate limit of a tenant at its partner, and those of endpoints with a limit of their own. */

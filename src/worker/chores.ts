@@ -8,20 +8,27 @@ import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activ
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';
-import { forgetTrouble } from '../store/alarms.ts';
+import {
+  forgetTrouble,
+  leaseNotices,
+  markAlarmNotified,
+  readDigest,
+  recordDigest,
+  releaseNotices,
+  tenantsToTell,
+  unnotifiedAlarms,
+} from '../store/alarms.ts';
 import { type AppliedTenant, listAppliedTenants } from '../store/applied-tenants.ts';
 import { keepAudit } from '../store/audit.ts';
-import { readDigest, recordDigest } from '../store/digests.ts';
 import { purgeEvents, tenantsWithEvents } from '../store/events-out.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { clearHints, readHints } from '../store/hints.ts';
 import { markNotified, unnotifiedHolds } from '../store/holds.ts';
-import { createLease, type Lease } from '../store/leases.ts';
-import { leaseNotices, markAlarmNotified, releaseNotices, tenantsToTell, unnotifiedAlarms } from '../store/notices.ts';
 import { STARTS, tenantsToStart } from '../store/observed-hires.ts';
 import type { Store } from '../store/open-store.ts';
 import { lapseCreating } from '../store/people.ts';
 import { tenantsWithCases } from '../store/privacy-cases.ts';
+import { createLease, type Lease } from '../store/processes.ts';
 import {
   purgeBodies,
   purgeDeliveries,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, Connections } from '../../activities/connections.ts';
 import type { Logger } from '../log.ts';
-import { createLease } from '../store/leases.ts';
 import type { Store } from '../store/open-store.ts';
+import { createLease } from '../store/processes.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import type { KnownTenants } from '../tenants/known-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
+import { recordEnd } from '../store/applied-tenants.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
-import { createLease } from '../store/leases.ts';
 import type { Store } from '../store/open-store.ts';
-import { recordEnd } from '../store/tenant-acts.ts';
+import { createLease } from '../store/processes.ts';
 import { compareAnew } from '../store/tenant-states.ts';
 import { endWorkflows } from '../temporal/end-workflows.ts';
 import type { HireClient } from '../temporal/hire-client.ts';

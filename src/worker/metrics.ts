@@ -2,14 +2,13 @@ import { Counter, Gauge, Histogram, type PrometheusContentType, Registry } from 
 import type { CallReport } from '../partner/client/types.ts';
 import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
-import { oldestOwnTimes } from '../store/hire-ages.ts';
+import { oldestOwnTimes } from '../store/hire-states.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
 import { countOpenDeliveries } from '../store/inbox.ts';
-import { createRateLimitViews } from '../store/open-rate-limit.ts';
-import type { Store } from '../store/open-store.ts';
+import { readClock, type Store } from '../store/open-store.ts';
+import { createRateLimitViews } from '../store/rate-limits.ts';
 import { sumStreams } from '../store/streams.ts';
-import { readClock } from '../store/tenant-states.ts';
 import { isTracing, tracedIds } from '../trace.ts';
 
 export interface MetricsOptions {

@@ -1,5 +1,5 @@
 import { explainedAt, withCode } from '../docs.ts';
-import type { Digest } from '../store/digests.ts';
+import type { Digest } from '../store/alarms.ts';
 import type { NoticeForm } from '../tenants/notify-section.ts';
 import { type Notice, noticeBody } from './notices.ts';
 

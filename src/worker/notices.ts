@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Digest } from '../store/digests.ts';
+import type { Digest } from '../store/alarms.ts';
 import type { AlarmRow, HoldRow } from '../store/schema.ts';
 import type { DigestDay } from './digest-times.ts';
 

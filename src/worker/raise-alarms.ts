@@ -1,17 +1,16 @@
 import type { HoldCode } from '../hire/holds.ts';
 import type { Logger } from '../log.ts';
-import type { Trouble } from '../store/alarms.ts';
-import { alignAlarms, countStuck, type StuckDeliveries } from '../store/derived-alarms.ts';
+import { alignAlarms, countStuck, type StuckDeliveries, type Trouble } from '../store/alarms.ts';
 import { oldestUntaken } from '../store/events-out.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
-import type { Store } from '../store/open-store.ts';
+import { readClock, type Store } from '../store/open-store.ts';
 import { countAsked } from '../store/privacy-cases.ts';
 import { listOverdue, type Overdue } from '../store/retention.ts';
 import type { StreamRow } from '../store/schema.ts';
 import { isRefusedBeside, listStreamStates, type StreamState } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
-import { PAUSED_BY_PERSON, readClock, type TenantState } from '../store/tenant-states.ts';
+import { PAUSED_BY_PERSON, type TenantState } from '../store/tenant-states.ts';
 import { streams as kinds, type StreamName, streamNames } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 

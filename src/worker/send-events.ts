@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { inActivity, withFailpoints } from '../failpoint.ts';
 import { firstEvents, markEventRefused, markEventTaken } from '../store/events-out.ts';
-import { createLease } from '../store/leases.ts';
+import { createLease } from '../store/processes.ts';
 import type { EventOutRow } from '../store/schema.ts';
 import { bodyOfEvent } from './event-body.ts';
 import { createPoster } from './post-notice.ts';

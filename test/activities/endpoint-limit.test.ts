@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { viewRateLimits } from '../../src/store/open-rate-limit.ts';
+import { viewRateLimits } from '../../src/store/rate-limits.ts';
 import { scaled } from '../harness/pace.ts';
 import { fleetAtSandbox } from './hire/fleet-at-sandbox.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readFailed } from '../../src/operator/failed.ts';
 import { startApiServer } from '../../src/sandbox/server.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
-import { retryLeftOutPairs } from '../../src/store/left-out-pairs.ts';
+import { retryLeftOutPairs } from '../../src/store/linked-pairs.ts';
 import { CALM } from '../convergence/calm.ts';
 import type { TwoWayField } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';

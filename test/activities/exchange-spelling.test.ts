@@ -3,7 +3,7 @@ import { formOf } from '../../src/exchange/form-of.ts';
 import { readFailed } from '../../src/operator/failed.ts';
 import { startApiServer } from '../../src/sandbox/server.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
-import { retryLeftOutPairs } from '../../src/store/left-out-pairs.ts';
+import { retryLeftOutPairs } from '../../src/store/linked-pairs.ts';
 import { CALM } from '../convergence/calm.ts';
 import type { TwoWayField } from '../convergence/fields.ts';
 import type { Person } from '../convergence/records.ts';

@@ -4,7 +4,7 @@ import { patient } from '../../activities/activity-scope.ts';
 import { openLimitedHris } from '../../activities/connections.ts';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { keepRateLimits } from '../../src/rate-limit/kept-rate-limits.ts';
-import { type Limited, openRateLimit, viewRateLimits } from '../../src/store/open-rate-limit.ts';
+import { type Limited, openRateLimit, viewRateLimits } from '../../src/store/rate-limits.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { refusal, signal } from '../hris/profile.ts';
 import { freshStore } from '../store/stores.ts';

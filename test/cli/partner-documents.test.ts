@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { assumptions } from '../../src/partner/contract/assumptions.ts';
-import { noteEvidence } from '../../src/store/evidence.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { noteEvidence } from '../../src/store/tenant-states.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { scratchDir, TENANT, tenantDir } from './cli-process.ts';
 

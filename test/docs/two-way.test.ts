@@ -33,7 +33,7 @@ test('docs/two-way.md explains every reason that an exchange can give', async ()
 });
 
 test('docs/two-way.md explains every state of a field', async () => {
-  const tables = await readFile(path.join(root, 'src/store/exchange-tables.ts'), 'utf8');
+  const tables = await readFile(path.join(root, 'src/store/stream-tables.ts'), 'utf8');
   const [, kinds = ''] = /ConflictKind = (.*);/.exec(tables) ?? [];
   const states = [...kinds.matchAll(/'([a-z-]+)'/g)].map(([, state = '']) => state);
   expect(states).toContain('held');

@@ -6,8 +6,7 @@ import { armFailpoints, passFailpoint, withFailpoints } from '../../src/failpoin
 import { sqlOptions } from '../../src/hris/sql/options.ts';
 import { sql } from '../../src/hris/sql/sql.ts';
 import { createRootLogger } from '../../src/log.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { openStore, writeFailpoints } from '../../src/store/open-store.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { HR_SYSTEM } from '../store/seeded-person.ts';
 import { LANDED } from './crowd.ts';

@@ -10,7 +10,7 @@ import { pushRecords } from '../../activities/push/push-records.ts';
 import { isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { latestHire } from '../../src/store/hires.ts';
-import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { writeFailpoints } from '../../src/store/open-store.ts';
 import { fleetAtSandbox } from '../activities/hire/fleet-at-sandbox.ts';
 import { finishOnboardings, listApplicants } from '../harness/world-people.ts';
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts';

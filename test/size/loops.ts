@@ -1,15 +1,14 @@
 import { tmpdir } from 'node:os';
-import { listAlarms } from '../../src/store/alarms.ts';
+import { countStuck, listAlarms, tenantsToTell } from '../../src/store/alarms.ts';
 import { keepAudit } from '../../src/store/audit.ts';
-import { countStuck } from '../../src/store/derived-alarms.ts';
 import { openErasures } from '../../src/store/erasures.ts';
 import { oldestUntaken, purgeEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
-import { recentWrites } from '../../src/store/exchange-runs.ts';
+import { recentWrites } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, purgeConflicts } from '../../src/store/field-conflicts.ts';
 import { readOpenWrites } from '../../src/store/foreign-writes.ts';
 import { oldestHints, readHints } from '../../src/store/hints.ts';
-import { oldestOwnTimes } from '../../src/store/hire-ages.ts';
 import { documentsToTell, hiresDueForDocuments } from '../../src/store/hire-documents.ts';
+import { oldestOwnTimes } from '../../src/store/hire-states.ts';
 import { countHires, hiresInState, hiresOfEnrolments, latestHires, unmadeHiresOf } from '../../src/store/hires.ts';
 import {
   countOpenHolds,
@@ -24,12 +23,12 @@ import {
 } from '../../src/store/holds.ts';
 import { countOpenDeliveries, leaseDeliveries, lookForDue } from '../../src/store/inbox.ts';
 import { hasWriteUnderWay } from '../../src/store/intents.ts';
-import { readLeftOutPairs } from '../../src/store/left-out-pairs.ts';
-import { tenantsToTell } from '../../src/store/notices.ts';
+import { readLeftOutPairs } from '../../src/store/linked-pairs.ts';
 import { STARTS, tenantsToStart } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { lapseCreating } from '../../src/store/people.ts';
 import { countAsked, tenantsWithCases } from '../../src/store/privacy-cases.ts';
+import { readAbsent } from '../../src/store/reconciles.ts';
 import {
   listOverdue,
   purgeBodies,
@@ -38,7 +37,6 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../../src/store/retention.ts';
-import { readAbsent } from '../../src/store/seen-people.ts';
 import { listTenantStates } from '../../src/store/tenant-states.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 

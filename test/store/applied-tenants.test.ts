@@ -4,15 +4,17 @@ import {
   type Application,
   applyDefinitions,
   listAppliedTenants,
+  pauseByPerson,
   readTenantsVersion,
+  recordEnd,
+  removeTenant,
+  resumeByPerson,
 } from '../../src/store/applied-tenants.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { readAudit } from '../../src/store/audit.ts';
-import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
+import { assertMayWrite, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { findPerson } from '../../src/store/persons.ts';
-import { pauseByPerson, recordEnd, removeTenant, resumeByPerson } from '../../src/store/tenant-acts.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { noteTrouble } from '../../src/store/alarms.ts';
-import { readDigest } from '../../src/store/digests.ts';
+import { noteTrouble, readDigest } from '../../src/store/alarms.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
-import { readClock } from '../../src/store/tenant-states.ts';
+import { readClock } from '../../src/store/open-store.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const HOUR_MS = 3_600_000;

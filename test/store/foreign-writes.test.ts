@@ -8,8 +8,7 @@ import {
   recordWrites,
   settleWrites,
 } from '../../src/store/foreign-writes.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { openStore, type Store, writeFailpoints } from '../../src/store/open-store.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const ORIGIN = { tenantId: 'acme', runId: 'r1', mappingHash: null, by: 'test' };

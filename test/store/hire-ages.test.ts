@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { freeze, thaw } from '../../src/store/freezes.ts';
-import { oldestOwnTimes, ownTimeOf } from '../../src/store/hire-ages.ts';
+import { oldestOwnTimes, ownTimeOf } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { answerHold, openHold } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';

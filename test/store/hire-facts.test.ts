@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
-import { beginNextEnrolment, recordEnrolment } from '../../src/store/enrolments.ts';
+import {
+  beginNextEnrolment,
+  closeCreditGate,
+  openCreditGate,
+  passCreditGate,
+  recordEnrolment,
+  releaseCanary,
+} from '../../src/store/enrolments.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire, reserveCancellation, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { openStore, readClock, type Store } from '../../src/store/open-store.ts';
+import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { scaled } from '../harness/pace.ts';
 import { holdPerson, who } from './known-people.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';

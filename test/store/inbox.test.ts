@@ -9,15 +9,9 @@ import {
   leaseDeliveries,
   lookForDue,
 } from '../../src/store/inbox.ts';
-import type { Store } from '../../src/store/open-store.ts';
+import { readClock, type Store } from '../../src/store/open-store.ts';
 import { changeRateLimit } from '../../src/store/rate-limits.ts';
-import {
-  finishBaseline,
-  pauseTenant,
-  readClock,
-  readTenantState,
-  resumeTenant,
-} from '../../src/store/tenant-states.ts';
+import { finishBaseline, pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { addWebhookRefusals, readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { freshStore, kinds } from './stores.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLease } from '../../src/store/leases.ts';
+import { createLease } from '../../src/store/processes.ts';
 import { freshStore, kinds } from './stores.ts';
 
 describe.each(kinds)('leases on %s', (kind) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { employeeIn } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
-import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { applyDefinitions, listAppliedTenants, recordEnd, removeTenant } from '../../src/store/applied-tenants.ts';
 import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { openIntent } from '../../src/store/intents.ts';
@@ -9,7 +9,6 @@ import type { Store } from '../../src/store/open-store.ts';
 import { importLinks, lapseCreating, releasePeople, settleCreating } from '../../src/store/people.ts';
 import { save } from '../../src/store/person-rows.ts';
 import { changePerson, findPerson, recordPeople } from '../../src/store/persons.ts';
-import { recordEnd, removeTenant } from '../../src/store/tenant-acts.ts';
 import { employedAs, holdPerson, linkPerson, type Who, who } from './known-people.ts';
 import { kinds, storesOfFile } from './stores.ts';
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import {
+  alignAlarms,
+  countStuck,
+  forgetTrouble,
+  noteTrouble,
+  readDigest,
+  tenantsToTell,
+} from '../../src/store/alarms.ts';
 import { audit, readAudit } from '../../src/store/audit.ts';
-import { alignAlarms, countStuck } from '../../src/store/derived-alarms.ts';
-import { readDigest } from '../../src/store/digests.ts';
 import { firstEvents, listEvents, purgeEvents, tenantsWithEvents } from '../../src/store/events-out.ts';
 import { readPairStates } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, listConflicts, purgeConflicts } from '../../src/store/field-conflicts.ts';
@@ -15,9 +20,8 @@ import {
   verifyWrites,
 } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hints.ts';
-import { oldestOwnTimes, ownTimeOf } from '../../src/store/hire-ages.ts';
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
-import { baselineHires, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
+import { baselineHires, endHire, oldestOwnTimes, openHiresAfter, ownTimeOf } from '../../src/store/hire-states.ts';
 import { accountOf, claimStep, hiresDueForStep, settleStep, stepsToTell } from '../../src/store/hire-steps.ts';
 import {
   countBegun,
@@ -46,14 +50,14 @@ import {
   finishDeliveries,
   insertDelivery,
   leaseDeliveries,
+  listDeliveries,
   lookForDue,
+  retryDeliveries,
 } from '../../src/store/inbox.ts';
-import { listDeliveries, retryDeliveries } from '../../src/store/inbox-retry.ts';
-import { leftStates } from '../../src/store/inbox-tables.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
-import { tenantsToTell } from '../../src/store/notices.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
+import { readAbsent } from '../../src/store/reconciles.ts';
 import {
   listOverdue,
   purgeBodies,
@@ -62,7 +66,7 @@ import {
   purgeWriteLog,
   purgeWrites,
 } from '../../src/store/retention.ts';
-import { readAbsent } from '../../src/store/seen-people.ts';
+import { leftStates } from '../../src/store/schema.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { holdPerson, linkPerson, who } from './known-people.ts';
 import { type Asked, plansOf, recordingStore } from './recording-store.ts';

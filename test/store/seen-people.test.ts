@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { hireStates } from '../../src/hire/hire.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { endReconcile, insertReconcile, saveReconcile, takeReconcile } from '../../src/store/reconciles.ts';
 import {
   addSeen,
   addTraces,
   countSeen,
   countSeenByJob,
+  endReconcile,
   hasTraces,
+  insertReconcile,
   readAbsent,
   readHiredOf,
   readSeen,
   readTraces,
   type SeenPerson,
-} from '../../src/store/seen-people.ts';
+  saveReconcile,
+  takeReconcile,
+} from '../../src/store/reconciles.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const TENANT = 'acme';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { batchesOf } from '../../src/store/batches.ts';
 import { purgeEvents } from '../../src/store/events-out.ts';
 import { purgeConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
@@ -12,6 +11,7 @@ import { hasWriteUnderWay } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { lapseCreating } from '../../src/store/people.ts';
 import { listOverdue, purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
+import { batchesOf } from '../../src/store/statements.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
 import { plansOf, recordingStore, rowsRead } from './recording-store.ts';
 import { kinds } from './stores.ts';

@@ -1,8 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { applyDefinitions } from '../../src/store/applied-tenants.ts';
-import { removeTenant } from '../../src/store/tenant-acts.ts';
+import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { linkPerson, who } from '../store/known-people.ts';

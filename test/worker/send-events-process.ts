@@ -1,7 +1,6 @@
 import { armFailpoints, passFailpoint } from '../../src/failpoint.ts';
 import { createRootLogger } from '../../src/log.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { openStore, writeFailpoints } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createEventSender } from '../../src/worker/send-events.ts';
 

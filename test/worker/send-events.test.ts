@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRootLogger } from '../../src/log.ts';
 import { noteTrouble } from '../../src/store/alarms.ts';
-import { applyDefinitions } from '../../src/store/applied-tenants.ts';
+import { applyDefinitions, removeTenant } from '../../src/store/applied-tenants.ts';
 import {
   listEvents,
   markEventTaken,
@@ -19,7 +19,6 @@ import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { closeHoldsOf, openHold } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { removeTenant } from '../../src/store/tenant-acts.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createEventSender } from '../../src/worker/send-events.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';

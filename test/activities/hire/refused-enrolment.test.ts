@@ -7,7 +7,7 @@ import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { Overrides } from '../../../src/partner/contract/overrides.ts';
-import { closeCreditGate } from '../../../src/store/credit-gate.ts';
+import { closeCreditGate } from '../../../src/store/enrolments.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';

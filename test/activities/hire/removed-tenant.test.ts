@@ -4,7 +4,7 @@ import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { steerTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { recordEnd } from '../../../src/store/tenant-acts.ts';
+import { recordEnd } from '../../../src/store/applied-tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { kinds } from '../../store/stores.ts';
 import { partnerSide, readTable, stepsIn } from './employed-person.ts';

@@ -4,8 +4,7 @@ import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import { openStore } from '../../../src/store/open-store.ts';
-import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
+import { openStore, writeFailpoints } from '../../../src/store/open-store.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import { pushDeps } from '../push-deps.ts';
 

@@ -3,8 +3,8 @@ import { holdOf } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
 import { noteTrouble } from '../../../src/store/alarms.ts';
 import { openHold } from '../../../src/store/holds.ts';
-import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import type { Store } from '../../../src/store/open-store.ts';
+import { openRateLimit } from '../../../src/store/rate-limits.ts';
 import type { Tables } from '../../../src/store/schema.ts';
 
 export interface FleetSize {

@@ -4,7 +4,7 @@ import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
 import { createRootLogger } from '../../../src/log.ts';
 import { answerHold, answerHolds } from '../../../src/operator/holds.ts';
-import { closeCreditGate, passCreditGate } from '../../../src/store/credit-gate.ts';
+import { closeCreditGate, passCreditGate } from '../../../src/store/enrolments.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';

@@ -3,14 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { scopeOf } from '../../../activities/reconcile/decisions.ts';
 import type { OperatorParts } from '../../../src/operator/open-tenant.ts';
 import { reconcileNow } from '../../../src/operator/reconcile-now.ts';
-import type { Store } from '../../../src/store/open-store.ts';
-import {
-  finishBaseline,
-  pauseTenant,
-  readClock,
-  readTenantState,
-  recordReconcile,
-} from '../../../src/store/tenant-states.ts';
+import { readClock, type Store } from '../../../src/store/open-store.ts';
+import { finishBaseline, pauseTenant, readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
 import { freshStore, kinds } from '../../store/stores.ts';
 
 /** A tenant that was compared whole a moment ago, beside another; what was triggered in Temporal. */

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'a landed record keeps its row for good',
   patches: [
     {
-      file: 'src/store/purged-writes.ts',
+      file: 'src/store/foreign-writes.ts',
       find: `      .where('outcome', '!=', 'open')
 `,
       replace: `      .where('outcome', '=', 'open')

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'removed tenant keeps its people',
   patches: [
     {
-      file: 'src/store/tenant-acts.ts',
+      file: 'src/store/applied-tenants.ts',
       find: '    await giveUpPeople(trx, tenantId);\n',
       replace: '',
     },

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../../../src/log.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
-import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { openRateLimit } from '../../../src/store/rate-limits.ts';
 
 export interface CallerOrder {
   storeUrl: string;
