@@ -1,6 +1,6 @@
+import type { Side } from '../src/hire/hire.ts';
 import type { SignalHire } from '../src/hire/hire-run.ts';
 import { type HoldCode, holdOf } from '../src/hire/holds.ts';
-import type { Side } from '../src/hire/side.ts';
 import { releaseCanary } from '../src/store/enrolments.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
 import { addHints } from '../src/store/hints.ts';

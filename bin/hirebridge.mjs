@@ -46,7 +46,7 @@ function refuse(message) {
   process.exitCode = 1;
 }
 
-/** As src/cli/worker.ts has it. */
+/** As src/cli/part.ts has it. */
 const heap = process.argv.includes('worker') ? ['--max-semi-space-size=8'] : [];
 
 /**

@@ -116,15 +116,13 @@ async function openDeliveryStore(
   const [
     { openStore, storeTrouble },
     { createDeliveryBatches },
-    { startWithFolder },
-    { watchTenants },
+    { startWithFolder, watchTenants },
     { createReceiverTenants },
     { keepPresence },
     { addWebhookRefusals },
   ] = await Promise.all([
     import('./store/open-store.ts'),
     import('./store/delivery-batches.ts'),
-    import('./tenants/start-with-folder.ts'),
     import('./tenants/watch-tenants.ts'),
     import('./receiver/receiver-tenants.ts'),
     import('./store/processes.ts'),

@@ -1,9 +1,8 @@
 import { isConnectorError } from '../../src/errors.ts';
-import { employeeIn } from '../../src/hire/employee.ts';
+import { type EmployeeRef, employeeIn } from '../../src/hire/employee.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { isTold, type ToldEmployment, wantedEmployment } from '../../src/plan/plan-employment.ts';
-import { isShown } from '../../src/plan/plan-write-back.ts';
+import { employeeIdToWrite, isShown } from '../../src/plan/plan-write-back.ts';
 import {
   type ConnectionKey,
   type Employment,
@@ -221,4 +220,30 @@ const REFUSED_BY = ['reject', 'reauthorize'] as const;
 
 function writeOf({ hire }: Employment, write: Pick<NewWrite, 'target' | 'foreignId' | 'changes'>): NewWrite {
   return { recordId: hire.job_candidate_id, period: hire.period, kind: 'update', sensitive: [], ...write };
+}
+
+/** What the partner should hold about an employee. */
+interface ToldEmployment {
+  employeeId: string;
+  status: string;
+}
+
+/** @throws ConnectorError EMPLOYEE_NUMBER_MISSING if the HRIS assigned no number */
+function wantedEmployment(
+  settings: { employeeId: 'number' | 'id'; status: string; leftStatus: string },
+  { ref, former = false }: { ref: EmployeeRef; former?: boolean },
+): ToldEmployment {
+  const employeeId = employeeIdToWrite(settings.employeeId, { id: ref.id, number: ref.number ?? null });
+  return { employeeId, status: former ? settings.leftStatus : settings.status };
+}
+
+/** Whether the partner already knows this, from this stream or from the hire's verified write-back. */
+function isTold(
+  wanted: ToldEmployment,
+  told: { written_id: string; status: string } | undefined,
+  writtenBack: ToldEmployment,
+): boolean {
+  const { employeeId, status } =
+    told === undefined ? writtenBack : { employeeId: told.written_id, status: told.status };
+  return employeeId === wanted.employeeId && status === wanted.status;
 }

@@ -7,7 +7,7 @@ import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
 import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { customFieldOf } from '../../src/exchange/say-to-partner.ts';
 import { exchangedFields, seeFields } from '../../src/exchange/see-fields.ts';
-import type { Side } from '../../src/hire/side.ts';
+import type { Side } from '../../src/hire/hire.ts';
 import { type CompiledField, readsSource } from '../../src/mapping/compile-rule.ts';
 import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isConnectorError } from '../../src/errors.ts';
 import { followedStates, isResting, restingStates } from '../../src/hire/hire.ts';
+import type { ReconcileCounts, Reconciled } from '../../src/hire/hire-activities.ts';
 import type { HoldCode } from '../../src/hire/holds.ts';
-import type { ReconcileCounts, Reconciled } from '../../src/hire/reconcile-activities.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { noticeRestored } from '../../src/store/backups.ts';
 import { addFirstHints, addHints, clearHints, clearHintsUntil, type Hint, readHints } from '../../src/store/hints.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
+import type { ReconcileCounts } from '../../src/hire/hire-activities.ts';
 import type { Hint } from '../../src/store/hints.ts';
 import { insertReconcile, saveReconcile } from '../../src/store/reconciles.ts';
 import type { ReconcileKind } from '../../src/store/tenant-tables.ts';

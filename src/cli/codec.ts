@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type { Payload } from '@temporalio/common';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { readConfig } from '../config.ts';
 import { longEnough } from '../console/access.ts';
-import { noteDecoded } from '../operator/note-decoded.ts';
+import { log } from '../log.ts';
+import { audit } from '../store/audit.ts';
+import type { Store } from '../store/open-store.ts';
+import { recordDigest } from '../store/person-marks.ts';
 import { startCodecServer } from '../temporal/codec-server.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { requireKeys } from '../vault/keys.ts';
@@ -53,4 +58,111 @@ async function runCodec(options: CodecFlags, command: Command): Promise<void> {
     },
     { mustExist: true },
   );
+}
+
+/** What is decoded of one hire in this time is one row for the first request, and one for all others. */
+const TOGETHER_MS = 60_000;
+/** Hires that are told apart at a time; of more, rows name the tenant alone. */
+const MOST = 100;
+
+/** Ids that arguments of our workflows and activities carry. */
+const About = z.object({ tenantId: z.string(), jobCandidateId: z.string().optional() });
+type About = Partial<z.infer<typeof About>>;
+
+interface Sitting {
+  began: Promise<void>;
+  about: About;
+  /** What came after the row that it began with. */
+  more: number;
+  timer: NodeJS.Timeout;
+}
+
+interface DecodedNotes {
+  /**
+   * Tells that so many payloads were decrypted; never what stands in them. The first request of a minute is written
+   * down before it is shown; later ones are only counted, and written after the minute.
+   */
+  note(payloads: readonly Payload[]): Promise<void>;
+  /** Writes down what is only counted so far. */
+  close(): Promise<void>;
+}
+
+/**
+ * Tells the audit trail what is decrypted for Temporal's pages: of which tenant and hire, where a payload names them,
+ * and how many. A page asks for each event of a history by itself, so requests of a minute are counted together.
+ */
+export function noteDecoded(store: Store, by: string, togetherMs = TOGETHER_MS): DecodedNotes {
+  const sittings = new Map<string, Sitting>();
+  const write = async ({ tenantId, jobCandidateId }: About, details: string): Promise<void> => {
+    if (tenantId === undefined) return audit(store, { by, act: 'looked', details });
+    const of = jobCandidateId === undefined ? undefined : { kind: 'job-candidate', id: jobCandidateId };
+    const subject = of === undefined ? {} : { subject: await recordDigest(store, tenantId, of) };
+    await audit(store, { by, tenantId, act: 'looked', details, ...subject });
+  };
+  const keep = (name: string, began: Promise<void>, about: About, more: number): void => {
+    const timer = setTimeout(() => void end(name).catch(() => undefined), togetherMs).unref();
+    sittings.set(name, { began, about, more, timer });
+  };
+  const end = async (name: string): Promise<void> => {
+    const sitting = sittings.get(name);
+    if (sitting === undefined) return;
+    const { about, more, timer } = sitting;
+    clearTimeout(timer);
+    // Whoever asks while the row is written begins another one.
+    sittings.delete(name);
+    if (more === 0) return;
+    await write(about, `payloads of Temporal: ${more} more`).catch((error: unknown) => {
+      log.warn({ error, tenantId: about.tenantId, payloads: more }, 'the audit trail did not take what was decoded');
+      const next = sittings.get(name);
+      if (next === undefined) keep(name, Promise.resolve(), about, more);
+      else next.more += more;
+      throw error;
+    });
+  };
+  const begin = async (name: string, about: About, count: number): Promise<void> => {
+    const began = write(about, `payloads of Temporal: ${count}`);
+    keep(name, began, about, 0);
+    await began.catch((error: unknown) => {
+      clearTimeout(sittings.get(name)?.timer);
+      sittings.delete(name);
+      throw error;
+    });
+  };
+  return {
+    async note(payloads) {
+      for (const [name, some] of Map.groupBy(await aboutEach(store, payloads), (one) => JSON.stringify(one))) {
+        const [about = {}] = some;
+        const key = sittings.size < MOST || sittings.has(name) ? name : JSON.stringify({ tenantId: about.tenantId });
+        const sitting = sittings.get(key);
+        if (sitting === undefined) await begin(key, JSON.parse(key) as About, some.length);
+        else {
+          sitting.more += some.length;
+          await sitting.began;
+        }
+      }
+    },
+    async close() {
+      for (const name of sittings.keys()) await end(name);
+    },
+  };
+}
+
+/** Whom each payload names; whoever is no tenant of ours is nobody. */
+async function aboutEach({ kysely }: Store, payloads: readonly Payload[]): Promise<About[]> {
+  if (payloads.length === 0) return [];
+  const rows = await kysely.selectFrom('tenants').select('tenant_id').execute();
+  const known = new Set(rows.map(({ tenant_id: tenantId }) => tenantId));
+  return payloads.map(({ data }) => {
+    const { tenantId, jobCandidateId } = readAbout(data);
+    if (tenantId === undefined || !known.has(tenantId)) return {};
+    return jobCandidateId === undefined ? { tenantId } : { tenantId, jobCandidateId };
+  });
+}
+
+function readAbout(data: Uint8Array | null | undefined): About {
+  try {
+    return About.safeParse(JSON.parse(Buffer.from(data ?? []).toString())).data ?? {};
+  } catch {
+    return {};
+  }
 }

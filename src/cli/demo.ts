@@ -18,8 +18,7 @@ import {
   type Streamed,
   untilPulled,
 } from './demo/play.ts';
-import { type Cast, castHires } from './demo/recruiter.ts';
-import { describeStory, playStory, type StoryFacts } from './demo/recruiting.ts';
+import { type Cast, castHires, describeStory, playStory, type StoryFacts } from './demo/recruiting.ts';
 import { countReport, createScreen, type DemoReport, isAsPlayed } from './demo/report.ts';
 import { buildStage, type Stage, type StageOptions } from './demo/stage.ts';
 import { EXIT, type ExitCode } from './exit.ts';

@@ -25,7 +25,7 @@ export function defineEvents(command: Command): void {
     .command('schema')
     .description('Print the JSON Schema of what is sent.')
     .addHelpText('after', example('hirebridge events schema > events.schema.json'))
-    .action(async () => printJson((await import('../worker/event-body.ts')).eventSchema()));
+    .action(async () => printJson((await import('../worker/send-events.ts')).eventSchema()));
 }
 
 function which(command: Command): Command {

@@ -1,9 +1,29 @@
-import { resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { LinkPlan } from '../operator/import-links.ts';
-import { applyLinks, planLinks } from '../operator/import-links.ts';
+import { CsvError, parse } from 'csv-parse/sync';
+import pLimit from 'p-limit';
+import { personOf } from '../../activities/hire/with-hire.ts';
+import { ConnectorError } from '../errors.ts';
+import { employeeIn } from '../hire/employee.ts';
+import type { HrisConnection } from '../hris/port.ts';
+import { createLogger } from '../log.ts';
+import { openHris, openPartner } from '../operator/open-tenant.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { type Candidate, isSameCandidate, type Person } from '../person/person.ts';
+import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/identity-ladder.ts';
+import type { TenantAct } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
+import { type ImportedLink, importLinks } from '../store/people.ts';
+import { erasedAmong } from '../store/person-marks.ts';
+import { findPerson } from '../store/persons.ts';
+import { openRateLimit } from '../store/rate-limits.ts';
+import { limitPartner } from '../tenants/limit-partner.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { type Problem, refuse } from '../yaml/yaml-file.ts';
 import { EXIT } from './exit.ts';
 import { withStore } from './open.ts';
 import { asOption, byOf, example, placesOf } from './options.ts';
@@ -51,4 +71,227 @@ function renderLinks({ fresh, known }: LinkPlan): string {
   const lines = rows.length === 0 ? [] : [renderTable(['candidate', 'employee', 'number', 'name'], rows)];
   if (known.length > 0) lines.push(`already linked: ${known.join(', ')}`);
   return `${[...lines, `${fresh.length} to link`].join('\n')}\n`;
+}
+
+/** What an import would write; every line is verified on both sides. */
+interface LinkPlan {
+  /** Links to write. Names are masked. */
+  fresh: { candidateId: string; employeeId: string; employeeNumber: string | null; name: string }[];
+  /** Candidates that are linked already. */
+  known: string[];
+  links: ImportedLink[];
+  /** For the audit trail: the file's name and fingerprint. */
+  source: string;
+}
+
+const CHUNK = 100;
+const AT_ONCE = 4;
+const READ_MS = 30_000;
+
+/** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
+export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
+  const { text, lines } = readLinkFile(file);
+  const log = createLogger('command');
+  const rateLimit = limitPartner(tenant, (limited) => openRateLimit(store, limited, log));
+  const partner = openPartner(tenant, rateLimit);
+  const hris = await openHris(tenant, store, (keeper) => keeper);
+  try {
+    const candidates = await readCandidates(partner, lines);
+    const limit = pLimit(AT_ONCE);
+    const read = lines.map((line) => limit(() => verify({ store, tenant, hris, candidates }, line)));
+    const source = `${basename(file)}, sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+    return { ...sort(file, await Promise.all(read)), source };
+  } finally {
+    await Promise.allSettled([partner.close(), hris.close()]);
+    await rateLimit.close();
+  }
+}
+
+/** Writes all links of a plan, or none. @throws ConnectorError LINKS_CHANGED */
+export async function applyLinks(store: Store, act: TenantAct, { links, source }: LinkPlan): Promise<void> {
+  const details = `${links.length} employees linked from ${source}`;
+  if (await importLinks(store, { ...act, details }, links)) return;
+  throw new ConnectorError({
+    code: 'LINKS_CHANGED',
+    action: 'reject',
+    message: 'One of them was linked or erased meanwhile, so nothing was written. Run it again to see which.',
+  });
+}
+
+async function readCandidates(
+  partner: PartnerClient,
+  lines: readonly LinkLine[],
+): Promise<ReadonlyMap<string, PersonName>> {
+  const found = new Map<string, PersonName>();
+  for (let from = 0; from < lines.length; from += CHUNK) {
+    const candidateIds = lines.slice(from, from + CHUNK).map(({ candidateId }) => candidateId);
+    const { items } = await partner.readAll(
+      contract.candidates.bulkFetch,
+      { body: { candidateIds } },
+      { priority: 'bulk' },
+    );
+    for (const { id, firstName, lastName } of items)
+      found.set(String(id), { id: String(id), name: [firstName, lastName].filter(Boolean).join(' ') });
+  }
+  return found;
+}
+
+interface Sides {
+  store: Store;
+  tenant: Tenant;
+  hris: HrisConnection;
+  candidates: ReadonlyMap<string, PersonName>;
+}
+
+interface Verified {
+  line: LinkLine;
+  verdict: ReturnType<typeof judgeLink>;
+  link: ImportedLink;
+  name: string;
+}
+
+async function verify({ store, tenant, hris, candidates }: Sides, line: LinkLine): Promise<Verified> {
+  const { connection, candidate } = personOf(tenant, line.candidateId);
+  const record = await hris.employees.read(line.employeeId, AbortSignal.timeout(READ_MS));
+  const employee = employeeIn(connection, line.employeeId);
+  const linked = await findPerson(store, { employee });
+  const person = await findPerson(store, { connection, candidate });
+  const facts: LinkFacts = {
+    candidate: candidates.get(line.candidateId),
+    employee: record === undefined ? undefined : { id: line.employeeId, name: nameOf(record.fields) },
+    linkedCandidate: linked.version === 0 ? undefined : idOf(linked, candidate),
+    linkedEmployees: person.employees.map((one) => one.employee.id),
+    isBeingHired: person.owner !== undefined,
+    erased: await erasedOf(store, tenant.tenant, {
+      candidate: line.candidateId,
+      employee: `${connection}/${line.employeeId}`,
+    }),
+  };
+  return {
+    line,
+    verdict: judgeLink(facts),
+    link: { connection, candidate, is: { employee, number: record?.ref.number ?? null } },
+    name: maskName({ name: facts.employee?.name ?? '' }),
+  };
+}
+
+/** Checks each side by itself: a link must not bring an erased person back through another application or employee. */
+async function erasedOf(store: Store, tenantId: string, mark: Record<'candidate' | 'employee', string>) {
+  for (const kind of ['candidate', 'employee'] as const)
+    if ((await erasedAmong(store, tenantId, [{ kind, id: mark[kind] }])).size > 0) return kind;
+  return undefined;
+}
+
+/** The person's candidate id: the one asked for, if it is among theirs. */
+function idOf({ candidates }: Person, asked: Candidate): string {
+  if (candidates.some((one) => isSameCandidate(one, asked))) return asked.candidateId;
+  return candidates.find(({ company }) => company === asked.company)?.candidateId ?? 'of another company';
+}
+
+/** The name may be one field or two. */
+function nameOf({ name, givenName, familyName }: Record<string, unknown>): string {
+  return typeof name === 'string' ? name : [givenName, familyName].filter(Boolean).join(' ');
+}
+
+function sort(file: string, verified: readonly Verified[]): Omit<LinkPlan, 'source'> {
+  const problems = verified.flatMap(({ line, verdict }): Problem[] => {
+    if (verdict.kind !== 'refused') return [];
+    const column = verdict.at === 'candidate' ? 1 : line.column;
+    return [{ file, line: line.line, column, text: verdict.text }];
+  });
+  if (problems.length > 0) throw linksUnreadable(problems);
+  const fresh = verified.filter(({ verdict }) => verdict.kind === 'fits');
+  return {
+    fresh: fresh.map(({ line: { candidateId, employeeId }, link, name }) => ({
+      candidateId,
+      employeeId,
+      employeeNumber: link.is.number,
+      name,
+    })),
+    known: verified.filter(({ verdict }) => verdict.kind === 'known').map(({ line }) => line.candidateId),
+    links: fresh.map(({ link }) => link),
+  };
+}
+
+/** One line of the file: this candidate is this employee. */
+interface LinkLine {
+  candidateId: string;
+  employeeId: string;
+  /** Position of the line and its second cell, from 1. */
+  line: number;
+  column: number;
+}
+
+const HEADER = ['candidateId', 'employeeId'];
+
+/**
+ * Reads a CSV file with the header `candidateId,employeeId`.
+ * @throws ConnectorError LINKS_UNREADABLE with every problem as file:line:column
+ */
+function readLinkFile(file: string): { text: string; lines: LinkLine[] } {
+  const text = contents(file);
+  const [header, ...rows] = rowsOf(file, text);
+  const heads = header?.record.map((cell) => cell.trim()) ?? [];
+  if (heads.join() !== HEADER.join())
+    throw linksUnreadable([{ file, line: 1, column: 1, text: `must begin with the line ${HEADER.join()}.` }]);
+  const lines = rows.map(lineOf);
+  const problems = [...rows.flatMap((row) => unfit(file, row)), ...repeated(file, lines)];
+  if (problems.length > 0) throw linksUnreadable(problems);
+  if (lines.length === 0)
+    throw linksUnreadable([{ file, line: 1, column: 1, text: 'holds no line below its header.' }]);
+  return { text, lines };
+}
+
+function linksUnreadable(problems: readonly Problem[]): Error {
+  return refuse('LINKS_UNREADABLE', problems);
+}
+
+function contents(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw linksUnreadable([{ file, line: 1, column: 1, text: 'cannot be read. Check the path and its permissions.' }]);
+  }
+}
+
+interface Row {
+  /** `lines` is the line on which a row ends. */
+  info: { lines: number };
+  raw: string;
+  record: string[];
+}
+
+function rowsOf(file: string, text: string): Row[] {
+  const options = { bom: true, info: true, raw: true, skip_empty_lines: true, relax_column_count: true } as const;
+  try {
+    return parse(text, options) as unknown as Row[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
+    throw linksUnreadable([{ file, line, column: 1, text: `is not valid CSV (${error.code}). Correct it.` }]);
+  }
+}
+
+function lineOf({ info, raw, record }: Row): LinkLine {
+  const [candidateId = '', employeeId = ''] = record.map((cell) => cell.trim());
+  return { candidateId, employeeId, line: info.lines, column: raw.indexOf(',') + 2 };
+}
+
+function unfit(file: string, { info, record }: Row): Problem[] {
+  if (record.length === 2 && record.every((cell) => cell.trim() !== '')) return [];
+  return [{ file, line: info.lines, column: 1, text: 'needs two cells: a candidate id and an employee id.' }];
+}
+
+/** Finds repeated ids: a person is one employee, and an employee one person. */
+function repeated(file: string, lines: readonly LinkLine[]): Problem[] {
+  const seen = { candidateId: new Map<string, number>(), employeeId: new Map<string, number>() };
+  return lines.flatMap((one) =>
+    (['candidateId', 'employeeId'] as const).flatMap((key): Problem[] => {
+      const before = seen[key].get(one[key]);
+      seen[key].set(one[key], before ?? one.line);
+      if (before === undefined || one[key] === '') return [];
+      const column = key === 'candidateId' ? 1 : one.column;
+      return [{ file, line: one.line, column, text: `names ${key} ${one[key]} a second time, after line ${before}.` }];
+    }),
+  );
 }

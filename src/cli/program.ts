@@ -41,7 +41,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     [
       'migrate',
       "bring the store's tables up to date, with a role of its own",
-      async () => (await import('./migrate.ts')).defineMigrate,
+      async () => (await import('./store.ts')).defineMigrate,
     ],
     ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
     [
@@ -59,11 +59,11 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       async () => (await import('./demo.ts')).defineDemo,
     ],
     ['up', 'run everything on this machine until Ctrl-C', async () => (await import('./up.ts')).defineUp],
-    ['serve', 'receive webhooks and store them', async () => (await import('./serve.ts')).defineServe],
+    ['serve', 'receive webhooks and store them', async () => (await import('./part.ts')).defineServe],
     [
       'worker',
       'do the work: follow hires, run streams, reconcile',
-      async () => (await import('./worker.ts')).defineWorker,
+      async () => (await import('./part.ts')).defineWorker,
     ],
     ['console', "serve the operator's pages on this machine", async () => (await import('./console.ts')).defineConsole],
     ['codec', "decrypt payloads for Temporal's pages", async () => (await import('./codec.ts')).defineCodec],
@@ -89,8 +89,8 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
       'find, export and erase what is kept about a person',
       async () => (await import('./person.ts')).definePerson,
     ],
-    ['digest', 'show the last 24 hours of a tenant', async () => (await import('./digest.ts')).defineDigest],
-    ['rate-limit', 'show the learned request budgets', async () => (await import('./rate-limit.ts')).defineRateLimit],
+    ['digest', 'show the last 24 hours of a tenant', async () => (await import('./status.ts')).defineDigest],
+    ['rate-limit', 'show the learned request budgets', async () => (await import('./status.ts')).defineRateLimit],
     [
       'doctor',
       'check this installation and list what it assumes',
@@ -131,9 +131,9 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     [
       'backup',
       'copy the store of this machine while everything goes on',
-      async () => (await import('./backup.ts')).defineBackup,
+      async () => (await import('./store.ts')).defineBackup,
     ],
-    ['restore', 'replace the store with a backup', async () => (await import('./backup.ts')).defineRestore],
+    ['restore', 'replace the store with a backup', async () => (await import('./store.ts')).defineRestore],
   ],
   'Build:': [
     [

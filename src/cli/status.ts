@@ -1,8 +1,17 @@
 import type { Command } from 'commander';
 import { withCode } from '../docs.ts';
 import { describeRole, isMissing } from '../operator/processes.ts';
-import type { StreamStatus } from '../operator/status.ts';
-import { age, readStatus, type Status, type TenantStatus } from '../operator/status.ts';
+import {
+  age,
+  readLastDay,
+  readRateLimits,
+  readStatus,
+  type Status,
+  type StreamStatus,
+  type TenantStatus,
+} from '../operator/status.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
+import type { Digest } from '../store/alarms.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { EXIT } from './exit.ts';
@@ -258,4 +267,96 @@ function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string 
   const whose = tenantId ?? 'Every tenant';
   const thaw = ['hirebridge thaw', ...(tenantId === undefined ? [] : [tenantId])].join(' ');
   return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To allow writes again: ${thaw}`;
+}
+
+export function defineDigest(command: Command): void {
+  command
+    .description("Show a tenant's last 24 hours: hires, holds and why, alarms. `notify.digest` sends it once a day.")
+    .argument('<tenant>', 'tenant to show')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge digest acme'))
+    .action(runDigest);
+}
+
+async function runDigest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const places = await placesOf(command);
+  const digest = await withStore(places, (store) => readLastDay(store, places.tenantsDir, tenantId), {
+    mustExist: true,
+  });
+  if (options.json === true) printJson(digest);
+  else process.stdout.write(renderDigest(digest));
+}
+
+function renderDigest({ tenantId, from, to, hires, holds, alarms }: Digest): string {
+  const ended = Object.entries(hires.ended).map(([state, count]) => `${count} ${state}`);
+  const parts = [
+    `${tenantId}, ${from} to ${to}`,
+    `Hires: ${[`${hires.begun} begun`, ...ended, `${hires.open} open now`].join(', ')}.`,
+    ...(hires.done.length === 0 ? [] : [`Done, by job candidate: ${hires.done.join(', ')}`]),
+    `Holds: ${holds.opened} opened, ${holds.open} open now.`,
+    ...alarms.map(({ subject, reason, message }) => `alarm: ${subject}: ${message} [${reason}]`),
+  ];
+  const rows = holds.waiting.map((hold) => [hold.holdId, hold.jobCandidateId ?? '(tenant)', hold.since, hold.code]);
+  const table = rows.length === 0 ? [] : [renderTable(['hold', 'job candidate', 'since', 'reason'], rows)];
+  return `${[...parts, ...table].join('\n\n')}\n`;
+}
+
+export function defineRateLimit(command: Command): void {
+  command
+    .description('Show the rate limits learned for one tenant, how much of them is used, and how long calls wait.')
+    .argument('<tenant>', 'tenant whose calls are limited')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge rate-limit acme'))
+    .action(runRateLimit);
+}
+
+async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const views = await withStore(await placesOf(command), (store) => readRateLimits(store, tenantId), {
+    mustExist: true,
+    tenantId,
+  });
+  if (options.json === true) return printJson(views);
+  process.stdout.write(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
+}
+
+function renderViews(views: readonly RateLimitView[]): string {
+  const heads = [
+    'at',
+    'state',
+    'rate',
+    'limit',
+    'kind',
+    'noise',
+    'in flight',
+    'used',
+    '429s',
+    'live waits',
+    'bulk waits',
+  ];
+  return renderTable(heads, views.map(rowOf));
+}
+
+function rowOf(view: RateLimitView): (string | number)[] {
+  const { upstream, state, pausedMs, rate, limit, kind, noise, mostInFlight, use, share429, waits } = view;
+  return [
+    upstream,
+    pausedMs === undefined ? state : `${state}, ${age(pausedMs)} more`,
+    `${rate.toFixed(2)}/s`,
+    limit === undefined ? '-' : `${limit.toFixed(2)}/s`,
+    kind,
+    percent(noise),
+    mostInFlight ?? '-',
+    percent(use),
+    percent(share429),
+    waitsText(waits.live),
+    waitsText(waits.bulk),
+  ];
+}
+
+function waitsText(waits: RateLimitView['waits']['live']): string {
+  return waits === undefined ? '-' : `p50 ${waits.p50Ms} ms, p99 ${waits.p99Ms} ms`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }

@@ -7,8 +7,7 @@ import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
 import { EXIT } from './exit.ts';
-import { SUPERVISED } from './part.ts';
-import { heapOptions } from './worker.ts';
+import { heapOptions, SUPERVISED } from './part.ts';
 
 /** A part of the program that runs as its own process: `serve`, `worker`, `sandbox`. */
 export interface ChildSpec {

@@ -2,16 +2,18 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { ConnectorError } from '../errors.ts';
 import { type Applied, applySavedPlan } from '../operator/apply-plan.ts';
-import { diffEdited, type MappingDiff, maskDiff } from '../operator/diff-mapping.ts';
 import {
   applyEdit,
+  diffEdited,
   earlierTexts,
   type LandedVersion,
   landedVersions,
   listOwnMappings,
+  type MappingDiff,
+  maskDiff,
   type OwnMapping,
   readOwnMapping,
-} from '../operator/edit-mapping.ts';
+} from '../operator/diff-mapping.ts';
 import { withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';

@@ -4,8 +4,7 @@ import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { viewRateLimits } from '../store/rate-limits.ts';
 import { askedScope, type ConsoleApp } from './acts.ts';
-import { lineChart } from './chart.ts';
-import { asOf, type ConsoleParts, facts, filters, type Html, page, section, tenantLink } from './layout.ts';
+import { asOf, type ConsoleParts, facts, filters, type Html, lineChart, page, section, tenantLink } from './layout.ts';
 import { percent } from './overview.ts';
 
 /** A limit at one moment. */

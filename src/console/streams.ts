@@ -16,7 +16,6 @@ import { readTenantState } from '../store/tenant-states.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
 import { may } from './access.ts';
 import { type Asked, addAct, allow, askedScope, assertShown, type ConsoleApp, mayDo } from './acts.ts';
-import { lineChart } from './chart.ts';
 import {
   actForm,
   addressOf,
@@ -28,6 +27,7 @@ import {
   filters,
   type Html,
   hidden,
+  lineChart,
   noticeOf,
   PAGE_ROWS,
   page,

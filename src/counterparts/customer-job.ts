@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { ensurePackages } from './ensure-packages.ts';
+import { ensurePackages } from './install-once.ts';
 import { newDatabase } from './new-database.ts';
 import { startPostgres, type TestPostgres } from './start-postgres.ts';
 

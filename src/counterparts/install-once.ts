@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ConnectorError } from '../errors.ts';
 import { cacheFolder, withCacheLock } from '../temporal/dev-server/cli-cache.ts';
 import { spawnTied, type TiedOptions } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
-import { until } from './until.ts';
 
 const run = promisify(execFile);
 
@@ -77,4 +77,57 @@ export async function serveUntilAnswers(
   child.stdout?.off('data', listen).resume();
   child.stderr?.off('data', listen).resume();
   return child;
+}
+
+/** Polls until `met` returns a value other than false or undefined; fails with what was last seen. */
+export async function until<T>(
+  what: string,
+  met: () => Promise<T | false | undefined>,
+  { timeoutMs = 60_000, everyMs = 100 }: { timeoutMs?: number; everyMs?: number } = {},
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await met();
+    if (value !== false && value !== undefined) return value;
+    if (performance.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}`);
+    await pause(everyMs);
+  }
+}
+
+const QUIETLY = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 };
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Installs Debian packages that are missing, one call after the other, as apt-get locks its lists; says which where
+ * there is no apt-get, or no right to use it.
+ */
+export function ensurePackages(...names: string[]): Promise<void> {
+  const ensured = last.then(() => installMissing(names));
+  last = ensured.catch(() => undefined);
+  return ensured;
+}
+
+async function installMissing(names: readonly string[]): Promise<void> {
+  const missing: string[] = [];
+  for (const name of names) if (!(await isInstalled(name))) missing.push(name);
+  if (missing.length === 0) return;
+  try {
+    await run('apt-get', ['update', '-q'], QUIETLY);
+    await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...missing], QUIETLY);
+  } catch (cause) {
+    throw new ConnectorError({
+      code: 'PACKAGES_MISSING',
+      action: 'reject',
+      message: `apt-get could not install ${missing.join(' and ')}. Install what is missing, then start again.`,
+      cause,
+    });
+  }
+}
+
+async function isInstalled(name: string): Promise<boolean> {
+  return run('dpkg-query', ['-W', '-f', '${Status}', name]).then(
+    ({ stdout }) => stdout.startsWith('install ok installed'),
+    () => false,
+  );
 }

@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { freePort } from '../free-port.ts';
 import { openSqlDatabase } from '../hris/sql/open-database.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
+import { ensurePackages } from './install-once.ts';
 
 const run = promisify(execFile);
 

@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import { ConnectorError } from '../errors.ts';
 import { freePort } from '../free-port.ts';
 import { endChild } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
-import { installOnce, serveUntilAnswers } from './install-once.ts';
+import { ensurePackages, installOnce, serveUntilAnswers } from './install-once.ts';
 import { asAdmin, copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
 import { startPostgres, type TestPostgres } from './start-postgres.ts';
 

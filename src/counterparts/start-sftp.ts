@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
-import { until } from './until.ts';
+import { ensurePackages, until } from './install-once.ts';
 
 const run = promisify(execFile);
 

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
 import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from './ensure-packages.ts';
+import { ensurePackages, until } from './install-once.ts';
 import { copyOf, nameOf, newDatabase, rowsOf } from './new-database.ts';
 import { startPostgres, type TestPostgres } from './start-postgres.ts';
-import { until } from './until.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldValue } from '../hire/employee.ts';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import { otherSide, type Seen } from '../plan/merge-field.ts';
 import type { Echo, Echoes, PairState, SentForms } from '../store/exchange-pairs.ts';
 import { EMPTY_FORM } from './form-of.ts';

@@ -1,4 +1,4 @@
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import { EMPTY_FORM } from './form-of.ts';
 import type { FieldWrite, PairPlan } from './plan-pair.ts';
 

@@ -56,7 +56,7 @@ export interface WentOn {
   held?: HoldRequest;
 }
 
-export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
+type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
 
 /**
  * What the hire workflow may ask of the outside. Each activity can run twice and names the key that makes this
@@ -116,4 +116,26 @@ export interface HireActivities {
   openHold(input: HireRef & { hold: HoldRequest }): Promise<{ holdId: string }>;
   /** Closes an answered hold and says where its answer leads. Returns `waiting` while it has no answer. */
   takeAnswer(input: HireRef & { holdId: string }): Promise<Answered>;
+}
+
+/** What one reconcile saw and did. */
+export interface ReconcileCounts {
+  jobs: number;
+  jobsListed: number;
+  people: number;
+  started: number;
+  /** Hires that were signalled to read again. */
+  hinted: number;
+  /** Records that do not fit the contract: seen, counted and skipped. */
+  unreadable: number;
+}
+
+/** The result of a reconcile that Temporal stores. */
+export interface Reconciled extends ReconcileCounts {
+  /** When it ended, ms by the store's clock; absent in results of earlier versions. */
+  reconciledAt?: number;
+}
+
+export interface ReconcileActivities {
+  reconcile(input: { tenantId: string }): Promise<Reconciled>;
 }

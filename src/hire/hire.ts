@@ -90,3 +90,6 @@ export function describeObserved({ would, employeeId, code, credits }: Observed)
 export function creditsOf(hires: ReadonlyArray<{ observed: Observed }>): number {
   return hires.reduce((sum, { observed }) => sum + observed.credits, 0);
 }
+
+/** Side that holds a record: the hiring platform or the HR system. */
+export type Side = 'partner' | 'hris';

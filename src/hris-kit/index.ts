@@ -15,7 +15,7 @@ export { cellText, type ReadCell, readCell, readFields } from '../hris/read-cell
 export { readTogether } from '../hris/read-together.ts';
 export { refuseFields } from '../hris/refuse-fields.ts';
 export { sameAddress } from '../hris/same-address.ts';
-export type { HttpAnswer } from '../http/message.ts';
+export type { HttpAnswer } from '../http/http-error.ts';
 export type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 export type { HrisCell, HrisProfile, HrisUnderTest, HttpPower, Need, Powers, Spell, Wire } from './hris-under-test.ts';
 export { httpPowers } from './http-powers.ts';

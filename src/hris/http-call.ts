@@ -1,6 +1,5 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import { httpError } from '../http/http-error.ts';
-import type { HttpAnswer } from '../http/message.ts';
+import { type HttpAnswer, httpError } from '../http/http-error.ts';
 import type { HrisLine, LineRequest } from './http-line.ts';
 
 export interface HrisRequest extends LineRequest {

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { readRetryAfter } from '../http/http-error.ts';
-import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { type HttpAnswer, type HttpRequest, readRetryAfter } from '../http/http-error.ts';
 import { openPool } from '../http/pool.ts';
 import { sendRequest } from '../http/request.ts';
 import {

@@ -5,7 +5,7 @@ import { unzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { isTracing, traced } from '../trace.ts';
-import type { HttpAnswer, HttpMethod, HttpRequest } from './message.ts';
+import type { HttpAnswer, HttpMethod, HttpRequest } from './http-error.ts';
 import type { HttpPool } from './pool.ts';
 
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import type { FieldDef } from '../hris/port.ts';
-import { type TemplatePart, templateParts } from '../values/template.ts';
-import type { TransformName } from '../values/transforms.ts';
+import { type TemplatePart, type TransformName, templateParts } from '../values/transforms.ts';
 import { type Place, placeOf } from '../yaml/yaml-file.ts';
 import type { TransformStep } from './apply-transforms.ts';
 import { parseTableColumn, type TableColumn } from './lookup-tables.ts';

@@ -1,6 +1,5 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
-import type { TemplatePart } from '../values/template.ts';
-import type { Value } from '../values/transforms.ts';
+import type { TemplatePart, Value } from '../values/transforms.ts';
 import { applyTransforms, isEmpty } from './apply-transforms.ts';
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';

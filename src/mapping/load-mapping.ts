@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../nearest.ts';
-import { templateParts } from '../values/template.ts';
+import { templateParts } from '../values/transforms.ts';
 import { explainIssues } from '../yaml/explain-issues.ts';
 import {
   type Path,

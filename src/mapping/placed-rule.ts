@@ -1,4 +1,4 @@
-import { templateParts } from '../values/template.ts';
+import { templateParts } from '../values/transforms.ts';
 import { type Place, placeOf, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { FieldRule } from './schema.ts';

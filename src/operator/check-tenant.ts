@@ -26,8 +26,7 @@ import {
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
-import { cannotMark, landingTrouble } from './check-landing.ts';
-import { checkTold } from './check-told.ts';
+import { cannotMark, checkTold, landingTrouble } from './check-destinations.ts';
 import { judgeWebhooks } from './deliveries.ts';
 import { judgeCustomFields, readCustomFields } from './discover.ts';
 import { CALL_MS, openHris, openPartner } from './open-tenant.ts';

@@ -1,5 +1,5 @@
 import { sideKeptBy } from '../../activities/hear-answer.ts';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import { listConflicts } from '../store/field-conflicts.ts';
 import { listHolds } from '../store/holds.ts';
 import { type ConflictFilter, listConflictsPage } from '../store/listings.ts';

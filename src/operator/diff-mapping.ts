@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Connection } from '../../activities/connections.ts';
 import { createJobsList } from '../../activities/exchange/jobs-list.ts';
 import { noMapping } from '../../activities/exchange/open-context.ts';
 import { type Reading, readSides } from '../../activities/exchange/read-sides.ts';
 import { readDefinitions } from '../../activities/fields/custom-fields.ts';
+import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields } from '../hire/employee.ts';
 import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
@@ -11,29 +14,37 @@ import { evaluateBack } from '../mapping/evaluate-back.ts';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { contract } from '../partner/contract/index.ts';
+import { applyDefinitions } from '../store/applied-tenants.ts';
 import { hiresInState } from '../store/hires.ts';
 import { readJobs } from '../store/jobs.ts';
 import { type LinkedPair, pairPages } from '../store/linked-pairs.ts';
+import { listMappingVersions } from '../store/mapping-versions.ts';
+import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
 import {
   type ExchangeName,
   entityOf,
+  exchangeNames,
   isExchange,
+  landedNames,
   type PullName,
   pullStreams,
   type StreamName,
 } from '../streams/streams.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../tenants/open-hris.ts';
+import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import { assertChecked } from './check-applications.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { readHireSources } from './plan-hire.ts';
 import { MASK } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
 import { assertPulledStream } from './streams.ts';
+import { readAppliedTenant } from './tenants.ts';
 
 /** The employee's mapping, a landing stream's, or a two-way stream's. */
-export type MappingName = 'employee' | PullName | ExchangeName;
+type MappingName = 'employee' | PullName | ExchangeName;
 
 export interface MappingDiff extends MappingDifference {
   subject: MappingName;
@@ -310,4 +321,123 @@ function count(
   known.count += 1;
   if (broken) known.broken += 1;
   if (known.samples.length < MOST_SAMPLES) known.samples.push({ record, ...values });
+}
+
+/** A tenant's mapping file as applied. */
+export interface OwnMapping {
+  subject: MappingName;
+  path: string;
+  text: string;
+}
+
+/** The tenant's own mapping files; mappings left to the defaults have none. */
+export async function listOwnMappings(store: Store, tenantId: string): Promise<OwnMapping[]> {
+  return mappingsOf(await readAppliedTenant(store, tenantId));
+}
+
+function mappingsOf(tenant: Tenant): OwnMapping[] {
+  const subjects = new Set<MappingName>(['employee', ...landedNames, ...exchangeNames.filter(isExchange)]);
+  return [...subjects].flatMap((subject) => {
+    const path = subject === 'employee' ? tenant.mapping : tenant.streams[subject].mapping;
+    const text = path === undefined ? undefined : tenant.files[path];
+    return path === undefined || text === undefined ? [] : [{ subject, path, text }];
+  });
+}
+
+/** @throws ConnectorError STREAM_UNKNOWN, MAPPING_DEFAULT if the tenant has no such file of its own */
+export async function readOwnMapping(store: Store, tenantId: string, subject: string): Promise<OwnMapping> {
+  const name = subject === 'employee' ? subject : mappingNamed(subject);
+  const own = (await listOwnMappings(store, tenantId)).find((one) => one.subject === name);
+  if (own !== undefined) return own;
+  throw new ConnectorError({
+    code: 'MAPPING_DEFAULT',
+    action: 'reject',
+    message:
+      `${tenantId} maps ${name} by the defaults, so there is no file to change. Write one, name it in the ` +
+      'tenant file, and run: hirebridge tenant apply',
+  });
+}
+
+/** A text of a mapping that was in use before. */
+interface EarlierText {
+  version: string;
+  firstUsedAt: string;
+  text: string;
+}
+
+/** Texts that this file had while its mapping was in use, latest first. */
+export async function earlierTexts(
+  store: Store,
+  tenantId: string,
+  { subject, path }: OwnMapping,
+): Promise<EarlierText[]> {
+  const versions = await listMappingVersions(store, tenantId, subject);
+  return versions.flatMap(({ hash, files, firstUsedAt }) => {
+    const text = files[path];
+    return text === undefined
+      ? []
+      : [{ version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString(), text }];
+  });
+}
+
+/** A mapping version that landed records, so that its writes can be reverted. */
+export interface LandedVersion {
+  subject: string;
+  version: string;
+  firstUsedAt: string;
+}
+
+/** Versions of each landing stream, latest first. */
+export async function landedVersions(store: Store, tenantId: string): Promise<LandedVersion[]> {
+  const found = await Promise.all(landedNames.map((subject) => listMappingVersions(store, tenantId, subject)));
+  return found.flat().map(({ subject, hash, firstUsedAt }) => {
+    return { subject, version: shortVersion(hash), firstUsedAt: new Date(firstUsedAt).toISOString() };
+  });
+}
+
+/** The result of an edited mapping. `folder`: whether the file that the tenant was applied from has the new text. */
+interface AppliedEdit {
+  folder: 'written' | 'differs' | 'absent';
+}
+
+/**
+ * Applies a mapping with a new text, with the checks of `tenant apply`. Also updates the file itself if it is here and
+ * still as applied; a changed file is left alone, and the next `tenant apply` shows the difference.
+ * @throws ConnectorError TENANT_FILE_INVALID, CHECK_FAILED, OVERTAKEN
+ */
+export async function applyEdit(
+  store: Store,
+  {
+    tenantId,
+    subject,
+    before,
+    text,
+    by,
+  }: { tenantId: string; subject: string; before: string; text: string; by: string },
+): Promise<AppliedEdit> {
+  const own = await readOwnMapping(store, tenantId, subject);
+  if (own.text !== before) throw overtaken(tenantId);
+  const { file, files } = await readAppliedTenant(store, tenantId);
+  const planned = await planDefinition(store, { file, files: { ...files, [own.path]: text } });
+  await assertChecked(store, [planned]);
+  if (!(await applyDefinitions(store, [planned], by))) throw overtaken(tenantId);
+  return { folder: await bringAlong(own, text) };
+}
+
+function overtaken(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'OVERTAKEN',
+    action: 'reject',
+    message: `Somebody else applied ${tenantId} meanwhile, so nothing was done. Look at its files as they are now.`,
+  });
+}
+
+async function bringAlong({ path, text: before }: OwnMapping, after: string): Promise<AppliedEdit['folder']> {
+  const there = await readFile(path, 'utf8').catch(() => undefined);
+  if (there === undefined) return 'absent';
+  if (there !== before) return 'differs';
+  const beside = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  await writeFile(beside, after, { flag: 'wx' });
+  await rename(beside, path);
+  return 'written';
 }

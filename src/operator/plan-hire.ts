@@ -13,7 +13,7 @@ import { pinnedMapping, readApplication } from '../../activities/hire/read-sourc
 import { apartFromNames, foreseeNames } from '../../activities/hire/unique-names.ts';
 import { enrolmentReference, type HireContext, newValues, reread } from '../../activities/hire/with-hire.ts';
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import { readJobNow } from '../../activities/presence/read-job.ts';
+import { readJobNow } from '../../activities/presence/share-reads.ts';
 import { ConnectorError } from '../errors.ts';
 import { allFields, type Change } from '../hire/employee.ts';
 import type { HireRef } from '../hire/hire.ts';

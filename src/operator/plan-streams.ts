@@ -4,7 +4,7 @@ import { type ReadPair, readPairs } from '../../activities/exchange/read-pairs.t
 import { keepMapping } from '../../activities/keep-mapping.ts';
 import { findOptions } from '../../activities/options/push-options.ts';
 import type { FieldWrite } from '../exchange/plan-pair.ts';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import { goingIn, optionsAfter } from '../plan/plan-options.ts';
 import { type PairEntity, pairPages } from '../store/linked-pairs.ts';
 import type { Quarantined } from '../store/quarantine.ts';

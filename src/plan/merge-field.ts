@@ -1,4 +1,4 @@
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 
 /** Whose edits flow, according to the mapping. */
 export interface FieldFlow {

@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { DateTime } from 'luxon';
 import type { Context } from './context.ts';
 import { ApiError, type ApiResponse, invalidRequest, notFound } from './errors.ts';
-import { pageFile } from './page-files.ts';
+import { signingToken } from './file-urls.ts';
 import { contextOf } from './prepare.ts';
 import { type Assessment, findAssessment, questionsOf } from './records/assessments.ts';
 import { findSchedule, freeSlots, type Schedule, type Slot } from './records/booking-schedules.ts';
@@ -23,7 +24,6 @@ import {
   signOffer,
   uploadDocuments,
 } from './records/onboarding-documents.ts';
-import { signingToken } from './signing-urls.ts';
 import type { SandboxState } from './state.ts';
 
 /** Text that may stand in a page as it is: made by the template below, and by nothing else. */
@@ -446,4 +446,28 @@ type HostedKind = keyof typeof OWNERS;
 
 function ownerOf(state: SandboxState, kind: HostedKind, key: string): number | undefined {
   return state.one<{ id: number }>(OWNERS[kind], key)?.id;
+}
+
+interface PageFile {
+  type: string;
+  text: string;
+}
+
+const TYPES: Record<string, string> = { html: 'text/html', css: 'text/css', js: 'text/javascript' };
+
+let files: Map<string, PageFile> | undefined;
+
+/** A file of the page by its path: `/` or `/page/<name>`. They are served as they stand, without a build step. */
+export function pageFile(path: string): PageFile | undefined {
+  files ??= readFiles(new URL('page/', import.meta.url));
+  return files.get(path);
+}
+
+function readFiles(folder: URL): Map<string, PageFile> {
+  return new Map(
+    readdirSync(folder).map((name) => [
+      name === 'index.html' ? '/' : `/page/${name}`,
+      { type: TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain', text: readFileSync(new URL(name, folder), 'utf8') },
+    ]),
+  );
 }

@@ -3,6 +3,7 @@ import { Agent, request } from 'undici';
 import { runDueTasks } from './background.ts';
 import { startControlServer } from './control/server.ts';
 import { type FaultPlan, FaultPlan as FaultPlanSchema } from './faults.ts';
+import { BASE_PATH } from './handle.ts';
 import { createSandboxState, refusedOption } from './prepare.ts';
 import { parseQuirks, type Quirk, quirkNames } from './quirks.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
@@ -16,7 +17,6 @@ import {
   takeDueDeliveries,
 } from './records/deliveries.ts';
 import { nextTaskAt } from './records/tasks.ts';
-import { BASE_PATH } from './router.ts';
 import { type RequestLog, startApiServer } from './server.ts';
 import type { SandboxState } from './state.ts';
 

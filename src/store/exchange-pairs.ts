@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import type { Store } from './open-store.ts';
 import type { StreamRow, Tables } from './schema.ts';
 import { sealed } from './sealed-values.ts';

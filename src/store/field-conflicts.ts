@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue } from '../hire/employee.ts';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import { onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';

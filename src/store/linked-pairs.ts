@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Employee, employeeIn } from '../hire/employee.ts';
-import type { HireState } from '../hire/hire.ts';
-import type { Side } from '../hire/side.ts';
+import type { HireState, Side } from '../hire/hire.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 
 export interface JobTable {
   tenant_id: string;

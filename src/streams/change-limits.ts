@@ -1,4 +1,4 @@
-import type { Side } from '../hire/side.ts';
+import type { Side } from '../hire/hire.ts';
 import type { RowChange } from '../hris/port.ts';
 import { filledIn, type RowFacts } from './read-page.ts';
 

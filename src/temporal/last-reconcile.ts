@@ -1,4 +1,4 @@
-import type { Reconciled } from '../hire/reconcile-activities.ts';
+import type { Reconciled } from '../hire/hire-activities.ts';
 import type { HireClient } from './hire-client.ts';
 import { reconcileScheduleId } from './ids.ts';
 

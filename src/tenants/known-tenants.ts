@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { PAUSED_BY_PERSON } from '../store/tenant-states.ts';
-import { differencesOf, hrisSystem } from './hris-system.ts';
+import { differencesOf, hrisSystem } from './clashes.ts';
 import { parseTenant } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 

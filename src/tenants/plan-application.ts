@@ -6,8 +6,7 @@ import { type Application, type AppliedTenant, listAppliedTenants, type Receives
 import { countPeopleOf } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, parseYaml, problemAt, refuse } from '../yaml/yaml-file.ts';
-import { clashes, type Loaded, otherSystems, overlaps } from './clashes.ts';
-import { differencesOf, hrisSystem } from './hris-system.ts';
+import { clashes, differencesOf, hrisSystem, type Loaded, otherSystems, overlaps } from './clashes.ts';
 import { impossibleOf } from './impossible-settings.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
 import { foreignSecrets } from './own-secrets.ts';

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
-import { type AppliedTenant, listAppliedTenants, readTenantsVersion } from '../store/applied-tenants.ts';
+import {
+  type AppliedTenant,
+  applyDefinitions,
+  listAppliedTenants,
+  readTenantsVersion,
+} from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
+import { planApplication } from './plan-application.ts';
 
 export interface TenantsWatch {
   /** Looks for changes now. */
@@ -52,4 +58,14 @@ export async function watchTenants(store: Store, { log, take, everyMs = 1_000 }:
       await watching;
     },
   };
+}
+
+/**
+ * The first start: a store without tenants takes those of the folder and checks their secrets. After that, only
+ * `hirebridge tenant apply` changes tenants. If receiver and worker both start, the second finds the tenants applied.
+ */
+export async function startWithFolder(store: Store, dir: string): Promise<void> {
+  if ((await listAppliedTenants(store)).length > 0) return;
+  const { applications } = await planApplication(store, dir, { secrets: 'check' });
+  await applyDefinitions(store, applications, 'first start');
 }

@@ -3,13 +3,12 @@ import { isIP } from 'node:net';
 import { Agent, fetch } from 'undici';
 import { isConnectorError } from '../errors.ts';
 import { assertPublicAddress, isPublicAddress, publicLookup } from '../http/pool.ts';
-import { noticeHeaders } from '../http/sign-notice.ts';
+import { noticeHeaders } from '../http/signed-delivery.ts';
 import type { Logger } from '../log.ts';
 import type { Notify } from '../tenants/notify-section.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret, resolveText } from '../tenants/secrets.ts';
-import { noticeIn, noticeText } from './notice-forms.ts';
-import type { Notice } from './notices.ts';
+import { type Notice, noticeIn, noticeText } from './notices.ts';
 
 const POST_MS = 10_000;
 

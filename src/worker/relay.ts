@@ -15,10 +15,17 @@ import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { placeOfDelivery, STARTING_EVENT, tracedForHire } from '../trace.ts';
 import { within } from '../within.ts';
-import { createCoalesced } from './coalesced.ts';
 import { dispatchOf, hireEvents } from './dispatch.ts';
-import { hintRecords, hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
-import { type HintSender, hintUnmade, hireHints } from './send-hints.ts';
+import {
+  createCoalesced,
+  type HintSender,
+  hintRecords,
+  hintStreams,
+  hintUnmade,
+  hireHints,
+  ofStreamKey,
+  type StreamHinter,
+} from './send-hints.ts';
 
 export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
   log: Logger;

@@ -6,10 +6,11 @@ import {
   API_KEY,
   type BambooDouble,
   REFERENCE_FIELD,
+  signWebhook,
   startBambooDouble,
+  webhookPayloads,
 } from '../../src/counterparts/bamboohr-double.ts';
 import { markChanged } from '../../src/counterparts/bamboohr-records.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
 import { untilBaseline } from '../harness/hiring.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
 import { withPostgresWorld, withTemporal } from './bench-world.ts';

@@ -4,7 +4,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { heapOptions } from '../../src/cli/worker.ts';
+import { heapOptions } from '../../src/cli/part.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 /** Stands in for the command line: says how it was started, and with `wait` ends when it is told to. */

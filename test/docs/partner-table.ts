@@ -14,6 +14,7 @@ const FLOWS: readonly (readonly [string, string | undefined])[] = [
   ['src/cli/demo/', undefined],
   ['src/streams/index.ts', undefined],
   ['src/streams/consents.ts', '`consents`'],
+  ['src/cli/', 'commands'],
   ['src/operator/', 'commands'],
   ['src/worker/chores.ts', 'check of the key'],
   ['activities/assert-known-company.ts', 'check of the key'],

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { WriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { heapOptions } from '../../src/cli/worker.ts';
+import { heapOptions } from '../../src/cli/part.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { renderTable } from '../../src/cli/print.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
+import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { webhookHeaders } from '../../src/partner/webhook.ts';

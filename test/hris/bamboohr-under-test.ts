@@ -1,6 +1,12 @@
-import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from '../../src/counterparts/bamboohr-double.ts';
+import {
+  API_KEY,
+  type BambooDouble,
+  CUSTOM_FIELDS,
+  REFERENCE_FIELD,
+  signWebhook,
+  webhookPayloads,
+} from '../../src/counterparts/bamboohr-double.ts';
 import { addPeople, FILE_CATEGORY, touchPeople } from '../../src/counterparts/bamboohr-records.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
 import { bamboohrWebhooks } from '../../src/hris/bamboohr/options.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';

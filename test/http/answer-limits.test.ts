@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { HttpRequest } from '../../src/http/message.ts';
+import type { HttpRequest } from '../../src/http/http-error.ts';
 import { sendRequest } from '../../src/http/request.ts';
 import { errorOf, poolTo, serve } from './servers.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
-import type { HttpRequest } from '../../src/http/message.ts';
+import type { HttpRequest } from '../../src/http/http-error.ts';
 import { sendRequest } from '../../src/http/request.ts';
 import { closedPort, errorOf, poolTo, serve, serveBytes } from './servers.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noticeHeaders } from '../../src/http/sign-notice.ts';
+import { noticeHeaders } from '../../src/http/signed-delivery.ts';
 
 /** The example of the Standard Webhooks libraries' own tests. */
 const example = {

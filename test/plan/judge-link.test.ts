@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeLink, type LinkFacts, maskName } from '../../src/plan/judge-link.ts';
+import { judgeLink, type LinkFacts, maskName } from '../../src/plan/identity-ladder.ts';
 
 const facts: LinkFacts = {
   candidate: { id: '88', name: 'Zoë Müller-Lüdenscheidt' },

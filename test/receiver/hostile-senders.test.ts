@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signWebhook } from '../../src/counterparts/bamboohr-webhooks.ts';
+import { signWebhook } from '../../src/counterparts/bamboohr-double.ts';
 import type { ReceiverOptions } from '../../src/receiver/receiver.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';

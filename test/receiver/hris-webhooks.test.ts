@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
+import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import type { WebhookSigning } from '../../src/http/signed-delivery.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';

@@ -8,7 +8,7 @@ import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { ownHris } from '../../activities/own-hris.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
-import type { Reconciled } from '../../src/hire/reconcile-activities.ts';
+import type { Reconciled } from '../../src/hire/hire-activities.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { examine } from '../../src/operator/examine.ts';
+import { examine } from '../../src/cli/doctor.ts';
 import { latestHire } from '../../src/store/hires.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { listUnjoined } from '../../src/store/people.ts';

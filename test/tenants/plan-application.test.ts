@@ -9,7 +9,7 @@ import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
 import { loadTenants, parseTenant } from '../../src/tenants/load-tenants.ts';
 import { loadStreamMapping, loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
-import { startWithFolder } from '../../src/tenants/start-with-folder.ts';
+import { startWithFolder } from '../../src/tenants/watch-tenants.ts';
 import { linkPerson, who } from '../store/known-people.ts';
 import { freshStore, kinds } from '../store/stores.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';

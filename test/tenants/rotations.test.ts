@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import { Config } from '../../src/config.ts';
 import { AccessFile, readAccess } from '../../src/console/access.ts';
-import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
+import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { asAdmin } from '../../src/counterparts/new-database.ts';
 import { freePort } from '../../src/free-port.ts';
 import { definitionSchema } from '../../src/hris/http/definition-schema.ts';

@@ -10,7 +10,7 @@ import type { StreamCounts } from '../../streams/stream-activities.ts';
 import { pullStreams } from '../../streams/streams.ts';
 import { MAIN_FILE, type Supervisor } from '../supervise.ts';
 import type { EmployeeRow, HrisTables } from './hris.ts';
-import { type Cast, hire, playOnboarding, setStartDate } from './recruiter.ts';
+import { type Cast, hire, playOnboarding, setStartDate } from './recruiting.ts';
 import { type HireView, observeHires, type Screen } from './report.ts';
 import { countJobs, demoStreams, openPosition, type Stage } from './stage.ts';
 

@@ -10,8 +10,7 @@ import { type ControlClient, createControlClient } from '../../sandbox/control/c
 import { Announcement } from '../part.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
 import { type DemoHris, type DemoKind, openDemoHris } from './hris.ts';
-import { openPartner } from './recruiter.ts';
-import { prepareStory, type StoryFacts, storySettings } from './recruiting.ts';
+import { openPartner, prepareStory, type StoryFacts, storySettings } from './recruiting.ts';
 
 /** The demo's surroundings: a fresh directory, a sandbox with people, and a matching tenant file. */
 export interface Stage {

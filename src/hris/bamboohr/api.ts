@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
-import type { HttpAnswer } from '../../http/message.ts';
+import type { HttpAnswer } from '../../http/http-error.ts';
 import { callHris, type HrisRequest, type Refusal, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';

@@ -1,4 +1,4 @@
-import type { HttpMethod } from '../../http/message.ts';
+import type { HttpMethod } from '../../http/http-error.ts';
 import type { Definition, FieldOf, PagingOf, WriteOf } from './definition-schema.ts';
 import type { Expression, PathStep } from './expression.ts';
 import type { DefinitionHooks } from './hooks.ts';

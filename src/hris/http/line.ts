@@ -1,7 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
-import { readRetryAfter } from '../../http/http-error.ts';
-import type { HttpAnswer } from '../../http/message.ts';
+import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';

@@ -1,5 +1,5 @@
 import { isConnectorError } from '../../errors.ts';
-import type { HttpMethod } from '../../http/message.ts';
+import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../nearest.ts';
 import { explainIssues } from '../../yaml/explain-issues.ts';
 import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';

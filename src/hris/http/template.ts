@@ -1,6 +1,11 @@
 import { DateTime } from 'luxon';
-import { templateParts } from '../../values/template.ts';
-import { type Transform, type TransformName, transformOptions, transforms } from '../../values/transforms.ts';
+import {
+  type Transform,
+  type TransformName,
+  templateParts,
+  transformOptions,
+  transforms,
+} from '../../values/transforms.ts';
 import { cellText } from '../read-cell.ts';
 import { BadExpression } from './expression.ts';
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { readRetryAfter } from '../../http/http-error.ts';
-import type { HttpAnswer } from '../../http/message.ts';
+import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
 import {

@@ -1,6 +1,5 @@
-import type { HttpAnswer } from '../../http/message.ts';
-import type { Assumption } from '../contract/assumptions/assumption.ts';
-import { assumptions } from '../contract/assumptions.ts';
+import type { HttpAnswer } from '../../http/http-error.ts';
+import { type Assumption, assumptions } from '../contract/assumptions.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { defaultOverrides, type Overrides } from '../contract/overrides.ts';
 import type { AnyEndpoint, AssumptionKey, LooseInput, Observation } from './types.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { HttpAnswer } from '../../http/message.ts';
+import type { HttpAnswer } from '../../http/http-error.ts';
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type CallEndpoint, invalidInput } from './call.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
-import { actionForStatus, httpError } from '../../http/http-error.ts';
-import type { HttpAnswer } from '../../http/message.ts';
+import { actionForStatus, type HttpAnswer, httpError } from '../../http/http-error.ts';
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
+import { CustomFieldInputs, CustomFieldsShown } from './custom-field-values.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList, statusPage, successData, valueAt } from './envelopes.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';

@@ -1,11 +1,29 @@
 /** Sections 2.5, 4.5: custom field values, upserted on their full key. */
 import { z } from 'zod';
-import { CustomFieldInput } from './custom-field-input.ts';
 import { entityTypes } from './custom-fields.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList, writeOutcome, writtenList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
 import { CustomFieldId, IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
+
+/** Section 2.5: how custom field values look inside records, and how they are set on create and update. */
+/** A value as sent: text, number, boolean, list of options, or null to clear it (F11). */
+export const CustomFieldInput = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+export type CustomFieldInput = z.infer<typeof CustomFieldInput>;
+
+/** `customFields` of a create or update: custom field id to value (J12). */
+export const CustomFieldInputs = z.record(z.string(), CustomFieldInput).meta({ id: 'CustomFieldInputs' });
+export type CustomFieldInputs = z.infer<typeof CustomFieldInputs>;
+
+/** `customFields` of a record: custom field id to its label, stored value and section. */
+export const CustomFieldsShown = z
+  .record(
+    z.string(),
+    z.looseObject({ label: z.string().nullish(), value: z.unknown().optional(), parentSection: z.string().nullish() }),
+  )
+  .meta({ id: 'CustomFieldsShown' });
+export type CustomFieldsShown = z.infer<typeof CustomFieldsShown>;
+
 /** Stored form (section 2.5); multi-select is a JSON-stringified array, see `readMultiSelect` (F1). */
 export const CustomFieldValue = z
   .looseObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BulkIds, Candidate, ResumeBatch, ResumeUrls } from './candidates.ts';
-import { CustomFieldsShown } from './custom-field-input.ts';
+import { CustomFieldsShown } from './custom-field-values.ts';
 import { defineEndpoint, type ListShape } from './endpoint.ts';
 import { Confirmation, statusData, statusList, statusPage, successData, writeOutcome } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';

@@ -6,6 +6,7 @@ import { allEndpoints } from '../../partner/contract/index.ts';
 import { type Context, iso } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { EVENT_FAULTS, REQUEST_FAULTS } from '../faults.ts';
+import { signingUrl } from '../file-urls.ts';
 import { contextOf } from '../prepare.ts';
 import { QUIRKS } from '../quirks.ts';
 import { renderApplication } from '../records/applications.ts';
@@ -24,7 +25,6 @@ import { countLedger, readLedger } from '../records/ledger.ts';
 import { documentsOf, findOffer, type Offer, renderDocument, renderOffer } from '../records/onboarding-documents.ts';
 import { stagesOf } from '../records/pipelines.ts';
 import { answeredCandidate } from '../records/resumes.ts';
-import { signingUrl } from '../signing-urls.ts';
 import type { SandboxState } from '../state.ts';
 
 /** What the page for people asks of a list; every part may be missing. */

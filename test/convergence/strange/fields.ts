@@ -1,4 +1,4 @@
-import type { Side } from '../../../src/hire/side.ts';
+import type { Side } from '../../../src/hire/hire.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
 import type { Column } from './hr.ts';
 import type { Kind } from './values.ts';

@@ -1,4 +1,4 @@
-import type { Side } from '../../../src/hire/side.ts';
+import type { Side } from '../../../src/hire/hire.ts';
 
 /** One value of one record on one side. */
 export interface Place {

@@ -1,4 +1,4 @@
-import type { Side } from '../../../src/hire/side.ts';
+import type { Side } from '../../../src/hire/hire.ts';
 import { createRandom, pick, type Random } from '../../../src/sandbox/random.ts';
 import { acknowledgeFields } from '../../../src/store/fields.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { employ } from '../../../activities/hire/go-on.ts';
-import { applyLinks, planLinks } from '../../../src/operator/import-links.ts';
+import { applyLinks, planLinks } from '../../../src/cli/link.ts';
 import { readAppliedTenant } from '../../../src/operator/tenants.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readAudit } from '../../../src/store/audit.ts';

@@ -1,5 +1,5 @@
 import { createLogger } from '../../../src/log.ts';
-import { answerSync } from '../../../src/operator/answer-sync.ts';
+import { answerSync } from '../../../src/operator/ask-worker.ts';
 
 /** Answers as a worker does, says each request to its parent, and follows it without an end. */
 const [dataDir = ''] = process.argv.slice(2);

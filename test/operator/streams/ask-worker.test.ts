@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import { createLogger } from '../../../src/log.ts';
-import { type AnswersOptions, answerSync } from '../../../src/operator/answer-sync.ts';
-import { askWorker, socketFolder } from '../../../src/operator/ask-worker.ts';
+import { type AnswersOptions, answerSync, askWorker, socketFolder } from '../../../src/operator/ask-worker.ts';
 import type { StreamRequest, StreamResult } from '../../../src/operator/follow-stream.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 

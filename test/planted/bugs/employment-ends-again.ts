@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'who goes on with an erasure ends the employment once more',
   patches: [
     {
-      file: 'activities/erase/end-employments.ts',
+      file: 'activities/erase/carry-out.ts',
       find: "      return shown?.former === true ? { kind: 'found', value: null } : { kind: 'absent' };\n",
       replace: "      return shown === undefined ? { kind: 'found', value: null } : { kind: 'absent' };\n",
     },

@@ -1,2 +1,0 @@
-/** Side that holds a record: the hiring platform or the HR system. */
-export type Side = 'partner' | 'hris';
