@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
 import { withFailpoints } from '../src/failpoint.ts';
+import type { SignalHire } from '../src/hire/hire.ts';
 import type { HrisLimits } from '../src/hris/http-line.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Logger } from '../src/log.ts';
@@ -11,6 +12,7 @@ import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { LimitedEndpoints } from '../src/rate-limit/kept-rate-limits.ts';
 import type { RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
+import type { Store } from '../src/store/open-store.ts';
 import { hrisAccount, type Limited } from '../src/store/rate-limits.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
 import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
@@ -28,6 +30,7 @@ import { resolveSecret, resolveText } from '../src/tenants/secrets.ts';
 import { traced } from '../src/trace.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { type OwnHris, ownHris } from './own-hris.ts';
+import type { LastReconcile } from './reconcile/last-reconcile.ts';
 
 /** A tenant with both of its sides open. */
 export interface Connection {
@@ -409,4 +412,50 @@ export async function openLimitedHris(
       await Promise.allSettled([hris.close(), ...[...opened.values()].map((rateLimit) => rateLimit.close())]);
     },
   };
+}
+
+/** Everything that activities need from outside; wired in one place. */
+export interface ActivityDeps {
+  store: Store;
+  connections: Connections;
+  signalHire: SignalHire;
+  /**
+   * The tenant's job candidates whose hire has a running workflow; a workflow that started a moment ago may be missing.
+   */
+  followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
+  lastReconcile: LastReconcile;
+  /** Has records of a stream read again soon. Absent in a command: the next pass finds its hires. */
+  hintStream?: (stream: { tenantId: string; stream: StreamName }, ids: readonly string[]) => Promise<void>;
+  /** Called with the duration of each hire that ended well. Absent in a command. */
+  hired?: (ms: number) => void;
+  /** Absent in a command, because a command erases nobody. */
+  forgetting?: Forgetting;
+  /** Folder of the files that this process keeps next to the store. Absent in a command. */
+  dataDir?: string;
+  log: Logger;
+  limits: Limits;
+  /** The person who applies a plan; absent if the product works by itself. */
+  actor?: { runId: string; by: string };
+  /** Tenants whose credit gate this process saw close: enrolments about to be sent turn back. */
+  closedGates: Set<string>;
+  /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */
+  pausedHris: Set<string>;
+}
+
+/** What Temporal holds and must forget. */
+export interface Forgetting {
+  /** Ends a hire's workflow and deletes its histories. */
+  forgetHire: (hire: { tenantId: string; jobCandidateId: string }) => Promise<void>;
+  /** Ends a tenant's schedules and workflows and deletes their histories. Returns how many the server still listed. */
+  forgetTenant: (tenantId: string) => Promise<number>;
+}
+
+/** Limits in milliseconds. */
+interface Limits {
+  /** Time from an intent until its request must no longer be sent. */
+  giveUpMs: number;
+  /** How long after that the partner may still take to show a write. */
+  partnerLagMs: number;
+  /** How long a paused tenant's work sleeps before it asks again. */
+  pausedMs: number;
 }

@@ -2,8 +2,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, type RetryPolicy } from '@temporalio/common';
 import { ConnectorError, type ErrorAction, isConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
+import { HIRE_BEHIND } from '../src/hire/hire.ts';
 import type { HireActivities, ReconcileActivities } from '../src/hire/hire-activities.ts';
-import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
 import { noticeRestored } from '../src/store/backups.ts';
@@ -20,7 +20,7 @@ import type {
   StreamStep,
 } from '../src/streams/stream-activities.ts';
 import { inScope } from './activity-scope.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { ActivityDeps } from './connections.ts';
 import { exchangePairs } from './exchange/exchange-pairs.ts';
 import { cancelHire, lookForReturn, startNextEnrolment } from './hire/cancel-hire.ts';
 import {

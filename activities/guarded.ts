@@ -7,8 +7,7 @@ import { tenantRemoved } from '../src/tenants/known-tenants.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { restartNote } from '../src/tenants/secrets.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
-import type { Connection } from './connections.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { ActivityDeps, Connection } from './connections.ts';
 
 /**
  * Runs work of one tenant with both of its sides open. A paused tenant's work waits. A key that stops working pauses

@@ -1,5 +1,4 @@
-import type { Side } from '../src/hire/hire.ts';
-import type { SignalHire } from '../src/hire/hire-run.ts';
+import type { Side, SignalHire } from '../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../src/hire/holds.ts';
 import { releaseCanary } from '../src/store/enrolments.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
@@ -8,7 +7,7 @@ import { hiresAwaitingCredits, latestHires } from '../src/store/hires.ts';
 import { closeHold, openHold, unheardAnswers } from '../src/store/holds.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type { HoldRow } from '../src/store/schema.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { ActivityDeps } from './connections.ts';
 
 /** Longer than an operator's command takes to signal the hire itself. */
 const UNHEARD_MS = 10_000;

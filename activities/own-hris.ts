@@ -1,5 +1,5 @@
 import { ConnectorError } from '../src/errors.ts';
-import { type Employee, type FindKey, type Found, type KnownEmployee, knownIn } from '../src/hire/employee.ts';
+import { type Employee, type FindKey, type Found, type KnownEmployee, knownIn } from '../src/hire/hire.ts';
 import type {
   ChangedEmployees,
   CreateResult,

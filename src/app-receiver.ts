@@ -122,7 +122,7 @@ async function openDeliveryStore(
     { addWebhookRefusals },
   ] = await Promise.all([
     import('./store/open-store.ts'),
-    import('./store/delivery-batches.ts'),
+    import('./store/inbox.ts'),
     import('./tenants/watch-tenants.ts'),
     import('./receiver/receiver-tenants.ts'),
     import('./store/processes.ts'),

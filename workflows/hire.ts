@@ -11,15 +11,16 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { HireRef, HireStep } from '../src/hire/hire.ts';
-import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
 import {
   HIRE_BEHIND,
   type HintAbout,
   type HireInput,
   type HireProgress,
+  type HireRef,
   type HireResult,
-} from '../src/hire/hire-run.ts';
+  type HireStep,
+} from '../src/hire/hire.ts';
+import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { hintSignal } from './messages.ts';
 

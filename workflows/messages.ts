@@ -1,5 +1,5 @@
 import { defineSignal } from '@temporalio/workflow';
-import type { HintAbout } from '../src/hire/hire-run.ts';
+import type { HintAbout } from '../src/hire/hire.ts';
 
 /** One hint for one hire. Safe to repeat: the next step asks the store and the partner. */
 export const hintSignal = defineSignal<[HintAbout]>('hint');

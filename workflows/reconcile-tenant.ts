@@ -1,6 +1,6 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { HireTiming } from '../src/hire/hire.ts';
 import type { ReconcileActivities, Reconciled } from '../src/hire/hire-activities.ts';
-import type { HireTiming } from '../src/hire/hire-run.ts';
 import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface ReconcileInput {

@@ -7,7 +7,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { HireTiming } from '../src/hire/hire-run.ts';
+import type { HireTiming } from '../src/hire/hire.ts';
 import type { StreamMode } from '../src/store/stream-tables.ts';
 import type {
   ExchangeActivities,

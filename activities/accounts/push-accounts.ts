@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
-import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/employee.ts';
+import { type EmployeeFields, employeeIn, type KnownEmployee, knownIn } from '../../src/hire/hire.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { pathsRead } from '../../src/mapping/compile-rule.ts';

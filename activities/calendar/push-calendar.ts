@@ -2,7 +2,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { readCalendar, saveCalendar } from '../../src/store/calendars.ts';
 import { readClock } from '../../src/store/open-store.ts';
 import type { CalendarEvent } from '../../src/store/push-tables.ts';
-import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { forgetAllowed } from '../../src/store/streams.ts';
 import { erasedRecords } from '../../src/streams/without-erased.ts';
 import { readText } from '../../src/values/transforms.ts';
 import { assertFew } from '../push/by-rule.ts';

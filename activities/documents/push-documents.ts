@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { Employee } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import type { Employee, HireRef } from '../../src/hire/hire.ts';
 import type { EmployeeFile } from '../../src/hris/port.ts';
 import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
 import { contract } from '../../src/partner/contract/index.ts';

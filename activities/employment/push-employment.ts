@@ -1,5 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
-import { type EmployeeRef, employeeIn } from '../../src/hire/employee.ts';
+import { type EmployeeRef, employeeIn } from '../../src/hire/hire.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, isShown } from '../../src/plan/plan-write-back.ts';

@@ -4,7 +4,7 @@ import { consentsOf, saveConsents } from '../../src/store/consents.ts';
 import { askErasureWithin } from '../../src/store/erasures.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
-import { readClock } from '../../src/store/open-store.ts';
+import { batchesOf, readClock } from '../../src/store/open-store.ts';
 import { completeIds } from '../../src/store/person-data.ts';
 import {
   askAbout,
@@ -16,14 +16,12 @@ import {
   listCases,
   postponeCase,
 } from '../../src/store/privacy-cases.ts';
-import { batchesOf } from '../../src/store/statements.ts';
 import { readMissing } from '../../src/store/stream-missing.ts';
 import type { PrivacyCaseRow } from '../../src/store/tenant-tables.ts';
 import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
 import { removeRows } from '../../src/streams/land-page.ts';
 import type { PullName } from '../../src/streams/streams.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { landedOf, withRecords } from './landed-rows.ts';
 
 type PolicyDeps = Pick<ActivityDeps, 'store' | 'connections' | 'log'>;

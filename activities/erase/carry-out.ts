@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { type Employee, employeeIn } from '../../src/hire/employee.ts';
+import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, type Trouble } from '../../src/store/alarms.ts';
 import { listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import { ERASURES_FILE, type ErasedSince } from '../../src/store/erase-restored.ts';
@@ -32,8 +32,7 @@ import type { Tables } from '../../src/store/schema.ts';
 import { openSigner, signed } from '../../src/store/signing-key.ts';
 import { countTenantRows, endTenantErasure, eraseTenantRows } from '../../src/store/tenant-rows.ts';
 import type { ErasureRow } from '../../src/store/tenant-tables.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps, Forgetting } from '../deps.ts';
+import type { ActivityDeps, Connection, Forgetting } from '../connections.ts';
 import { startClock, writeOnce } from '../hire/write-once.ts';
 import { landedOf, removeLanded, removeTables } from './landed-rows.ts';
 

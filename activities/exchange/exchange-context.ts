@@ -2,7 +2,7 @@ import type { CustomFieldUse } from '../../src/mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { WriteOrigin } from '../../src/store/foreign-writes.ts';
 import type { StreamName } from '../../src/streams/streams.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import type { Reading } from './read-sides.ts';
 
 /** What one step of a run needs to read and write its pairs. */

@@ -11,12 +11,12 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { countPairs, findPairs, findRefusedPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { completeExchange, readStreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
+import { completeExchange, readStreamState } from '../../src/store/streams.ts';
 import { type Excess, judgeMissing, noJobsListed } from '../../src/streams/change-limits.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/stream-activities.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';

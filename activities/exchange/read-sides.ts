@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { isConnectorError } from '../../src/errors.ts';
-import type { Employee, EmployeeFields } from '../../src/hire/employee.ts';
+import type { Employee, EmployeeFields } from '../../src/hire/hire.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
 import { readClock, type Store } from '../../src/store/open-store.ts';

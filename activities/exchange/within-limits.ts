@@ -11,7 +11,7 @@ import {
 import { recentWrites } from '../../src/store/exchange-pairs.ts';
 import { countPairs, type LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { readStreamState } from '../../src/store/stream-states.ts';
+import { readStreamState } from '../../src/store/streams.ts';
 import { stopAt } from '../streams/reading.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { scopeOf } from './open-context.ts';

@@ -10,15 +10,14 @@ import {
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
 import { hrisForms } from '../../src/exchange/see-fields.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import { type Amendment, fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { addWrites, isRunning, savePair } from '../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { positionsIn } from './positions-in.ts';

@@ -16,8 +16,7 @@ import { clearTrouble, listAlarms, noteTrouble, type Trouble } from '../../src/s
 import { type FieldDefinition, readMatches, saveFields, saveMatches } from '../../src/store/fields.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { AlarmKind } from '../../src/store/schema.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { shareReads } from '../presence/share-reads.ts';
 
 /** The partner's custom fields, and when the reading began. */

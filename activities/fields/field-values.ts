@@ -11,8 +11,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
 import { type FieldDefinition, readMatches } from '../../src/store/fields.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import type { HireContext } from '../hire/with-hire.ts';
 import { fieldsInUse, judgeFields, latestDefinitions, readDefinitions } from './custom-fields.ts';
 

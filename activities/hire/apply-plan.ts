@@ -5,10 +5,10 @@ import {
   type Employee,
   type EmployeeFields,
   isSameEmployee,
+  isSameHire,
   type KnownEmployee,
   knownIn,
-} from '../../src/hire/employee.ts';
-import { isSameHire } from '../../src/hire/hire.ts';
+} from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
@@ -18,10 +18,10 @@ import { judgeCreate, mayCreateUnseen, withoutDenied } from '../../src/plan/iden
 import { settleWrites } from '../../src/store/foreign-writes.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
+import { readKept } from '../../src/store/open-store.ts';
 import { settleCreating } from '../../src/store/people.ts';
 import { changePerson, findPerson } from '../../src/store/persons.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
-import { readKept } from '../../src/store/statements.ts';
 import { fieldChanges } from '../../src/streams/land-page.ts';
 import type { Connection } from '../connections.ts';
 import { heldByAnother, isShared, keepOutWhilePending, whileNobodyElse } from './ask-person.ts';

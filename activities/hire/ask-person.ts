@@ -1,7 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { Employee, EmployeeFields, KnownEmployee } from '../../src/hire/employee.ts';
-import { followedStates, type HireRef, isSameHire, nameHire } from '../../src/hire/hire.ts';
+import {
+  type Employee,
+  type EmployeeFields,
+  followedStates,
+  type HireRef,
+  isSameHire,
+  type KnownEmployee,
+  nameHire,
+} from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import type { Refusal } from '../../src/person/change-person.ts';

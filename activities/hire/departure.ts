@@ -1,6 +1,5 @@
 import { dayOf } from '../../src/day-of.ts';
-import type { Employee, FieldValue } from '../../src/hire/employee.ts';
-import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
+import { type Employee, type FieldValue, type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/plan-cancel.ts';
@@ -14,7 +13,7 @@ import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import type { OwnRecord } from '../own-hris.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isShared, isTakenOver } from './ask-person.ts';

@@ -26,11 +26,10 @@ import {
 import { hiresAwaitingCredits, hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
-import { hireOf } from '../../src/store/statements.ts';
+import { hireOf } from '../../src/store/open-store.ts';
 import { siblingsOf } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { shareReads } from '../presence/share-reads.ts';
 import { claimPerson } from './ask-person.ts';

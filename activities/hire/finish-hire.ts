@@ -1,7 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
-import { type EmployeeFields, employeeIn } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import { type EmployeeFields, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type Held, type HoldRequest, held, holdOf, reasonOf } from '../../src/hire/holds.ts';
 import { urlOfEmployee } from '../../src/hris/employee-url.ts';
@@ -25,8 +24,7 @@ import { employeeOf, hireBehind } from '../../src/store/hires.ts';
 import { holdsOfHire } from '../../src/store/holds.ts';
 import { changePerson } from '../../src/store/persons.ts';
 import { afterHireNames } from '../../src/streams/streams.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { encodeTargets } from '../fields/field-values.ts';
 import { readEmployee, unshownForMs } from './read-employee.ts';
 import {

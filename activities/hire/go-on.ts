@@ -7,7 +7,7 @@ import { judgeOnboarding } from '../../src/plan/plan-enrolment.ts';
 import { hireBehind, updateHire } from '../../src/store/hires.ts';
 import { closeUnanswered } from '../../src/store/holds.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { findEnrolments } from './enrol.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { releasePeople } from '../../src/store/people.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import { tellWhyHeld } from './finish-hire.ts';
 import { withHire } from './with-hire.ts';
 

@@ -6,7 +6,7 @@ import {
   employeeIn,
   isSameEmployee,
   type KnownEmployee,
-} from '../../src/hire/employee.ts';
+} from '../../src/hire/hire.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';

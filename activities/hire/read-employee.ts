@@ -4,19 +4,20 @@ import {
   type EmployeeFields,
   employeeIn,
   type FindKey,
+  followedStates,
   isSameEmployee,
+  isSameHire,
   type KnownEmployee,
-} from '../../src/hire/employee.ts';
-import { followedStates, isSameHire } from '../../src/hire/hire.ts';
+} from '../../src/hire/hire.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { isRestoredSince } from '../../src/store/backups.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { employeeOf } from '../../src/store/hires.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { readKept } from '../../src/store/open-store.ts';
 import { TAKEN_OVER } from '../../src/store/people.ts';
 import { findPerson } from '../../src/store/persons.ts';
-import { readKept } from '../../src/store/statements.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
 import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';

@@ -1,6 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import type { EmployeeFields, HireRef } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';

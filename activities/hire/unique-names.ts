@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { CompiledField } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';

@@ -1,7 +1,6 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { type Decisions, decide } from '../../src/hire/answers.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import type { EmployeeFields, HireRef } from '../../src/hire/hire.ts';
 import { type Held, type refusalAnswers, refusalHold } from '../../src/hire/holds.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { Candidate } from '../../src/person/person.ts';
@@ -12,8 +11,7 @@ import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
 
 /** One hire at work: the tenant's two sides, and what the store held of the hire when it was read. */

@@ -3,8 +3,7 @@ import { passFailpoint } from '../../src/failpoint.ts';
 import type { HireRef } from '../../src/hire/hire.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { readKept } from '../../src/store/statements.ts';
+import { readKept, type Store } from '../../src/store/open-store.ts';
 
 /** What a look at the other system shows about this write. */
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;

@@ -17,7 +17,7 @@ import {
 import type { Store } from '../../src/store/open-store.ts';
 import type { InvitationRow } from '../../src/store/push-tables.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
-import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { forgetAllowed } from '../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { isInScope } from '../hire/read-sources.ts';

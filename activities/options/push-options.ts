@@ -11,6 +11,7 @@ import {
 } from '../../src/plan/plan-options.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import { concludeWrites, type FieldChange, type NewWrite, readOpenWrites } from '../../src/store/foreign-writes.ts';
+import { batchesOf } from '../../src/store/open-store.ts';
 import {
   bearersOf,
   noteInUse,
@@ -20,7 +21,6 @@ import {
   readOptionLabels,
   settleLeaving,
 } from '../../src/store/option-labels.ts';
-import { batchesOf } from '../../src/store/statements.ts';
 import {
   allowedCodes,
   forgetAllowed,
@@ -29,7 +29,7 @@ import {
   isOfPart,
   readStreamState,
   type StreamState,
-} from '../../src/store/stream-states.ts';
+} from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { Connection } from '../connections.ts';
 import { assertOurs, noted, type PushContext, type Verdict } from '../push/push-context.ts';

@@ -1,4 +1,5 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { Page } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidates.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
@@ -63,3 +64,13 @@ function isRefused({ action, status = 0 }: ConnectorError): boolean {
 
 /** Answered 404 or refused as another company's: like a missing record, this proves nothing. */
 const notShown: ReadonlySet<string> = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'ACCESS_DENIED']);
+
+/** The page that a reading is at and its number of records; undefined if there is no page. */
+export async function onePage<Item>(
+  pages: AsyncGenerator<Page<Item>, void, undefined>,
+): Promise<(Page<Item> & { records: number }) | undefined> {
+  const next = await pages.next();
+  if (next.done === true) return undefined;
+  const { items, unreadable } = next.value;
+  return { ...next.value, records: items.length + unreadable.length };
+}

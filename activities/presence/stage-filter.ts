@@ -9,8 +9,7 @@ import { readStageFilter, saveStageFilter } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
-import { onePage } from '../one-page.ts';
-import { fetchJobCandidates } from './fetch-job-candidates.ts';
+import { fetchJobCandidates, onePage } from './fetch-job-candidates.ts';
 
 /** A stage in the policies is one of these types, or an id. */
 const types: ReadonlySet<string> = new Set(stageTypes);

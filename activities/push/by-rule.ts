@@ -1,7 +1,7 @@
 import { tenantsHeldLike } from '../../src/store/holds.ts';
 import { lastRefusal } from '../../src/store/invitations.ts';
 import { readClock } from '../../src/store/open-store.ts';
-import { readStreamState } from '../../src/store/stream-states.ts';
+import { readStreamState } from '../../src/store/streams.ts';
 import { stopAt } from '../streams/reading.ts';
 import type { PushContext } from './push-context.ts';
 

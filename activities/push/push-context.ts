@@ -8,8 +8,7 @@ import {
 } from '../../src/store/foreign-writes.ts';
 import { touchRun } from '../../src/store/quarantine.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 
 /** One run of a push stream. */
 export interface PushContext {

@@ -5,7 +5,7 @@ import type { PushInput, StreamStep } from '../../src/streams/stream-activities.
 import type { PushName } from '../../src/streams/streams.ts';
 import { pushAccounts } from '../accounts/push-accounts.ts';
 import { pushCalendar } from '../calendar/push-calendar.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import { pushDocuments } from '../documents/push-documents.ts';
 import { pushEmployment } from '../employment/push-employment.ts';
 import { pushInvitations } from '../invitations/push-invitations.ts';

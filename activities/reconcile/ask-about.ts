@@ -1,7 +1,7 @@
 import { holdOf } from '../../src/hire/holds.ts';
 import { openHold, tenantHoldsOf, widenHold } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps } from '../connections.ts';
 import { hearAnswer } from '../hear-answer.ts';
 
 /**

@@ -19,7 +19,7 @@ import { finishBaseline, readTenantState } from '../../src/store/tenant-states.t
 import type { Connection } from '../connections.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/with-hire.ts';
-import { onePage } from '../one-page.ts';
+import { onePage } from '../presence/fetch-job-candidates.ts';
 import { askAbout } from './ask-about.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import { afterPage } from './list-cursor.ts';

@@ -26,8 +26,7 @@ import { readTenantState, recordReconcile, startBaseline } from '../../src/store
 import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
 import { assertMoved } from '../../src/streams/read-page.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { watchFields } from '../fields/custom-fields.ts';
 import { guarded } from '../guarded.ts';
 import { isInScope } from '../hire/read-sources.ts';

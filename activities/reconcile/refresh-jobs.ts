@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { assertSameCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
-import { onePage } from '../one-page.ts';
+import { onePage } from '../presence/fetch-job-candidates.ts';
 
 export interface ListedJob {
   jobId: string;

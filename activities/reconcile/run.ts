@@ -3,8 +3,7 @@ import type { ReconcileCounts } from '../../src/hire/hire-activities.ts';
 import type { Hint } from '../../src/store/hints.ts';
 import { insertReconcile, saveReconcile } from '../../src/store/reconciles.ts';
 import type { ReconcileKind } from '../../src/store/tenant-tables.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { type ListCursor, startOfList } from './list-cursor.ts';
 
 /** Steps of a reconcile, in order; each is done one page or a few records at a time. */

@@ -4,7 +4,7 @@ import { clearTrouble, noteTrouble } from '../../src/store/alarms.ts';
 import { openHiresAfter, openHiresSince } from '../../src/store/hire-states.ts';
 import { hiresInState, hiresOfEnrolments } from '../../src/store/hires.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { onePage } from '../one-page.ts';
+import { onePage } from '../presence/fetch-job-candidates.ts';
 import { waitsForOnboarding } from './decisions.ts';
 import { afterPage } from './list-cursor.ts';
 import type { Run } from './run.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../src/hire/hire.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import type { Requisition } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
@@ -19,8 +19,7 @@ import type { StreamKey } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { namedField, readDefinitions } from '../fields/custom-fields.ts';
 import { newValues } from '../hire/with-hire.ts';
 import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';

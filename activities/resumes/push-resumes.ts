@@ -15,7 +15,7 @@ import {
   sendResumes,
   settleResumes,
 } from '../../src/store/resumes.ts';
-import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { forgetAllowed } from '../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { isInScope } from '../hire/read-sources.ts';
 import { newValues } from '../hire/with-hire.ts';

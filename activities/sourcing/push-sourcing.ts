@@ -16,7 +16,7 @@ import {
   settleLead,
   sourcedKey,
 } from '../../src/store/sourced-leads.ts';
-import { forgetAllowed } from '../../src/store/stream-states.ts';
+import { forgetAllowed } from '../../src/store/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { readText } from '../../src/values/transforms.ts';
 import type { Connection } from '../connections.ts';

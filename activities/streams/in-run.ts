@@ -1,11 +1,17 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { assertMayWrite } from '../../src/store/freezes.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { heldCodes, isOfPart, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
-import { beginRun, type NewRun, refuseRun } from '../../src/store/streams.ts';
+import {
+  beginRun,
+  heldCodes,
+  isOfPart,
+  type NewRun,
+  readStreamState,
+  refuseRun,
+  type StreamState,
+} from '../../src/store/streams.ts';
 import { isLookup, type StreamName } from '../../src/streams/streams.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { guarded } from '../guarded.ts';
 
 export type Beat = (details: unknown) => void;

@@ -4,8 +4,8 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { readClock } from '../../src/store/open-store.ts';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
-import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
+import { holdStream, type StreamState } from '../../src/store/streams.ts';
 import { type LandedPage, listOnlyTargets, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { countJoinable, countsOf, fallAt, lastPageOf, stepOf, unshownAt } from '../../src/streams/page-outcome.ts';
 import {
@@ -24,8 +24,7 @@ import {
 import { followsHints, hintOfRecord, recordHinted, WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PullInput, StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { createHeapRoom } from '../heap-growth.ts';
 import { type Beat, inRun } from './in-run.ts';
 import { commit, landWithinLimits, NO_PAGE, openReading, type Reading } from './reading.ts';

@@ -6,13 +6,17 @@ import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import {
   allowedCodes,
+  type CommittedPage,
+  commitPage,
   heldCodes,
   holdStream,
   isOfPart,
+  keepParts,
+  readStream,
   readStreamState,
+  type StreamKey,
   type StreamState,
-} from '../../src/store/stream-states.ts';
-import { type CommittedPage, commitPage, keepParts, readStream, type StreamKey } from '../../src/store/streams.ts';
+} from '../../src/store/streams.ts';
 import { EMPTY_TALLY, judgeChanges, type Tally, tallyPage } from '../../src/streams/change-limits.ts';
 import { rowOfConsent, withConsents } from '../../src/streams/consents.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
@@ -32,8 +36,7 @@ import type { PullStream } from '../../src/streams/stream.ts';
 import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { refusedRecords } from '../../src/streams/without-erased.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { ActivityDeps, Connection } from '../connections.ts';
 import { fittedMapping } from '../fields/custom-fields.ts';
 import { currentRecords } from '../fields/field-values.ts';
 import { keepMapping } from '../keep-mapping.ts';

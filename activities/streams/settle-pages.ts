@@ -2,9 +2,9 @@ import { isConnectorError } from '../../src/errors.ts';
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { forgetConsents } from '../../src/store/consents.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
+import { batchesOf } from '../../src/store/open-store.ts';
 import { noteCases } from '../../src/store/privacy-cases.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
-import { batchesOf } from '../../src/store/statements.ts';
 import {
   addMissing,
   believeMissing,
@@ -18,7 +18,7 @@ import {
   readSeenIds,
   type SeenIds,
 } from '../../src/store/stream-missing.ts';
-import { completePass } from '../../src/store/stream-states.ts';
+import { completePass } from '../../src/store/streams.ts';
 import { judgeEmptyList, judgeMissing } from '../../src/streams/change-limits.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
 import { type LandedPage, NOTHING_LANDED, removeRows } from '../../src/streams/land-page.ts';

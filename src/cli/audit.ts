@@ -5,10 +5,18 @@ import { duration } from '../hris/duration.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { readWrites } from '../operator/writes.ts';
 import { type ChainVerdict, exportAudit, HEADS_FILE, noteLook, verifyAudit } from '../store/audit.ts';
-import { EXIT } from './exit.ts';
+import {
+  asOption,
+  byOf,
+  EXIT,
+  example,
+  listedFilter,
+  placesOf,
+  printJson,
+  renderChange,
+  renderListed,
+} from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { listedFilter, printJson, renderChange, renderListed } from './print.ts';
 
 export function defineAudit(command: Command): void {
   command

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { listFeeds, makeFeed, revokeFeed } from '../store/calendars.ts';
+import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderListed, say } from './print.ts';
 
 interface Flags {
   schedule?: string[];

@@ -3,7 +3,7 @@ import type { Payload } from '@temporalio/common';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
-import { longEnough } from '../console/access.ts';
+import { longEnough } from '../console/acts.ts';
 import { log } from '../log.ts';
 import { audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
@@ -11,8 +11,8 @@ import { recordDigest } from '../store/person-marks.ts';
 import { startCodecServer } from '../temporal/codec-server.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { requireKeys } from '../vault/keys.ts';
+import { asOption, byOf, example, placesOf, port } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf, port } from './options.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
 /** The addresses of Temporal's dev server pages. */

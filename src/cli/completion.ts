@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
-import { example, type LoadCommand, placesOf } from './options.ts';
+import { example, type LoadCommand, placesOf } from './command.ts';
 
 type Shell = keyof typeof scripts;
 

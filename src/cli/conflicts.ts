@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import type { ConflictView } from '../operator/conflicts.ts';
 import { readConflicts } from '../operator/conflicts.ts';
 import { noteLook } from '../store/audit.ts';
+import { byOf, example, listedFilter, placesOf, printJson, renderListed } from './command.ts';
 import { withStore } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
-import { listedFilter, printJson, renderListed } from './print.ts';
 
 export function defineConflicts(command: Command): void {
   command

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { type Access, isLoopback, longEnough, readAccess } from '../console/access.ts';
+import { type Access, isLoopback, longEnough, readAccess } from '../console/acts.ts';
 import { startConsole } from '../console/console.ts';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
 import type { Store } from '../store/open-store.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
+import { asOption, byOf, example, placesOf, port } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { asOption, byOf, example, placesOf, port } from './options.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
 
 interface ConsoleFlags {

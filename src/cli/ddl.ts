@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { pulledStream } from '../operator/streams.ts';
 import { setupStatements } from '../tenants/open-hris.ts';
+import { example, placesOf, printJson } from './command.ts';
 import { withOwnTenant } from './open.ts';
-import { example, placesOf } from './options.ts';
-import { printJson } from './print.ts';
 
 export function defineDdl(command: Command): void {
   command

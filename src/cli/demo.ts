@@ -6,6 +6,7 @@ import { storeUrl } from '../config.ts';
 import { readStatus } from '../operator/status.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import type { StreamCounts } from '../streams/stream-activities.ts';
+import { EXIT, type ExitCode, example, integer, placesOf, renderTable } from './command.ts';
 import { DEMO_KINDS, type DemoKind, type HrisTables } from './demo/hris.ts';
 import {
   countStreams,
@@ -21,10 +22,7 @@ import {
 import { type Cast, castHires, describeStory, playStory, type StoryFacts } from './demo/recruiting.ts';
 import { countReport, createScreen, type DemoReport, isAsPlayed } from './demo/report.ts';
 import { buildStage, type Stage, type StageOptions } from './demo/stage.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { example, integer, placesOf } from './options.ts';
 import { stopSignal } from './part.ts';
-import { renderTable } from './print.ts';
 import { startUp, type Up } from './up.ts';
 
 interface DemoFlags {

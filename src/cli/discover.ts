@@ -1,4 +1,6 @@
+import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { type CheckLine, checkTenant } from '../operator/check-tenant.ts';
 import { applyMissingDefinitions, type Discovered, discover } from '../operator/discover.ts';
 import { openPartner } from '../operator/open-tenant.ts';
 import { type WrittenIds, writeIds } from '../operator/write-ids.ts';
@@ -6,9 +8,8 @@ import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { acknowledgeFields } from '../store/fields.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import { asOption, byOf, EXIT, example, placesOf, printJson, renderTable } from './command.ts';
 import { withOwnTenant, withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable } from './print.ts';
 
 export function defineDiscover(command: Command): void {
   command
@@ -150,4 +151,31 @@ function renderWritten({ file, changes }: WrittenIds): string {
   if (changes.length === 0) return `${file}: ids and labels are all in place. Nothing is written.\n`;
   const lines = changes.flatMap(({ line, before, after }) => [`${line} - ${before}`, `${line} + ${after}`]);
   return `${file}\n${lines.join('\n')}\nWritten. What was applied stays until: hirebridge tenant apply\n`;
+}
+
+export function defineCheck(command: Command): void {
+  command
+    .description(
+      'Ask both sides of a tenant whether they work and fit its files: key, company, onboarding flow, custom fields, ' +
+        'clock, HR system and its fields, rate limit, webhooks. ' +
+        'Reads only; exit code 2 when something fails, 3 when no worker or receiver runs that should.',
+    )
+    .argument('<tenant>', 'tenant to check')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge check acme'))
+    .action(runCheck);
+}
+
+async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
+  if (options.json === true) printJson(found);
+  else process.stdout.write(found.map(renderCheck).join(''));
+  if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
+  else if (found.some(({ check, state }) => check === 'processes' && state !== 'ok')) process.exitCode = EXIT.partial;
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+export function renderCheck({ check, state, message }: CheckLine): string {
+  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(13)}  ${message}\n`;
 }

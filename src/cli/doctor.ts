@@ -17,8 +17,7 @@ import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { EXIT } from './exit.ts';
-import { example, placesOf } from './options.ts';
+import { EXIT, example, placesOf } from './command.ts';
 
 export function defineDoctor(command: Command): void {
   command

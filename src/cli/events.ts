@@ -3,9 +3,8 @@ import { ConnectorError } from '../errors.ts';
 import { duration } from '../hris/duration.ts';
 import { listEvents, replayEvents, type WhichEvents } from '../store/events-out.ts';
 import type { Store } from '../store/open-store.ts';
+import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderListed, say } from './print.ts';
 
 export function defineEvents(command: Command): void {
   command.description("List the events sent to a tenant's `events` address, and send them again.");

@@ -2,15 +2,12 @@ import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { Explained, ExplainedField, WrittenField } from '../operator/explain.ts';
 import { explainLanded, explainRecord, maskSensitive } from '../operator/explain.ts';
-import type { OpenTenant } from '../operator/open-tenant.ts';
-import { withTenant } from '../operator/open-tenant.ts';
-import { streamsToPlan } from '../operator/stream-pages.ts';
+import { type OpenTenant, streamsToPlan, withTenant } from '../operator/open-tenant.ts';
 import { assertKnownStream } from '../operator/streams.ts';
 import type { WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
+import { asOption, byOf, example, placesOf, printJson } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson } from './print.ts';
 
 export function defineExplain(command: Command): void {
   command

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { readFailed, retryFailed } from '../operator/failed.ts';
-import { EXIT } from './exit.ts';
+import { AS, byOf, EXIT, example, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable, say } from './print.ts';
 
 /** Longest reason in the table; --json has full reasons. */
 const MOST_TEXT = 100;

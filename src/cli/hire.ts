@@ -7,10 +7,8 @@ import { listHires, readHire, startHire } from '../operator/hires.ts';
 import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
-import { EXIT } from './exit.ts';
+import { AS, byOf, EXIT, example, folded, listedFilter, placesOf, printJson, renderListed } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { folded, listedFilter, printJson, renderListed } from './print.ts';
 
 export function defineHire(command: Command): void {
   command.description('List, show and start hires.');

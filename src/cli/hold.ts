@@ -3,9 +3,8 @@ import { explainedAt } from '../docs.ts';
 import type { HoldGroup, HoldView } from '../operator/holds.ts';
 import { answeredText, answerHold, answerHolds, groupHolds, listHolds, readHold } from '../operator/holds.ts';
 import { age } from '../operator/status.ts';
+import { AS, byOf, example, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable, say } from './print.ts';
 
 export function defineHold(command: Command): void {
   command.description('List, show and answer what waits for a person.');

@@ -10,9 +10,7 @@ import { loadDefinition } from '../hris/http/load-definition.ts';
 import type { DefinitionUnderTest, MadeRequest } from '../hris-kit/definition-under-test.ts';
 import { isSecretRef, resolveSecret, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile, refuse } from '../yaml/yaml-file.ts';
-import { EXIT } from './exit.ts';
-import { example, pairs } from './options.ts';
-import { renderTable, say } from './print.ts';
+import { EXIT, example, pairs, renderTable, say } from './command.ts';
 
 interface TestFlags {
   url: string;

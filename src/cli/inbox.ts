@@ -2,9 +2,8 @@ import { type Command, Option } from 'commander';
 import { duration } from '../hris/duration.ts';
 import { type DeliveryView, listDeliveries, replayDeliveries, retryDeliveries } from '../operator/deliveries.ts';
 import { leftStates } from '../store/schema.ts';
+import { AS, byOf, example, listedFilter, placesOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { listedFilter, printJson, renderListed, say } from './print.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
 

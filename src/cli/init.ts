@@ -37,10 +37,8 @@ import {
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { isSecretRef, resolveText } from '../tenants/secrets.ts';
 import { readYamlFile } from '../yaml/yaml-file.ts';
-import { renderCheck } from './check.ts';
-import { EXIT } from './exit.ts';
-import { example, pairs, placesOf } from './options.ts';
-import { renderTable } from './print.ts';
+import { EXIT, example, pairs, placesOf, renderTable } from './command.ts';
+import { renderCheck } from './discover.ts';
 import { ask, askSecret, canAsk, choose, search, tell, tellWrong } from './prompt.ts';
 
 interface Flags {

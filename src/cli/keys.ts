@@ -5,9 +5,8 @@ import { audit } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { addDataKey, listDataKeys, type Sealing } from '../store/sealed-values.ts';
 import { addKey } from '../vault/keys.ts';
+import { asOption, byOf, example, placesOf, printJson, renderListed, say } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderListed, say } from './print.ts';
 
 interface Flags {
   json?: boolean;

@@ -6,7 +6,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/with-hire.ts';
 import { ConnectorError } from '../errors.ts';
-import { employeeIn } from '../hire/employee.ts';
+import { employeeIn } from '../hire/hire.ts';
 import type { HrisConnection } from '../hris/port.ts';
 import { createLogger } from '../log.ts';
 import { openHris, openPartner } from '../operator/open-tenant.ts';
@@ -24,10 +24,8 @@ import { openRateLimit } from '../store/rate-limits.ts';
 import { limitPartner } from '../tenants/limit-partner.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { type Problem, refuse } from '../yaml/yaml-file.ts';
-import { EXIT } from './exit.ts';
+import { asOption, byOf, EXIT, example, placesOf, renderTable, say } from './command.ts';
 import { withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineLink(command: Command): void {

@@ -18,10 +18,8 @@ import {
   loadTenantMapping,
 } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import { EXIT } from './exit.ts';
+import { byOf, EXIT, example, placesOf, printJson, renderChange, renderTable } from './command.ts';
 import { withStoreAsItIs } from './open.ts';
-import { byOf, example, placesOf } from './options.ts';
-import { printJson, renderChange, renderTable } from './print.ts';
 
 export function defineMapping(command: Command): void {
   command.description('Look at mapping files, check and test them. Writes nothing.');

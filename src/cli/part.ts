@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { boundHeapGrowth } from '../../activities/heap-growth.ts';
-import { example, placesOf, port } from './options.ts';
+import { example, placesOf, port } from './command.ts';
 
 /** `supervise` sets it for its children: when their channel closes, the parent is gone. */
 export const SUPERVISED = 'HIREBRIDGE_SUPERVISED';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { collectionEnvironments, requestCollection } from '../partner/openapi/collection.ts';
 import { openApiDocument } from '../partner/openapi/openapi.ts';
-import { example } from './options.ts';
+import { example } from './command.ts';
 
 interface OpenApiFlags {
   yaml?: boolean;

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { steerStream } from '../operator/streams.ts';
 import { freezeWrites, steerTenant, thawWrites } from '../operator/tenants.ts';
+import { asOption, byOf, example, placesOf, say } from './command.ts';
 import { withStore, withTables } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { say } from './print.ts';
 
 export function definePause(command: Command): void {
   which(command)

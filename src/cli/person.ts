@@ -8,9 +8,8 @@ import { wrap } from '../operator/reference.ts';
 import { OTHER_PLACES, renderDataMap, STORE_PLACES } from '../store/data-map.ts';
 import type { ErasureReceipt } from '../store/erasures.ts';
 import type { Store } from '../store/open-store.ts';
+import { asOption, byOf, example, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 const WHO = 'candidate id, e-mail address, employee id or number; candidate:ID, employee:ID say which';

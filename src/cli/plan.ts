@@ -7,15 +7,13 @@ import { type OpenTenant, withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
-import { maskPlan, type PlanView } from '../operator/plan-view.ts';
 import { assertKnownStream } from '../operator/streams.ts';
+import { maskPlan, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import type { Store } from '../store/open-store.ts';
 import { findPlan } from '../store/saved-plans.ts';
-import { EXIT } from './exit.ts';
+import { asOption, byOf, EXIT, example, placesOf, printJson, renderPlan } from './command.ts';
 import { withStore, withStoreAsItIs } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderPlan } from './print.ts';
 
 export function definePlan(command: Command): void {
   command

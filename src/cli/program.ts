@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { EXIT, exitCodeOf, printError } from './exit.ts';
-import { example, type LoadCommand } from './options.ts';
+import { EXIT, example, exitCodeOf, type LoadCommand, printError } from './command.ts';
 
 type Define = (command: Command, load: LoadCommand) => void;
 
@@ -36,7 +35,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     [
       'check',
       'ask both sides whether a tenant can work, and say what to do',
-      async () => (await import('./check.ts')).defineCheck,
+      async () => (await import('./discover.ts')).defineCheck,
     ],
     [
       'migrate',

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { reconcileNow } from '../operator/reconcile-now.ts';
+import { AS, byOf, example, placesOf, say } from './command.ts';
 import { withClient } from './open.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { say } from './print.ts';
 
 export function defineReconcile(command: Command): void {
   command

@@ -16,7 +16,7 @@ import type { TenantState } from '../store/tenant-states.ts';
 import { landedNames, landings, pullStreams } from '../streams/streams.ts';
 import { type Dispatch, dispatch } from '../worker/dispatch.ts';
 import { createMetrics } from '../worker/metrics.ts';
-import { example, type LoadCommand } from './options.ts';
+import { example, type LoadCommand } from './command.ts';
 
 /** `load` adds a command's options and commands, which are read only when needed. */
 export function defineReference(command: Command, load: LoadCommand): void {

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { audit } from '../store/audit.ts';
 import { type Rollout, readRollout, routeTo } from '../temporal/rollout.ts';
+import { asOption, byOf, example, integer, placesOf, say } from './command.ts';
 import { withClient } from './open.ts';
-import { asOption, byOf, example, integer, placesOf } from './options.ts';
-import { say } from './print.ts';
 
 export function defineRollout(command: Command): void {
   command

@@ -3,10 +3,8 @@ import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
 import { type ControlClient, createControlClient } from '../sandbox/control/client.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { EXIT } from './exit.ts';
-import { example, integer, port } from './options.ts';
+import { EXIT, example, integer, port, say } from './command.ts';
 import { announce, stopSignal, whenStopped } from './part.ts';
-import { say } from './print.ts';
 
 interface SandboxFlags {
   port: number;

@@ -14,10 +14,8 @@ import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import type { Digest } from '../store/alarms.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, example, folded, placesOf, printJson, renderTable } from './command.ts';
 import { withStore } from './open.ts';
-import { example, placesOf } from './options.ts';
-import { folded, printJson, renderTable } from './print.ts';
 
 export function defineStatus(command: Command): void {
   command

@@ -8,9 +8,8 @@ import { backUp, noteRestored, restore } from '../store/backups.ts';
 import { ERASURES_FILE, eraseRestored, readErasures } from '../store/erase-restored.ts';
 import { migrateStore, type PendingMigration } from '../store/migrate.ts';
 import { openStore } from '../store/open-store.ts';
+import { asOption, byOf, example, placesOf, say } from './command.ts';
 import { assertExists } from './open.ts';
-import { asOption, byOf, example, placesOf } from './options.ts';
-import { say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineBackup(command: Command): void {

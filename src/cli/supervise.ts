@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
-import { EXIT } from './exit.ts';
+import { EXIT } from './command.ts';
 import { heapOptions, SUPERVISED } from './part.ts';
 
 /** A part of the program that runs as its own process: `serve`, `worker`, `sandbox`. */

@@ -10,9 +10,18 @@ import { type Places, placesIn, storeIn } from '../places.ts';
 import type { StreamRow } from '../store/schema.ts';
 import type { StreamName } from '../streams/streams.ts';
 import type { SyncRun } from '../temporal/start-sync.ts';
-import { EXIT, type ExitCode, exitCodeOf, printError } from './exit.ts';
-import { AS, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable } from './print.ts';
+import {
+  AS,
+  byOf,
+  EXIT,
+  type ExitCode,
+  example,
+  exitCodeOf,
+  placesOf,
+  printError,
+  printJson,
+  renderTable,
+} from './command.ts';
 
 export function defineSync(command: Command): void {
   command

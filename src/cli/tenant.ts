@@ -23,10 +23,8 @@ import type { HrisWay } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { type PlannedApplication, planApplication } from '../tenants/plan-application.ts';
-import { EXIT } from './exit.ts';
+import { AS, asOption, byOf, EXIT, example, placesOf, printJson, renderTable, say } from './command.ts';
 import { withClient, withStore } from './open.ts';
-import { AS, asOption, byOf, example, placesOf } from './options.ts';
-import { printJson, renderTable, say } from './print.ts';
 import { isConfirmed } from './prompt.ts';
 
 export function defineTenant(command: Command): void {

@@ -18,8 +18,8 @@ import { resolveTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { planApplication } from '../tenants/plan-application.ts';
+import { example, placesOf, port } from './command.ts';
 import { temporalAddressFile } from './open.ts';
-import { example, placesOf, port } from './options.ts';
 import { Announcement, stopSignal } from './part.ts';
 import { type ChildSpec, type Supervisor, supervise } from './supervise.ts';
 

@@ -7,8 +7,7 @@ import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { actingAs } from '../store/audit.ts';
-import { type Access, isLoopback, type OidcSettings, type Person } from './access.ts';
-import type { Asked, ConsoleApp } from './acts.ts';
+import { type Access, type Asked, type ConsoleApp, isLoopback, type OidcSettings, type Person } from './acts.ts';
 import { page } from './layout.ts';
 import { isRefresh } from './refresh.ts';
 

@@ -4,8 +4,7 @@ import { type ActView, pageOfAudit } from '../operator/listings.ts';
 import { readWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { auditActs } from '../store/tenant-tables.ts';
-import { may } from './access.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
 import {
   actForm,
   addressOf,

@@ -18,13 +18,12 @@ import { withTenant } from '../operator/open-tenant.ts';
 import { planHire } from '../operator/plan-hire.ts';
 import { planRevert } from '../operator/plan-revert.ts';
 import { planStreams } from '../operator/plan-streams.ts';
-import { maskPlan, type PlannedRecord, type PlanView } from '../operator/plan-view.ts';
 import { showTenant } from '../operator/tenants.ts';
+import { maskPlan, type PlannedRecord, type PlanView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { findPlan, type ListedPlan, listPlans } from '../store/saved-plans.ts';
 import { landedNames } from '../streams/streams.ts';
-import { may } from './access.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, mayDo } from './acts.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,

@@ -15,11 +15,10 @@ import { addHires } from './hires.ts';
 import { addHolds } from './holds.ts';
 import { type ConsoleParts, refusalPage } from './layout.ts';
 import { addOverview } from './overview.ts';
-import { addRateLimits } from './rate-limits.ts';
 import { addBoundedStore } from './refresh.ts';
 import { addSetup } from './setup.ts';
 import { addStreams } from './streams.ts';
-import { addTenants } from './tenants.ts';
+import { addRateLimits, addTenants } from './tenants.ts';
 
 export interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
   /** For reading; acts go through `act`. */

@@ -12,12 +12,10 @@ import { type HireView, readHire, type StoryLine, startHire } from '../operator/
 import { type HoldView, listHolds } from '../operator/holds.ts';
 import { pageOfHires, searchHires } from '../operator/listings.ts';
 import { withTenant } from '../operator/open-tenant.ts';
-import { MASK } from '../operator/plan-view.ts';
-import { readHireWrites, type WriteView } from '../operator/writes.ts';
+import { MASK, readHireWrites, type WriteView } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
-import { may } from './access.ts';
-import { type Asked, addAct, askedScope, assertShown, type ConsoleApp } from './acts.ts';
+import { type Asked, addAct, askedScope, assertShown, type ConsoleApp, may } from './acts.ts';
 import {
   actForm,
   addressOf,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { html } from 'hono/html';
 import { isConnectorError } from '../errors.ts';
 import { entryOf } from '../hire/answers.ts';
-import { employeeIn } from '../hire/employee.ts';
+import { employeeIn } from '../hire/hire.ts';
 import { type HoldEntry, holdCatalogue } from '../hire/hold-catalogue.ts';
 import { explainRecord } from '../operator/explain.ts';
 import {
@@ -16,12 +16,11 @@ import {
 } from '../operator/holds.ts';
 import { pageOfHolds } from '../operator/listings.ts';
 import { type OpenTenant, patiently, withTenant } from '../operator/open-tenant.ts';
-import { MASK } from '../operator/plan-view.ts';
 import { age } from '../operator/status.ts';
+import { MASK } from '../operator/writes.ts';
 import { noteLook } from '../store/audit.ts';
 import { employeeOf, latestHire } from '../store/hires.ts';
-import { may } from './access.ts';
-import { type Asked, addAct, allow, askedScope, type ConsoleApp, mayDo } from './acts.ts';
+import { type Asked, addAct, allow, askedScope, type ConsoleApp, may, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,

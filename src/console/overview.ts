@@ -9,8 +9,7 @@ import {
 } from '../operator/read-overview.ts';
 import { age } from '../operator/status.ts';
 import { currentTenants } from '../tenants/current-tenants.ts';
-import { scopeOf } from './access.ts';
-import { type Asked, type ConsoleApp, mayDo } from './acts.ts';
+import { type Asked, type ConsoleApp, mayDo, scopeOf } from './acts.ts';
 import {
   actForm,
   addressOf,

@@ -11,11 +11,10 @@ import { readAppliedTenant } from '../operator/tenants.ts';
 import { noteLook } from '../store/audit.ts';
 import { listQuarantine } from '../store/listings.ts';
 import { readClock, type Store } from '../store/open-store.ts';
-import { listPasses, type StreamPass } from '../store/stream-states.ts';
+import { listPasses, type StreamPass } from '../store/streams.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
-import { may } from './access.ts';
-import { type Asked, addAct, allow, askedScope, assertShown, type ConsoleApp, mayDo } from './acts.ts';
+import { type Asked, addAct, allow, askedScope, assertShown, type ConsoleApp, may, mayDo } from './acts.ts';
 import {
   actForm,
   addressOf,

@@ -1,4 +1,4 @@
-import type { Change, EmployeeFields } from '../hire/employee.ts';
+import type { Change, EmployeeFields } from '../hire/hire.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { fieldForm } from './see-fields.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FieldValue } from '../hire/employee.ts';
+import type { FieldValue } from '../hire/hire.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 
 /** Form of a field without a value. */

@@ -1,4 +1,4 @@
-import type { FieldValue } from '../hire/employee.ts';
+import type { FieldValue } from '../hire/hire.ts';
 import type { PairPlan } from './plan-pair.ts';
 
 type Planned = { plan: Pick<PairPlan, 'toHris' | 'toPartner'> };

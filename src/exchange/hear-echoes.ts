@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FieldValue } from '../hire/employee.ts';
-import type { Side } from '../hire/hire.ts';
+import type { FieldValue, Side } from '../hire/hire.ts';
 import { otherSide, type Seen } from '../plan/merge-field.ts';
 import type { Echo, Echoes, PairState, SentForms } from '../store/exchange-pairs.ts';
 import { EMPTY_FORM } from './form-of.ts';

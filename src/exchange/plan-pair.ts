@@ -1,5 +1,4 @@
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
-import type { Side } from '../hire/hire.ts';
+import type { EmployeeFields, FieldValue, Side } from '../hire/hire.ts';
 import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-field.ts';
 import type { SentForms } from '../store/exchange-pairs.ts';
 import type { FieldDefinition } from '../store/fields.ts';

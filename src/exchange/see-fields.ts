@@ -1,4 +1,4 @@
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';

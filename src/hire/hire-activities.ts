@@ -1,5 +1,4 @@
-import type { EndState, HireRef, HireState, HireStep } from './hire.ts';
-import type { HireInput, HirePolicy, HireResult } from './hire-run.ts';
+import type { EndState, HireInput, HirePolicy, HireRef, HireResult, HireState, HireStep } from './hire.ts';
 import type { Held, HoldRequest } from './holds.ts';
 
 export type Opened =

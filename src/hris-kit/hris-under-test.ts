@@ -1,5 +1,5 @@
 import { isConnectorError } from '../errors.ts';
-import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef } from '../hire/hire.ts';
 import type { CreateResult, HrisConnection, WriteOptions } from '../hris/port.ts';
 import type { SignedDelivery, WebhookSigning } from '../http/signed-delivery.ts';
 import type { AskedRequest } from './http-proxy.ts';

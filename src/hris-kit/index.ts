@@ -1,6 +1,6 @@
 /** The package's entry `hirebridge/hris`: what an HR system's kind needs if it has a package of its own. */
 export { ConnectorError, type ErrorAction, isConnectorError } from '../errors.ts';
-export type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../hire/employee.ts';
+export type { EmployeeFields, EmployeeRef, FieldValue, FindKey, Found } from '../hire/hire.ts';
 export { clockOf, nextChangeCursor, readChangeCursor, readCursor } from '../hris/change-cursor.ts';
 export { duration } from '../hris/duration.ts';
 export { type Amendment, fieldsToAmend } from '../hris/fields-to-amend.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EmployeeRef } from '../hire/employee.ts';
+import type { EmployeeRef } from '../hire/hire.ts';
 
 const URL_OF = 'expected an https address with {id} or {number}, such as https://hr.example/people/{id}';
 const NAMES_ONE = /\{(id|number)\}/;

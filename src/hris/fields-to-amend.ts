@@ -1,5 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 
 /** A change to an existing employee. */
 export interface Amendment {

@@ -1,4 +1,4 @@
-import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../hire/hire.ts';
 import type { EmployeeRecord } from './port.ts';
 
 /** Text for comparison, ignoring case, blanks and Unicode form. */

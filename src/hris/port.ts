@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/hire.ts';
 import type { WebhookSigning } from '../http/signed-delivery.ts';
 import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';

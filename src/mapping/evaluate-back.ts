@@ -1,4 +1,4 @@
-import type { FieldValue } from '../hire/employee.ts';
+import type { FieldValue } from '../hire/hire.ts';
 import type { Value } from '../values/transforms.ts';
 import { isEmpty, undoTransforms } from './apply-transforms.ts';
 import type { CompiledField } from './compile-rule.ts';

@@ -1,4 +1,4 @@
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { TemplatePart, Value } from '../values/transforms.ts';
 import { applyTransforms, isEmpty } from './apply-transforms.ts';
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';

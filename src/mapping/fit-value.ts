@@ -1,5 +1,5 @@
 import { decimalValue } from '../hire/decimal.ts';
-import type { FieldValue } from '../hire/employee.ts';
+import type { FieldValue } from '../hire/hire.ts';
 import type { FieldDef } from '../hris/port.ts';
 import type { Value } from '../values/transforms.ts';
 

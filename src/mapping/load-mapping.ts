@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from '../nearest.ts';
 import { templateParts } from '../values/transforms.ts';
-import { explainIssues } from '../yaml/explain-issues.ts';
 import {
+  explainIssues,
   type Path,
   type Problem,
   problemAt,

@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { EmployeeFields } from '../hire/hire.ts';
 
 const words = (text: string): string[] => text.split(' ');
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { explainIssues } from '../yaml/explain-issues.ts';
-import { type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
+import { explainIssues, type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { bindTables } from './bind-tables.ts';
 import { evaluateMapping } from './evaluate.ts';
 import type { Mapping } from './load-mapping.ts';

@@ -4,7 +4,7 @@ import { planEmployee } from '../../activities/hire/plan-employee.ts';
 import { type HireContext, reread } from '../../activities/hire/with-hire.ts';
 import { ConnectorError } from '../errors.ts';
 import { inActivity } from '../failpoint.ts';
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { StoredRow } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { audit } from '../store/audit.ts';
@@ -17,10 +17,9 @@ import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored }
 import { landedNames, type PullName } from '../streams/streams.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
-import { type OpenTenant, patiently } from './open-tenant.ts';
+import { type OpenTenant, patiently, readPages, streamEnds } from './open-tenant.ts';
 import { hireWrites, readHire } from './plan-hire.ts';
-import type { HireWrites, PlannedRecord } from './plan-view.ts';
-import { readPages, streamEnds } from './stream-pages.ts';
+import type { HireWrites, PlannedRecord } from './writes.ts';
 
 /** The result of applying a plan. */
 export interface Applied {

@@ -7,7 +7,7 @@ import { noMapping } from '../../activities/exchange/open-context.ts';
 import { type Reading, readSides } from '../../activities/exchange/read-sides.ts';
 import { readDefinitions } from '../../activities/fields/custom-fields.ts';
 import { ConnectorError } from '../errors.ts';
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { EmployeeFields } from '../hire/hire.ts';
 import { decodeCustomFields } from '../mapping/decode-custom-fields.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import { evaluateBack } from '../mapping/evaluate-back.ts';
@@ -36,12 +36,11 @@ import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../te
 import { planDefinition } from '../tenants/plan-application.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { assertChecked } from './check-applications.ts';
-import { type OpenTenant, patiently } from './open-tenant.ts';
+import { type OpenTenant, patiently, readPages, streamEnds } from './open-tenant.ts';
 import { readHireSources } from './plan-hire.ts';
-import { MASK } from './plan-view.ts';
-import { readPages, streamEnds } from './stream-pages.ts';
 import { assertPulledStream } from './streams.ts';
 import { readAppliedTenant } from './tenants.ts';
+import { MASK } from './writes.ts';
 
 /** The employee's mapping, a landing stream's, or a two-way stream's. */
 type MappingName = 'employee' | PullName | ExchangeName;

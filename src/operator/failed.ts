@@ -7,8 +7,7 @@ import { type LeftOutPairs, readLeftOutPairs, retryLeftOutPairs } from '../store
 import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../store/schema.ts';
-import { isRefusedBeside, listStreamStates, type StreamState } from '../store/stream-states.ts';
-import { listStreams } from '../store/streams.ts';
+import { isRefusedBeside, listStreamStates, listStreams, type StreamState } from '../store/streams.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
 import { type StreamName, streamNames } from '../streams/streams.ts';
 import { hintStream } from '../temporal/start-sync.ts';

@@ -4,7 +4,7 @@ import { alarmOf, carryOutErasure, type ErasureDeps } from '../../activities/era
 import { assertTablesAnswer, readLanded, withRecords } from '../../activities/erase/landed-rows.ts';
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
-import { employeeIn } from '../hire/employee.ts';
+import { employeeIn } from '../hire/hire.ts';
 import { contract } from '../partner/contract/index.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { isApplied } from '../store/applied-tenants.ts';

@@ -15,8 +15,7 @@ import { enrolmentReference, type HireContext, newValues, reread } from '../../a
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
 import { readJobNow } from '../../activities/presence/share-reads.ts';
 import { ConnectorError } from '../errors.ts';
-import { allFields, type Change } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire.ts';
+import { allFields, type Change, type HireRef } from '../hire/hire.ts';
 import type { Held } from '../hire/holds.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
@@ -32,8 +31,7 @@ import type { Store } from '../store/open-store.ts';
 import { savePlan } from '../store/saved-plans.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
-import type { HireWrites, PlannedRecord, PlanView } from './plan-view.ts';
-import { changesOf } from './writes.ts';
+import { changesOf, type HireWrites, type PlannedRecord, type PlanView } from './writes.ts';
 
 /**
  * What would be written for one hire by the current state of both sides. Reads only: takes no claim and records

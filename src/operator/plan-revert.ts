@@ -1,14 +1,12 @@
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { type FieldChange, listWrites } from '../store/foreign-writes.ts';
 import { savePlan } from '../store/saved-plans.ts';
 import type { ForeignWriteRow } from '../store/schema.ts';
 import { fieldChanges, rowHash } from '../streams/land-page.ts';
 import { type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
 import { landedNames, type PullName } from '../streams/streams.ts';
-import type { OpenTenant } from './open-tenant.ts';
-import type { PlanView } from './plan-view.ts';
-import { streamEnds } from './stream-pages.ts';
-import { changesOf } from './writes.ts';
+import { type OpenTenant, streamEnds } from './open-tenant.ts';
+import { changesOf, type PlanView } from './writes.ts';
 
 const PAGE = 100;
 

@@ -13,9 +13,8 @@ import { fieldChanges } from '../streams/land-page.ts';
 import { planPage, type RowPlan } from '../streams/plan-page.ts';
 import { exchangeNames, type PullName, type StreamName } from '../streams/streams.ts';
 import { refusedRecords } from '../streams/without-erased.ts';
-import { type OpenTenant, patiently } from './open-tenant.ts';
-import type { PlannedRecord, PlanView } from './plan-view.ts';
-import { readPages, streamEnds, streamsToPlan } from './stream-pages.ts';
+import { type OpenTenant, patiently, readPages, streamEnds, streamsToPlan } from './open-tenant.ts';
+import type { PlannedRecord, PlanView } from './writes.ts';
 
 /** What the next runs would write, for one stream or for every landing or two-way stream. */
 export async function planStreams(open: OpenTenant, name: string | undefined, by: string): Promise<PlanView[]> {

@@ -2,7 +2,7 @@ import { ConnectorError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { isApplied } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { pauseStream, resumeStream } from '../store/stream-states.ts';
+import { pauseStream, resumeStream } from '../store/streams.ts';
 import { landedNames, type PullName, type StreamName, streamNames } from '../streams/streams.ts';
 import { tenantNotApplied } from './tenants.ts';
 

@@ -11,8 +11,8 @@ import { stageTypes } from '../partner/contract/pipelines.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { readTenant, tenantFiles, withSecrets } from '../tenants/load-tenants.ts';
 import { partnerSection, type TenantFile } from '../tenants/schema.ts';
-import { explainIssues } from '../yaml/explain-issues.ts';
 import {
+  explainIssues,
   type Path,
   type Problem,
   parseYaml,

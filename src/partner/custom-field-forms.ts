@@ -1,5 +1,5 @@
 import { decimalValue } from '../hire/decimal.ts';
-import type { FieldValue } from '../hire/employee.ts';
+import type { FieldValue } from '../hire/hire.ts';
 import { readMultiSelect } from './contract/custom-field-values.ts';
 
 /** What a definition says of its values. */

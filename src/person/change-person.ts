@@ -1,6 +1,5 @@
 import type { Decisions } from '../hire/answers.ts';
-import { type Employee, isSameEmployee } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire.ts';
+import { type Employee, type HireRef, isSameEmployee, isSameHire } from '../hire/hire.ts';
 import {
   type Candidate,
   type Creating,

@@ -1,5 +1,4 @@
-import type { Employee } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire.ts';
+import type { Employee, HireRef } from '../hire/hire.ts';
 
 /** A candidate: a person as the partner knows them. */
 export interface Candidate {

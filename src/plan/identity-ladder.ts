@@ -1,5 +1,5 @@
 import type { Decisions } from '../hire/answers.ts';
-import type { FindKey, Found, KnownEmployee } from '../hire/employee.ts';
+import type { FindKey, Found, KnownEmployee } from '../hire/hire.ts';
 
 export type Rung = FindKey['by'];
 

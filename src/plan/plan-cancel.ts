@@ -1,7 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import { asksToCancel } from '../hire/answers.ts';
-import type { FieldValue } from '../hire/employee.ts';
-import type { HireState } from '../hire/hire.ts';
+import type { FieldValue, HireState } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 
 interface CancelledHire {

@@ -1,6 +1,5 @@
 import type { Decisions } from '../hire/answers.ts';
-import type { Change, EmployeeFields, KnownEmployee } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire.ts';
+import { type Change, type EmployeeFields, type HireRef, isSameHire, type KnownEmployee } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied } from './identity-ladder.ts';
 

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../errors.ts';
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import { type Held, held } from '../hire/holds.ts';
 
 /** A custom field of the candidate and the value it should hold. */

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { valueAt } from '../partner/contract/envelopes.ts';
+import { valueAt } from '../partner/contract/endpoint.ts';
 import { type AnyEndpoint, allEndpoints } from '../partner/contract/index.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
-import type { Context } from './context.ts';
 import {
   AccountInactiveError,
   ApiError,
   type ApiRequest,
   type ApiResponse,
+  type Context,
   InvalidKeyError,
   invalidRequest,
   issuePaths,
@@ -17,7 +17,7 @@ import {
   notImplemented,
   serverError,
   WorkspaceError,
-} from './errors.ts';
+} from './context.ts';
 import { operations } from './operations/index.ts';
 import type { Answer } from './operations/operation.ts';
 import { createRandom, stableUuid } from './random.ts';

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { DateTime } from 'luxon';
-import type { Context } from './context.ts';
-import { ApiError, type ApiResponse, invalidRequest, notFound } from './errors.ts';
+import { ApiError, type ApiResponse, type Context, invalidRequest, notFound } from './context.ts';
 import { signingToken } from './file-urls.ts';
 import { contextOf } from './prepare.ts';
 import { type Assessment, findAssessment, questionsOf } from './records/assessments.ts';
@@ -12,7 +11,6 @@ import { companyById } from './records/companies.ts';
 import { type Enrolment, enrolmentByJourney, findFlow, type Step, stepsOf } from './records/enrolments.ts';
 import { finishInterview, leaveInterview, resumeInterview, startInterview } from './records/interviews.ts';
 import { type Invite, inviteOf, type Submission, submissionOf } from './records/invites.ts';
-import { findJob } from './records/jobs.ts';
 import { record } from './records/ledger.ts';
 import { openJourney, setStep } from './records/onboarding.ts';
 import {
@@ -24,6 +22,7 @@ import {
   signOffer,
   uploadDocuments,
 } from './records/onboarding-documents.ts';
+import { findJob } from './records/pipelines.ts';
 import type { SandboxState } from './state.ts';
 
 /** Text that may stand in a page as it is: made by the template below, and by nothing else. */

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Context } from './context.ts';
-import type { ApiResponse } from './errors.ts';
+import type { ApiResponse, Context } from './context.ts';
 import { contextOf } from './prepare.ts';
 import { findAssessment, type SharedPart, sharePageSettings } from './records/assessments.ts';
 import { companyById } from './records/companies.ts';

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audit } from './audit.ts';
-import type { Store } from './open-store.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import type { CalendarEvent, CalendarFeed } from './push-tables.ts';
-import { batchesOf } from './statements.ts';
 
 // Booked slots as calendars show them, and the addresses that serve them.
 

@@ -2,12 +2,11 @@ import type { ExpressionBuilder } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { Recorded } from '../person/person.ts';
 import { unnotedCreates } from './intents.ts';
-import type { Store } from './open-store.ts';
+import { hireOf, type Store } from './open-store.ts';
 import { employedRows, releaseUnemployed } from './people.ts';
 import { recordedBy } from './person-rows.ts';
 import { recordPeople } from './persons.ts';
 import type { Tables } from './schema.ts';
-import { hireOf } from './statements.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { addHints } from './hints.ts';
-import type { Store } from './open-store.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import type { PersonId } from './person-marks.ts';
 import { noteCases } from './privacy-cases.ts';
-import { batchesOf } from './statements.ts';
 import type { ConsentRow } from './tenant-tables.ts';
 
 /** Consents by application. */

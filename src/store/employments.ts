@@ -1,11 +1,10 @@
-import { type Employee, employeeIn } from '../hire/employee.ts';
+import { type Employee, employeeIn } from '../hire/hire.ts';
 import type { Candidate } from '../person/person.ts';
-import type { Store } from './open-store.ts';
+import { hireColumns, hireOf, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import { changePerson } from './persons.ts';
 import type { EmploymentRow } from './push-tables.ts';
 import type { HireRow } from './schema.ts';
-import { hireColumns, hireOf } from './statements.ts';
 
 export interface ConnectionKey {
   tenantId: string;

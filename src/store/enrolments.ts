@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { updateHire } from './hires.ts';
-import type { Store } from './open-store.ts';
-import { hireColumns } from './statements.ts';
+import { hireColumns, type Store } from './open-store.ts';
 
 /**
  * Records the enrolment of this hire's person. Ignores a late worker: the status of an enrolment already recorded has

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { FieldValue } from '../hire/employee.ts';
-import type { Side } from '../hire/hire.ts';
+import type { FieldValue, Side } from '../hire/hire.ts';
 import { onceNow, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 import { type SEALED, sealed } from './sealed-values.ts';

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
-import type { Store } from './open-store.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { batchesOf } from './statements.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './stream-tables.ts';
 
 /** The old and new value of one field; `old` is absent if it was not known. */

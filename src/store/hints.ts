@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from './open-store.ts';
-import { withTenantsOf } from './statements.ts';
+import { type Store, withTenantsOf } from './open-store.ts';
 
 /** Databases limit the parameters of a statement. */
 const AT_ONCE = 1_000;

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import type { ConnectionKey } from './employments.ts';
-import { readClock, type Store } from './open-store.ts';
+import { hireColumns, readClock, type Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { DocumentState, HireDocumentRow } from './push-tables.ts';
 import type { HireRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { hireColumns } from './statements.ts';
 
 interface DueHires extends ConnectionKey {
   /** A hire whose documents were looked at is due again after this long, ms. */

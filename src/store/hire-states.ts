@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Employee } from '../hire/employee.ts';
 import {
+  type Employee,
   type EndState,
   followedStates,
   type HireRef,
@@ -13,11 +13,10 @@ import { FLEET } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { hireBehind, hiresWith } from './hires.ts';
 import { closeHoldsOf } from './holds.ts';
-import type { Store } from './open-store.ts';
+import { hireColumns, hireOf, type Store } from './open-store.ts';
 import { leaveEmployee, releasePeople } from './people.ts';
 import { inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
-import { hireColumns, hireOf } from './statements.ts';
 
 /**
  * Ends a hire that is in one of these states; an ended hire stays as it is. If its person left, an employee whom the

@@ -1,9 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
+import { hireColumns, hireOf, type Store } from './open-store.ts';
 import type { HireRow, HireStepTable } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { hireColumns, hireOf } from './statements.ts';
 
 export type HireStepRow = Selectable<HireStepTable>;
 

@@ -1,11 +1,8 @@
 import type { UpdateObject } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { type Employee, employeeIn } from '../hire/employee.ts';
-import type { HireRef, HireState } from '../hire/hire.ts';
-import { HIRE_BEHIND } from '../hire/hire-run.ts';
-import type { Store } from './open-store.ts';
+import { type Employee, employeeIn, HIRE_BEHIND, type HireRef, type HireState } from '../hire/hire.ts';
+import { hireColumns, type Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
-import { hireColumns } from './statements.ts';
 
 /** The newest period of this job candidate. */
 export async function latestHire(store: Store, tenantId: string, jobCandidateId: string): Promise<HireRow | undefined> {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
+import { batchesOf, hireColumns, type Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { batchesOf, hireColumns } from './statements.ts';
 
 interface NewHold {
   tenantId: string;

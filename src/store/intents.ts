@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire.ts';
 import { openHire } from './hires.ts';
-import { onceNow, type Store } from './open-store.ts';
+import { hireColumns, onceNow, type Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { hireColumns } from './statements.ts';
 
 interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */

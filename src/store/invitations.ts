@@ -1,8 +1,7 @@
 import { stoppedAmong } from './consents.ts';
-import { readClock, type Store } from './open-store.ts';
+import { batchesOf, readClock, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import type { InvitationRow, StageMoveRow } from './push-tables.ts';
-import { batchesOf } from './statements.ts';
 
 /** A person, and the assessment that a rule invites them to. */
 export interface Invitee {

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { type Employee, employeeIn } from '../hire/employee.ts';
-import type { HireState, Side } from '../hire/hire.ts';
+import { type Employee, employeeIn, type HireState, type Side } from '../hire/hire.ts';
 import type { Store } from './open-store.ts';
 import { employedRows } from './people.ts';
 import type { StreamKey } from './streams.ts';

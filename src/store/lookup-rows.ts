@@ -1,7 +1,6 @@
-import type { EmployeeFields } from '../hire/employee.ts';
-import type { Store } from './open-store.ts';
+import type { EmployeeFields } from '../hire/hire.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import { sealed } from './sealed-values.ts';
-import { batchesOf } from './statements.ts';
 import type { StreamKey } from './streams.ts';
 
 /** One record of a lookup table; `hash` covers `fields`. */

@@ -5,11 +5,10 @@ import { audit } from './audit.ts';
 import { observes } from './freezes.ts';
 import { addHints } from './hints.ts';
 import { insertHires, type NewHire } from './hires.ts';
-import type { Store } from './open-store.ts';
+import { hireColumns, type Store } from './open-store.ts';
 import { erasedOf, type PersonId } from './person-marks.ts';
 import { recordPeople } from './persons.ts';
 import type { HireRow } from './schema.ts';
-import { hireColumns } from './statements.ts';
 import { siblingsOf } from './tenant-states.ts';
 
 /** Stream name of hints that ask to start hires from before go-live; `startRequested` starts them. */

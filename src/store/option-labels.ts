@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Store } from './open-store.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import type { OptionLabelTable } from './push-tables.ts';
-import { batchesOf } from './statements.ts';
 
 export interface OptionsKey {
   tenantId: string;

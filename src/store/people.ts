@@ -1,16 +1,14 @@
 import { sql } from 'kysely';
-import type { Employee } from '../hire/employee.ts';
-import { followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
+import { type Employee, followedStates, type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
 import type { Named } from '../person/change-person.ts';
 import type { Candidate } from '../person/person.ts';
 import { audit } from './audit.ts';
 import { employeeOf, hiresWith } from './hires.ts';
 import { latestIntent, refuseMade, unnotedCreates } from './intents.ts';
-import type { Store } from './open-store.ts';
+import { hireColumns, hireOf, type Store } from './open-store.ts';
 import { erasedAmong, type PersonId } from './person-marks.ts';
 import { changePerson, inTransaction } from './persons.ts';
 import type { HireRow } from './schema.ts';
-import { hireColumns, hireOf } from './statements.ts';
 
 /** Releases the people of a hire that ended without an employee: any hire may claim them; their records stay. */
 export async function releasePeople(store: Store, hire: HireRef): Promise<void> {

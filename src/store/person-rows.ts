@@ -1,10 +1,8 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
-import { type Employee, employeeIn, isSameEmployee } from '../hire/employee.ts';
-import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../hire/hire.ts';
+import { type Employee, employeeIn, type HireRef, IMPORTED_PERIOD, isSameEmployee, isSameHire } from '../hire/hire.ts';
 import { type Candidate, isUnknown, type Person, type Recorded } from '../person/person.ts';
-import type { Store } from './open-store.ts';
+import { batchesOf, hireColumns, hireOf, type Store } from './open-store.ts';
 import type { PersonKeyTable } from './schema.ts';
-import { batchesOf, hireColumns, hireOf } from './statements.ts';
 
 // People as stored in the tables `persons` and `person_keys`; only `persons.ts` reads, compares and writes them.
 

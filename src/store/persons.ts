@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
-import { employeeIn } from '../hire/employee.ts';
-import { type HireRef, isSameHire } from '../hire/hire.ts';
+import { employeeIn, type HireRef, isSameHire } from '../hire/hire.ts';
 import {
   changePerson as decide,
   type Facts,
@@ -15,9 +14,8 @@ import { type Candidate, type Person, type Recorded, unknownPerson } from '../pe
 import { findHireRow } from './hires.ts';
 import { answersOf } from './holds.ts';
 import { unnotedCreates } from './intents.ts';
-import { readClock, type Store } from './open-store.ts';
+import { batchesOf, hireColumns, hireOf, readClock, type Store } from './open-store.ts';
 import { type ByName, isNamed, type Key, keyOf, load, MOST_ROWS, NameTaken, save, valueOf } from './person-rows.ts';
-import { batchesOf, hireColumns, hireOf } from './statements.ts';
 import { readTenantState, siblingsOf } from './tenant-states.ts';
 
 /** The person that an event is about: by one of their keys, or by id if the event concerns nobody else. */

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Change } from '../hire/employee.ts';
-import type { HireRef } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
+import type { Change, HireRef } from '../hire/hire.ts';
+import { hireColumns, readKept, type Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 import { sealed } from './sealed-values.ts';
-import { hireColumns, readKept } from './statements.ts';
 
 /** A plan to save: the hash of its mapping, and the change. */
 interface NewPlan {

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
-import { onceNow, type Store } from './open-store.ts';
+import { batchesOf, onceNow, type Store } from './open-store.ts';
 import { recordDigest } from './person-marks.ts';
-import { batchesOf } from './statements.ts';
 import type { CaseCause, PrivacyCaseRow } from './tenant-tables.ts';
 
 /** A person is erased no sooner than this after the first sign: an outage is over or noticed by then. */

@@ -1,6 +1,5 @@
-import { readClock, type Store } from './open-store.ts';
+import { batchesOf, readClock, type Store } from './open-store.ts';
 import type { ResumeRow } from './push-tables.ts';
-import { batchesOf } from './statements.ts';
 
 // Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
 

@@ -1,8 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { purgeBatches } from './foreign-writes.ts';
-import { onceNow, type Store } from './open-store.ts';
+import { onceNow, PURGED, type Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
-import { PURGED } from './statements.ts';
 
 /** Rows cleared by one statement. */
 const BATCH = 1_000;

@@ -1,6 +1,5 @@
-import { readClock, type Store } from './open-store.ts';
+import { batchesOf, readClock, type Store } from './open-store.ts';
 import type { SourcedLeadRow } from './push-tables.ts';
-import { batchesOf } from './statements.ts';
 
 /** A lead, and the job that a rule brings it into. */
 export interface LeadOfJob {

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from './open-store.ts';
-import { batchesOf } from './statements.ts';
+import { batchesOf, type Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire.ts';
-import type { Store } from './open-store.ts';
-import { hireColumns } from './statements.ts';
+import { hireColumns, type Store } from './open-store.ts';
 
 /** One name in an HR system: `place` is its own field, for which tenants may use another name. */
 export interface UniqueName {

@@ -2,8 +2,7 @@ import { isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { Overrides } from '../partner/contract/overrides.ts';
 import { readConsents } from '../store/consents.ts';
-import type { Store } from '../store/open-store.ts';
-import { batchesOf } from '../store/statements.ts';
+import { batchesOf, type Store } from '../store/open-store.ts';
 import type { ConsentRow } from '../store/tenant-tables.ts';
 
 type Item = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/hire.ts';
 import type { FieldDef, Landed, Landing, LandingRow, RowChange } from '../hris/port.ts';
 import { isWhole } from '../mapping/compile-rule.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
@@ -17,9 +17,8 @@ import {
   type WriteOrigin,
 } from '../store/foreign-writes.ts';
 import { listLookupIds, readLookupRows, removeLookupRows, saveLookupRows } from '../store/lookup-rows.ts';
-import type { Store } from '../store/open-store.ts';
+import { batchesOf, type Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import { batchesOf } from '../store/statements.ts';
 import { parseYaml } from '../yaml/yaml-file.ts';
 import { factsOf, type RecordPage, type RowFacts } from './read-page.ts';
 import type { PullStream } from './stream.ts';

@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { EmployeeFields } from '../hire/hire.ts';
 import type { Landing, LandingRow, StoredRow } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { Quarantined } from '../store/quarantine.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { EmployeeFields } from '../hire/hire.ts';
 import type { LandingRow } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readRawRecords } from '../partner/client/pages.ts';

@@ -4,7 +4,7 @@ import type { Mapping } from '../mapping/load-mapping.ts';
 import { lookupTables, type TableName, type TableRows } from '../mapping/lookup-tables.ts';
 import { readLookupRows } from '../store/lookup-rows.ts';
 import type { Store } from '../store/open-store.ts';
-import { readStreamState } from '../store/stream-states.ts';
+import { readStreamState } from '../store/streams.ts';
 import type { PullStream } from './stream.ts';
 
 /**

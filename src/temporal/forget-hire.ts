@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Forgetting } from '../../activities/deps.ts';
+import type { Forgetting } from '../../activities/connections.ts';
 import { withFailpoints } from '../failpoint.ts';
 import { endWorkflows } from './end-workflows.ts';
 import { grpcCode } from './grpc-error.ts';

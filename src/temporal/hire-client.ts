@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
-import type { HireTiming } from '../hire/hire-run.ts';
+import type { HireTiming } from '../hire/hire.ts';
 import type { TemporalTelemetry } from '../telemetry/telemetry.ts';
 import { openKeys } from '../vault/keys.ts';
 import type { TemporalConnection } from './connection.ts';

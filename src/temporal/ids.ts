@@ -2,7 +2,7 @@ import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { bulkQueueOf } from '../../workflows/bulk-queue.ts';
 import { hintSignal } from '../../workflows/messages.ts';
-import type { HintAbout, HireInput, HireTiming } from '../hire/hire-run.ts';
+import type { HintAbout, HireInput, HireTiming } from '../hire/hire.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);

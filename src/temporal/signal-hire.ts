@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { hintSignal } from '../../workflows/messages.ts';
-import type { SignalHire } from '../hire/hire-run.ts';
+import type { SignalHire } from '../hire/hire.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 

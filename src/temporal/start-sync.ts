@@ -5,7 +5,7 @@ import {
 } from '@temporalio/client';
 import { streamHintSignal } from '../../workflows/messages.ts';
 import { ConnectorError } from '../errors.ts';
-import type { HireTiming } from '../hire/hire-run.ts';
+import type { HireTiming } from '../hire/hire.ts';
 import type { StreamMode } from '../store/stream-tables.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import { type StreamName, workflowOf } from '../streams/streams.ts';

@@ -10,8 +10,8 @@ import type { Mapping } from '../mapping/load-mapping.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
 import { didYouMean } from '../nearest.ts';
 import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
-import { explainIssues } from '../yaml/explain-issues.ts';
 import {
+  explainIssues,
   type Path,
   type Problem,
   parseYaml,

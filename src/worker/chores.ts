@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
-import { hashOfSecrets } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { type ActivityDeps, hashOfSecrets } from '../../activities/connections.ts';
 import { followPrivacy } from '../../activities/erase/by-policy.ts';
 import { createErasureRound } from '../../activities/erase/carry-out.ts';
 import { followPausedHris, pauseHris, resumeHris, sayRestart } from '../../activities/guarded.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import { isConnectorError } from '../errors.ts';
-import type { SignalHire } from '../hire/hire-run.ts';
+import type { SignalHire } from '../hire/hire.ts';
 import type { Logger } from '../log.ts';
 import {
   deferDeliveries,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { inActivity, withFailpoints } from '../failpoint.ts';
 import { firstEvents, markEventRefused, markEventTaken } from '../store/events-out.ts';
 import { createLease } from '../store/processes.ts';

@@ -1,5 +1,4 @@
-import { isSafeId } from '../hire/hire.ts';
-import type { SignalHire } from '../hire/hire-run.ts';
+import { isSafeId, type SignalHire } from '../hire/hire.ts';
 import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import { wasHeld } from '../store/holds.ts';

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
-import type { HireState } from '../../src/hire/hire.ts';
+import type { EmployeeFields, HireState } from '../../src/hire/hire.ts';
 import { answerHold } from '../../src/operator/holds.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { listWrites } from '../../src/store/foreign-writes.ts';

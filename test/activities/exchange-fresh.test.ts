@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { CALM } from '../convergence/calm.ts';
 import { mappingText, type TwoWayField } from '../convergence/fields.ts';

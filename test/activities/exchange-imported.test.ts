@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import { CALM } from '../convergence/calm.ts';
 import { twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
-import { readStreamState, resumeStream } from '../../src/store/stream-states.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
+import { readStreamState, resumeStream } from '../../src/store/streams.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import { type StreamName, streamNames } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';

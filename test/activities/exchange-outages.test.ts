@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { readStreamState, resumeStream } from '../../src/store/stream-states.ts';
+import { readStreamState, resumeStream } from '../../src/store/streams.ts';
 import { type StreamName, streamNames } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { CALM } from '../convergence/calm.ts';

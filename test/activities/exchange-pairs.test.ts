@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import { planExchange } from '../../src/operator/plan-streams.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
-import type { Side } from '../../src/hire/hire.ts';
+import type { FieldValue, Side } from '../../src/hire/hire.ts';
 import { partnerTargets } from '../../src/mapping/source-fields.ts';
 import { entityOf } from '../../src/streams/streams.ts';
 import { CALM } from '../convergence/calm.ts';

@@ -1,4 +1,4 @@
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import { CALM } from '../convergence/calm.ts';
 import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { mappingText } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';

@@ -1,5 +1,4 @@
-import type { Connection } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../activities/connections.ts';
 import { createLogger } from '../../src/log.ts';
 import type { Store } from '../../src/store/open-store.ts';
 

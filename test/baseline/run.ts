@@ -1,6 +1,6 @@
 // What a large company's go-live costs, at rest and with a process that is killed again and again.
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { type Baseline, killEvery, leastCalls, measureBaseline } from './measure-baseline.ts';
 
 const { values } = parseArgs({

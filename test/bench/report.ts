@@ -1,6 +1,6 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { drawCurve } from './draw-curve.ts';
 import { type Bench, type BenchOutcome, type Measured, median, ratioOf, verdictOf } from './measured.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Access, readAccess } from '../../src/console/access.ts';
+import { type Access, readAccess } from '../../src/console/acts.ts';
 import { freePort } from '../../src/free-port.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { type OpenConsole, openConsole } from './open-console.ts';

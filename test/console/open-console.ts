@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Grant } from '../../src/console/access.ts';
+import type { Grant } from '../../src/console/acts.ts';
 import { type RunningConsole, startConsole } from '../../src/console/console.ts';
 import { createRootLogger } from '../../src/log.ts';
 import type { OperatorParts } from '../../src/operator/open-tenant.ts';

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAccess } from '../../src/console/access.ts';
-import { ACTS } from '../../src/console/acts.ts';
+import { ACTS, readAccess } from '../../src/console/acts.ts';
 import { withoutCommands } from '../../src/console/layout.ts';
 import { systemUser } from '../../src/places.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { statusList } from '../../src/partner/contract/envelopes.ts';
-import { codes } from '../../src/partner/contract/errors.ts';
+import { codes, statusList } from '../../src/partner/contract/endpoint.ts';
 import { eventNames } from '../../src/partner/contract/events.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { type Api, differences } from './compare.ts';

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
-import type { ErrorCase } from '../../src/partner/contract/endpoint.ts';
-import { valueAt } from '../../src/partner/contract/envelopes.ts';
-import { readErrorBody } from '../../src/partner/contract/errors.ts';
+import { type ErrorCase, readErrorBody, valueAt } from '../../src/partner/contract/endpoint.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { scriptedPartner } from '../partner/client/scripted-partner.ts';
 import { type Literal, literals, pathParams } from './literals.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readErrorBody } from '../../src/partner/contract/errors.ts';
+import { readErrorBody } from '../../src/partner/contract/endpoint.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { cases } from '../sandbox/cases/cases.ts';
 import type { Loose } from '../sandbox/cases/loose.ts';

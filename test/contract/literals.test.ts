@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ErrorCase } from '../../src/partner/contract/endpoint.ts';
-import { valueAt } from '../../src/partner/contract/envelopes.ts';
-import { readErrorBody } from '../../src/partner/contract/errors.ts';
+import { type ErrorCase, readErrorBody, valueAt } from '../../src/partner/contract/endpoint.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { type Literal, literals, pathParams } from './literals.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { valueAt } from '../../src/partner/contract/envelopes.ts';
-import { readErrorBody } from '../../src/partner/contract/errors.ts';
+import { readErrorBody, valueAt } from '../../src/partner/contract/endpoint.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assumptions } from '../../src/partner/contract/assumptions.ts';
-import { readErrorBody } from '../../src/partner/contract/errors.ts';
+import { readErrorBody } from '../../src/partner/contract/endpoint.ts';
 import { EventEnvelope, eventNames, events, idsOf, isEventName } from '../../src/partner/contract/events.ts';
 import {
   allEndpoints,

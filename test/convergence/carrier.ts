@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { RequestCarrier } from '../../src/http/pool.ts';
-import type { ApiRequest, ApiResponse } from '../../src/sandbox/errors.ts';
+import type { ApiRequest, ApiResponse } from '../../src/sandbox/context.ts';
 
 /** What the network does to one request. `late`: carried out after everybody gave up. */
 export type Mishap = 'lost-before' | 'lost-answer' | 'late' | 'missing-record';

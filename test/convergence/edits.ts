@@ -1,4 +1,4 @@
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { TwoWayField } from './fields.ts';
 import type { Person } from './records.ts';

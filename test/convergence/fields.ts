@@ -1,4 +1,4 @@
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import type { CustomFieldInput } from '../../src/partner/contract/custom-field-values.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 

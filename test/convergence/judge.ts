@@ -1,4 +1,4 @@
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import { type Edits, keyOf, type Play } from './edits.ts';
 import { comparable, type TwoWayField } from './fields.ts';
 import { LIMITS } from './process.ts';

@@ -1,9 +1,8 @@
-import type { Connection } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../activities/connections.ts';
 import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
 import { ownHris } from '../../activities/own-hris.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { Amendment } from '../../src/hris/fields-to-amend.ts';
 import type { HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';

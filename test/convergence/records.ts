@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { StoreDouble } from '../simulation/store-double.ts';

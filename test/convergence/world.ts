@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../src/hire/hire.ts';
 import type { HrisConnection, Requisitions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 
 const HERE = fileURLToPath(new URL('../..', import.meta.url));
 const PLAYER = fileURLToPath(new URL('./play-hires.ts', import.meta.url));

@@ -1,7 +1,7 @@
 // What the fleet stands on falls ill: npm run test:drills -- [--only TEXT]... [--most SECONDS] [--writes]
 // With --writes a failover in the middle of each kind of write that a fleet at work makes.
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { drills, writeFailovers } from './drills.ts';

@@ -1,7 +1,7 @@
 // A thousand tenants on one worker that have nothing to do: npm run test:fleet-at-rest -- [--tenants N] [--every 5m]
 // The same, and with two workers, on a Postgres that has grown for years: -- --old-rows N [--landed N] [--hints N]
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';

@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { ownHris } from '../../activities/own-hris.ts';
-import { type Change, type Employee, employeeIn } from '../../src/hire/employee.ts';
+import { type Change, type Employee, employeeIn } from '../../src/hire/hire.ts';
 import type { EmployeeFiles, Employees, HrisConnection } from '../../src/hris/port.ts';
 import type { Employment } from '../../src/store/employments.ts';
 import type { employeeOf } from '../../src/store/hires.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';

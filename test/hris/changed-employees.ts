@@ -1,14 +1,13 @@
 import pino from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import type { Connection } from '../../activities/connections.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../activities/connections.ts';
 import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
 import { ownHris } from '../../activities/own-hris.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { resumeStream } from '../../src/store/stream-states.ts';
+import { resumeStream } from '../../src/store/streams.ts';
 import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open-sandbox.ts';

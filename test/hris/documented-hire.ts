@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { finishHire } from '../../activities/hire/finish-hire.ts';
 import { employ, readOnboarding } from '../../activities/hire/go-on.ts';
 import { pushRecords } from '../../activities/push/push-records.ts';

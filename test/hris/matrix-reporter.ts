@@ -1,5 +1,5 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 
 /** Prints what the conformance suite showed: a line a case, a column a kind, and why a cell is impossible. */
 export const matrixReporter: Reporter = {

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { HrisProfile, Powers } from '../../src/hris-kit/hris-under-test.ts';
 
 export { created, type HrisProfile, refusal, signal, write } from '../../src/hris-kit/hris-under-test.ts';

@@ -1,7 +1,7 @@
 // One tenant hires while another has its worst day:
 // npm run test:isolation -- [--case NAME]... [--store sqlite|postgres]... [--hires N] [--every MS] [--scale 0..1]
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { type BankServer, tuning, validation } from './bank.ts';
 import { type Conclusion, conclude } from './conclude.ts';
 import { measureCost } from './cost.ts';

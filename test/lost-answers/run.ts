@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../src/hire/hire.ts';
 import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';

@@ -1,7 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { carryOutErasure, createErasureRound } from '../../activities/erase/carry-out.ts';
 import type { Places } from '../../src/config.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';

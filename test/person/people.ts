@@ -1,5 +1,4 @@
-import { type Employee, employeeIn } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import { type Employee, employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import {
   type Changed,
   changePerson,

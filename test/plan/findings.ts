@@ -1,4 +1,4 @@
-import { type Employee, employeeIn } from '../../src/hire/employee.ts';
+import { type Employee, employeeIn } from '../../src/hire/hire.ts';
 import type { Finding, Rung } from '../../src/plan/identity-ladder.ts';
 
 /** An employee of the HR system that is asked. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Found, KnownEmployee } from '../../src/hire/employee.ts';
+import type { Found, KnownEmployee } from '../../src/hire/hire.ts';
 import { climbIdentityLadder, type Finding } from '../../src/plan/identity-ladder.ts';
 import { everyCombination, inHr, many, none, one, unproven } from './findings.ts';
 

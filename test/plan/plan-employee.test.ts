@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
-import type { KnownEmployee } from '../../src/hire/employee.ts';
+import type { KnownEmployee } from '../../src/hire/hire.ts';
 import { type EmployeeObservation, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
 import { inHr, many, none, one, unproven } from './findings.ts';
 import { ada as fresh } from './plan-of-hire.ts';

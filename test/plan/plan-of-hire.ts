@@ -1,5 +1,5 @@
 import { type Decisions, decide, undecided } from '../../src/hire/answers.ts';
-import type { Change } from '../../src/hire/employee.ts';
+import type { Change } from '../../src/hire/hire.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { type KnownPerson, type LinkedPerson, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';

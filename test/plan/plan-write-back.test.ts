@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
+import type { FieldValue } from '../../src/hire/hire.ts';
 import {
   employeeIdToWrite,
   mappedTargets,

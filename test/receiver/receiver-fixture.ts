@@ -7,7 +7,7 @@ import type { ReceiverTenant } from '../../src/receiver/admit.ts';
 import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
 import { type ReceiverOptions, startReceiver } from '../../src/receiver/receiver.ts';
 import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
-import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
+import { createDeliveryBatches } from '../../src/store/inbox.ts';
 import { openStore, type Store, storeTrouble } from '../../src/store/open-store.ts';
 
 export const KEY = 'whk_current_0123456789';

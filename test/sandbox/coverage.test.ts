@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderTable } from '../../src/cli/print.ts';
-import { valueAt } from '../../src/partner/contract/envelopes.ts';
-import { commonErrors } from '../../src/partner/contract/errors.ts';
+import { renderTable } from '../../src/cli/command.ts';
+import { commonErrors, valueAt } from '../../src/partner/contract/endpoint.ts';
 import { EventEnvelope, eventNames, events } from '../../src/partner/contract/events.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { cases } from './cases/cases.ts';

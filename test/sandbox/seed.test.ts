@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldTypes } from '../../src/partner/contract/custom-fields.ts';
-import { openFile } from '../../src/sandbox/files.ts';
+import { openFile } from '../../src/sandbox/server.ts';
 import { openDashboard } from './open-dashboard.ts';
 import type { Json } from './open-sandbox.ts';
 import { textOfPdf } from './read-pdf.ts';

@@ -1,6 +1,6 @@
 import { parseArgs, styleText } from 'node:util';
 import pLimit from 'p-limit';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { quirkNames } from '../../src/sandbox/quirks.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';

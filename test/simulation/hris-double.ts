@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectorError } from '../../src/errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/hire.ts';
 import type { CreateResult, EmployeeRecord, Employees, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';

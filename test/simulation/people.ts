@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/sandbox/errors.ts';
+import { ApiError } from '../../src/sandbox/context.ts';
 import { drawOne, has } from './scenario.ts';
 import { type Customer, served, takes, type World } from './world.ts';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import pino from 'pino';
 import { patient } from '../../activities/activity-scope.ts';
-import type { Connection, Connections } from '../../activities/connections.ts';
+import type { ActivityDeps, Connection, Connections } from '../../activities/connections.ts';
 import { bindActivities } from '../../activities/create-activities.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { ownHris } from '../../activities/own-hris.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';

@@ -2,7 +2,7 @@
 // npm run test:size -- [--rows N] [--hints N] [--tenants N] [--only TABLE,...]
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';

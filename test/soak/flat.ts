@@ -1,4 +1,4 @@
-import { renderTable } from '../../src/cli/print.ts';
+import { renderTable } from '../../src/cli/command.ts';
 import { drawCurve } from '../bench/draw-curve.ts';
 
 /** What was measured at one moment. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
-import type { Delivery } from '../../src/store/inbox.ts';
+import { createDeliveryBatches, type Delivery } from '../../src/store/inbox.ts';
 import { writeFailpoints } from '../../src/store/open-store.ts';
 import { freshStore, kinds } from './stores.ts';
 

@@ -1,5 +1,4 @@
-import { employeeIn } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import type { HoldDecisions } from '../../src/person/change-person.ts';
 import type { Candidate, Employed } from '../../src/person/person.ts';
 import type { Store } from '../../src/store/open-store.ts';

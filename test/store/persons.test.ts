@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { employeeIn } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire.ts';
+import { employeeIn, type HireRef } from '../../src/hire/hire.ts';
 import { applyDefinitions, listAppliedTenants, recordEnd, removeTenant } from '../../src/store/applied-tenants.ts';
 import { endHire, moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';

@@ -10,7 +10,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import { Config } from '../../src/config.ts';
-import { AccessFile, readAccess } from '../../src/console/access.ts';
+import { AccessFile, readAccess } from '../../src/console/acts.ts';
 import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-double.ts';
 import { asAdmin } from '../../src/counterparts/new-database.ts';
 import { freePort } from '../../src/free-port.ts';

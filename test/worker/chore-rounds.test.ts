@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';

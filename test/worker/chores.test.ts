@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { pauseHris } from '../../activities/guarded.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StreamState } from '../../src/store/stream-states.ts';
+import type { StreamState } from '../../src/store/streams.ts';
 import { PAUSED_BY_PERSON, type TenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { alignAlarms, tenantsToTell } from '../../src/store/alarms.ts';
 import { openHold } from '../../src/store/holds.ts';

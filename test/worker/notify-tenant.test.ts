@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityDeps } from '../../activities/connections.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { alignAlarms, leaseNotices, tenantsToTell } from '../../src/store/alarms.ts';
 import { openHold } from '../../src/store/holds.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isWholeDue } from '../../activities/streams/pull-pages.ts';
-import type { StreamState } from '../../src/store/stream-states.ts';
+import type { StreamState } from '../../src/store/streams.ts';
 import type { TenantState } from '../../src/store/tenant-states.ts';
 import type { LimitCode } from '../../src/streams/change-limits.ts';
 import { everyStream } from '../../src/streams/streams.ts';

@@ -1,5 +1,5 @@
+import type { HireInput, HireResult } from '../../src/hire/hire.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireInput, HireResult } from '../../src/hire/hire-run.ts';
 import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation/workflow-double.ts';
 
 // Only after whoever imports this has put the double in the place of Temporal's package.

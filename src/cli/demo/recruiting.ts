@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createPartnerClient, type PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import type { ControlClient } from '../../sandbox/control/client.ts';
-import { renderTable } from '../print.ts';
+import { renderTable } from '../command.ts';
 import type { HrisTables } from './hris.ts';
 import { type HireView, observeHires } from './report.ts';
 

@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import { eventually, expectFit } from '../expect.ts';
 import {
   emailOf,

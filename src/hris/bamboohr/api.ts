@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import { callHris, type HrisRequest, type Refusal, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
 import { readJson } from '../http-call.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import { type Bamboo, findEmployee } from './find.ts';

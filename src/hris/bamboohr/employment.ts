@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayOf } from '../../day-of.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { WriteOptions } from '../port.ts';
 import { updateEmployee } from './employees.ts';
 import type { Bamboo } from './find.ts';

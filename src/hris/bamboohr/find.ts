@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { FindKey, Found } from '../../hire/employee.ts';
+import type { FindKey, Found } from '../../hire/hire.ts';
 import { foldText, foundBy } from '../fits-key.ts';
 import type { BambooApi } from './api.ts';
 import { type BambooOptions, readName } from './options.ts';

@@ -1,5 +1,5 @@
 import countries from 'i18n-iso-countries';
-import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../refuse-fields.ts';
 import { type BambooField, type BambooOptions, readName } from './options.ts';

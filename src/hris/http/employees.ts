@@ -1,6 +1,6 @@
 import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
 import { fitsKey, foldText, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';

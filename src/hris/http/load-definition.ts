@@ -1,8 +1,7 @@
 import { isConnectorError } from '../../errors.ts';
 import type { HttpMethod } from '../../http/http-error.ts';
 import { didYouMean } from '../../nearest.ts';
-import { explainIssues } from '../../yaml/explain-issues.ts';
-import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
+import { explainIssues, type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { modulePlace } from '../module.ts';
 import type {
   AuthPlan,

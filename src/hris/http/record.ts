@@ -1,4 +1,4 @@
-import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
 import { refuseFields } from '../refuse-fields.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeRef } from '../../hire/employee.ts';
+import type { EmployeeRef } from '../../hire/hire.ts';
 import { unreadable } from './csv.ts';
 import { assertReadable } from './ready-files.ts';
 import type { Sftp } from './sftp-hris.ts';

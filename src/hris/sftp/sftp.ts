@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { readCursor } from '../change-cursor.ts';
 import { fieldDefs } from '../columns.ts';
 import { fitsKey, foundBy } from '../fits-key.ts';

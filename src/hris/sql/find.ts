@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EmployeeRef, FindKey, Found, NameParts } from '../../hire/employee.ts';
+import type { EmployeeRef, FindKey, Found, NameParts } from '../../hire/hire.ts';
 import { foldText, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';

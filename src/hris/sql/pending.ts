@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeRef } from '../../hire/employee.ts';
+import type { EmployeeRef } from '../../hire/hire.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
 import { withoutValues } from '../without-values.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { Amendment } from '../fields-to-amend.ts';
 import type { ListEntry, ListedResume, Requisition, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef } from '../../hire/hire.ts';
 import type { Column } from '../columns.ts';
 import { cellText, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import type { Row } from './database.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields } from '../../hire/employee.ts';
+import type { EmployeeFields } from '../../hire/hire.ts';
 import type { Amendment } from '../fields-to-amend.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import { amendRow } from './amend-row.ts';

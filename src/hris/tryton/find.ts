@@ -1,4 +1,4 @@
-import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeRef, FindKey, Found } from '../../hire/hire.ts';
 import { foundBy } from '../fits-key.ts';
 import type { TrytonOptions } from './options.ts';
 import type { TrytonSession } from './session.ts';

@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/hire.ts';
 import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
 import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
 import type { HrisLimits } from '../http-line.ts';

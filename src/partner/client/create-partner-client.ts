@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { valueAt } from '../contract/envelopes.ts';
+import { valueAt } from '../contract/endpoint.ts';
 import { type Contract, contract } from '../contract/index.ts';
 import { Overrides } from '../contract/overrides.ts';
 import { type UndefinedEndpoint, undefinedEndpoints } from '../contract/undefined-endpoints.ts';

@@ -1,7 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/http-error.ts';
-import type { ListShape } from '../contract/endpoint.ts';
-import { valueAt } from '../contract/envelopes.ts';
+import { type ListShape, valueAt } from '../contract/endpoint.ts';
 import { type CallEndpoint, invalidInput } from './call.ts';
 import {
   afterBlanks,

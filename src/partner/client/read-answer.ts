@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, type HttpAnswer, httpError } from '../../http/http-error.ts';
-import type { ListShape } from '../contract/endpoint.ts';
-import { valueAt } from '../contract/envelopes.ts';
-import { type PartnerError, readErrorBody } from '../contract/errors.ts';
+import { type ListShape, type PartnerError, readErrorBody, valueAt } from '../contract/endpoint.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';

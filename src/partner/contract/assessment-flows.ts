@@ -1,8 +1,15 @@
 /** Sections 2.7, 4.7: multi-step assessment flows. */
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusList, statusPage } from './envelopes.ts';
-import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  defineEndpoint,
+  errorsOf,
+  invalidRequest,
+  notFound,
+  refusal,
+  statusData,
+  statusList,
+  statusPage,
+} from './endpoint.ts';
 import { atLeastOne, IntegerId, LooseNumber, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
 
 export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;

@@ -1,6 +1,6 @@
 /** Section 2.6: assessments (AI interviews), their questions, invitations and results. */
 import { z } from 'zod';
-import { valueAt } from './envelopes.ts';
+import { valueAt } from './endpoint.ts';
 import { AnyObject, atLeastOne, Email, EpochTime, JobCandidateId, LooseNumber, openEnum, TextId } from './shapes.ts';
 export const assessmentStatuses = ['ACTIVE', 'INACTIVE'] as const;
 export const assessmentTypes = ['AI_AUDIO_INTERVIEW', 'AI_VIDEO_INTERVIEW'] as const;

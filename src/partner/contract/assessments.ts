@@ -15,9 +15,19 @@ import {
   QuestionInput,
   QuestionUpdate,
 } from './assessment.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusKeyedPage, statusPage, writeOutcome } from './envelopes.ts';
-import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  Confirmation,
+  defineEndpoint,
+  errorsOf,
+  invalidPerPage,
+  invalidRequest,
+  notFound,
+  refusal,
+  statusData,
+  statusKeyedPage,
+  statusPage,
+  writeOutcome,
+} from './endpoint.ts';
 import { LooseNumber, pathText, queryInteger, queryPageSize, TextId } from './shapes.ts';
 
 /** Section 4.6: invitations to an assessment and what came of them. Interview links are never returned. */

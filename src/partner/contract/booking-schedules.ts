@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusList } from './envelopes.ts';
-import { errorsOf, notFound, refusal } from './errors.ts';
+import { defineEndpoint, errorsOf, notFound, refusal, statusData, statusList } from './endpoint.ts';
 import { AnyObject, Email, IntegerId, IsoTime, LooseNumber, openEnum, pathText, queryTime, TextId } from './shapes.ts';
 
 export const scheduleProfiles = ['INTERVIEW', 'EVENT'] as const;

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { keyedList } from './envelopes.ts';
-import { errorsOf, notFound, refusal } from './errors.ts';
+import { defineEndpoint, errorsOf, keyedList, notFound, refusal } from './endpoint.ts';
 import { AnyObject, IntegerId, IsoTime, isPhone, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
 
 export const campaignPurposes = ['SCHEDULE', 'ONLINE_INTERVIEW', 'INTEREST_CHECK', 'ASSESSMENT_REMINDER'] as const;

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-values.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusList, statusPage, successData, valueAt } from './envelopes.ts';
-import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  defineEndpoint,
+  errorsOf,
+  invalidPerPage,
+  invalidRequest,
+  notFound,
+  refusal,
+  statusData,
+  statusList,
+  statusPage,
+  successData,
+  valueAt,
+} from './endpoint.ts';
 import {
   AnyObject,
   atLeastOne,

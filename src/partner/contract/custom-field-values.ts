@@ -1,9 +1,18 @@
 /** Sections 2.5, 4.5: custom field values, upserted on their full key. */
 import { z } from 'zod';
 import { entityTypes } from './custom-fields.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusList, writeOutcome, writtenList } from './envelopes.ts';
-import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  Confirmation,
+  defineEndpoint,
+  errorsOf,
+  invalidRequest,
+  notFound,
+  refusal,
+  statusData,
+  statusList,
+  writeOutcome,
+  writtenList,
+} from './endpoint.ts';
 import { CustomFieldId, IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
 
 /** Section 2.5: how custom field values look inside records, and how they are set on create and update. */

@@ -1,8 +1,6 @@
 /** Sections 2.5, 4.5: custom field definitions. */
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusList } from './envelopes.ts';
-import { errorsOf, refusal } from './errors.ts';
+import { Confirmation, defineEndpoint, errorsOf, refusal, statusData, statusList } from './endpoint.ts';
 import { atLeastOne, CustomFieldId, IsoTime, openEnum, pathText } from './shapes.ts';
 export const entityTypes = ['candidate', 'job'] as const;
 export const fieldTypes = ['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea'] as const;

@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { LooseNumber } from './shapes.ts';
 
 /**
  * An endpoint of the Recruitment Partner API as data. Client, sandbox and OpenAPI are three folds over a tree of these
@@ -95,4 +96,287 @@ export function defineEndpoint<
   const L extends ListShape | undefined = undefined,
 >(endpoint: Omit<Endpoint<P, Q, B, R>, 'list'> & { list?: L }): Omit<Endpoint<P, Q, B, R>, 'list'> & { list: L } {
   return endpoint as Omit<Endpoint<P, Q, B, R>, 'list'> & { list: L };
+}
+
+/** Section 7: every code with its type and status, and the bodies they come in. */
+interface CodeFacts {
+  type: string;
+  status: ErrorCase['status'];
+  /** Not in section 7: chosen by us (G5, G16). */
+  assumed?: true;
+}
+
+/** Types are given for four codes and for the 404 of users and teams; the others are assumed (G5). */
+export const codes = {
+  INVALID_REQUEST: { type: 'validation_error', status: 400 },
+  INVALID_PER_PAGE: { type: 'validation_error', status: 400 },
+  INVALID_STATUS: { type: 'validation_error', status: 400 },
+  INVALID_PUBLISH_TYPE: { type: 'validation_error', status: 400 },
+  INVALID_WORK_MODE: { type: 'validation_error', status: 400 },
+  PIPELINE_NOT_FOUND: { type: 'resource_error', status: 404 },
+  CUSTOM_FIELD_NOT_FOUND: { type: 'resource_error', status: 404 },
+  PERMISSION_DENIED: { type: 'authorization_error', status: 403 },
+  NOT_FOUND: { type: 'not_found', status: 404 },
+  ACCESS_DENIED: { type: 'authorization_error', status: 403 },
+  INSUFFICIENT_CREDITS: { type: 'payment_error', status: 402 },
+  INSUFFICIENT_ONBOARDING_CREDITS: { type: 'payment_error', status: 402 },
+  DUPLICATE_INVITE: { type: 'validation_error', status: 400 },
+  DUPLICATE_ENROLLMENT: { type: 'conflict_error', status: 409 },
+  ALREADY_TERMINAL: { type: 'conflict_error', status: 409 },
+  REPORT_NOT_READY: { type: 'conflict_error', status: 409 },
+  NO_APPLICATION: { type: 'conflict_error', status: 409 },
+  NO_CONSENT_RECORD: { type: 'conflict_error', status: 409 },
+  AI_GENERATION_FAILED: { type: 'api_error', status: 500 },
+  AI_GENERATION_EMPTY: { type: 'api_error', status: 500 },
+  ACCOUNT_INACTIVE: { type: 'authorization_error', status: 403 },
+  /** Section 5.5 gives only the flat body; the code is ours, for logs and the client's error. */
+  INVALID_API_KEY: { type: 'authentication_error', status: 401, assumed: true },
+  /** Code of the e-mail conflict on candidate update is not shown (C3). */
+  EMAIL_CONFLICT: { type: 'conflict_error', status: 409, assumed: true },
+  /** A slot that is taken (B4). */
+  SLOT_UNAVAILABLE: { type: 'conflict_error', status: 409, assumed: true },
+  RATE_LIMITED: { type: 'rate_limit_error', status: 429, assumed: true },
+  INTERNAL_ERROR: { type: 'api_error', status: 500, assumed: true },
+} as const satisfies Record<string, CodeFacts>;
+
+export type ErrorCode = keyof typeof codes;
+
+/** One error of an endpoint: a code of section 7 with the condition that raises it here. */
+export function refusal(code: ErrorCode, when: string, extra: Pick<ErrorCase, 'field' | 'shape'> = {}): ErrorCase {
+  return { code, type: codes[code].type, status: codes[code].status, when, ...extra };
+}
+
+/** Errors every endpoint can give: section 5 rules 5 and 6, section 8 last row, section 7 status 500. */
+export const commonErrors: readonly ErrorCase[] = [
+  refusal('INVALID_API_KEY', 'key missing, malformed, unknown, revoked or deactivated', { shape: 'auth' }),
+  refusal('ACCOUNT_INACTIVE', 'inactive subscription', { shape: 'account' }),
+  refusal('RATE_LIMITED', 'too many requests of the company'),
+  refusal('INTERNAL_ERROR', 'the service failed'),
+];
+
+/** The errors of an endpoint, with those common to all in front. */
+export function errorsOf(...own: readonly ErrorCase[]): readonly ErrorCase[] {
+  return [...commonErrors, ...own];
+}
+
+/** 400 for a missing or invalid field, the most frequent of all. */
+export const invalidRequest = refusal('INVALID_REQUEST', 'missing or invalid field');
+export const invalidPerPage = refusal('INVALID_PER_PAGE', 'perPage not in 10, 20, 40, 80, 100', { field: 'perPage' });
+/** 404 where the code is given or assumed to be NOT_FOUND (G6, G7): unknown, or another company's. */
+export function notFound(what: string): ErrorCase {
+  return refusal('NOT_FOUND', `unknown or other company's ${what}`);
+}
+
+/** For which errors, and in which form, is not shown (G15); what is no object must not hide the code beside it. */
+const Details = z.preprocess(
+  (details: unknown) => (typeof details === 'object' && !Array.isArray(details) ? details : undefined),
+  z.record(z.string(), z.unknown()).nullish(),
+);
+
+/**
+ * Any error body: canonical, canonical with errorMessage or a top-level statusCode, flat with a code (users, teams,
+ * ACCOUNT_INACTIVE), or only a message (key). `readErrorBody` makes one form of them.
+ */
+export const ErrorBody = z
+  .looseObject({
+    error: z
+      .looseObject({
+        code: z.string(),
+        type: z.string().nullish(),
+        message: z.string().nullish(),
+        errorMessage: z.string().nullish(),
+        details: Details,
+      })
+      .nullish(),
+    statusCode: LooseNumber.nullish(),
+    code: z.string().nullish(),
+    type: z.string().nullish(),
+    message: z.string().nullish(),
+    errorMessage: z.string().nullish(),
+    details: Details,
+  })
+  .meta({ id: 'ErrorBody' });
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+export interface PartnerError {
+  /** Undefined for a flat body without a code: by the status it is the key (401, 403). */
+  code: string | undefined;
+  type: string | undefined;
+  /** The partner's own words; may hold personal data: the client hands them to nobody. */
+  message: string | undefined;
+  details: Record<string, unknown> | undefined;
+}
+
+/** One form of every error body of sections 5 and 7; undefined when the body is none of them (HTML, truncated). */
+export function readErrorBody(body: unknown): PartnerError | undefined {
+  const parsed = ErrorBody.safeParse(body);
+  if (!parsed.success) return undefined;
+  const outer = parsed.data;
+  const inner = outer.error ?? outer;
+  const message = inner.message ?? inner.errorMessage ?? outer.message ?? outer.errorMessage;
+  if (!inner.code && !message) return undefined;
+  return {
+    code: inner.code ?? undefined,
+    type: inner.type ?? undefined,
+    message: message ?? undefined,
+    details: inner.details ?? undefined,
+  };
+}
+
+/**
+ * The four families of success bodies (section 1, rule 4). Reading is tolerant where an open question leaves the form
+ * open: a body without its wrapper is wrapped, a list that stands elsewhere is moved to where the contract says.
+ */
+/** `{ status: "success", data, message?, pagination? }`. A bare value (B7) is read as if it were wrapped. */
+export function statusData<Data extends z.ZodType>(data: Data) {
+  return z.preprocess(
+    (body: unknown) => wrapBare(body),
+    z.looseObject({ status: z.string(), data, message: z.string().nullish() }),
+  );
+}
+
+/** `{ status: "success", message }`: a confirmation without a record; data is kept where it comes. */
+export const Confirmation = z.preprocess(
+  (body: unknown) => withStatus(body),
+  z.looseObject({ status: z.string(), message: z.string().nullish() }).meta({ id: 'Confirmation' }),
+);
+export type Confirmation = z.infer<typeof Confirmation>;
+
+/**
+ * Answer of a write whose record is not fully shown: it may be missing, a list of one, or only an id (F12, K2, O2). The
+ * write has happened, so an answer in another form must not look like a failure.
+ */
+export function writeOutcome<Shape extends z.ZodRawShape>(record: z.ZodObject<Shape, z.core.$loose>) {
+  return z.preprocess(
+    (body: unknown) => wrapBare(withStatus(body)),
+    z.looseObject({
+      status: z.string(),
+      data: z.preprocess(oneRecord, record.partial()),
+      message: z.string().nullish(),
+    }),
+  );
+}
+
+/** `{ success: true, data }`: bulk resume upload and batch retrieval. */
+export function successData<Data extends z.ZodType>(data: Data) {
+  return z.looseObject({ success: z.boolean(), data, message: z.string().nullish() });
+}
+
+/** A list as `{ status, data: [...] }`; items stay unread, see `list` of the endpoint. */
+export function statusList(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => moveList(wrapBare(body), 'data', alsoAt),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()) }),
+  );
+}
+
+/** The list a bulk write answers with; empty where it answers with something else (F12). */
+export function writtenList(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => orEmpty(moveList(wrapBare(withStatus(body)), 'data', alsoAt)),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()), message: z.string().nullish() }),
+  );
+}
+
+/** `{ page, perPage, total }` beside `data`: users, flow candidates, and by assumption every listing not shown. */
+const PerPagePagination = z
+  .looseObject({ page: LooseNumber.nullish(), perPage: LooseNumber.nullish(), total: LooseNumber.nullish() })
+  .meta({ id: 'PerPagePagination' });
+
+/** `{ page, limit, total, totalPages }`: assessments, onboarding, campaigns. */
+const LimitPagination = z
+  .looseObject({
+    page: LooseNumber.nullish(),
+    limit: LooseNumber.nullish(),
+    total: LooseNumber.nullish(),
+    totalPages: LooseNumber.nullish(),
+  })
+  .meta({ id: 'LimitPagination' });
+
+/** A list as `{ status, data: [...], pagination: { page, perPage, total } }`. */
+export function statusPage(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt)),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()), pagination: PerPagePagination.nullish() }),
+  );
+}
+
+/** A list as `{ status, data: { [key]: [...], pagination } }`. */
+export function statusKeyedPage<const Key extends string>(key: Key, ...alsoAs: string[]) {
+  return z.preprocess(
+    (body: unknown) => intoKeyed(body, key, alsoAs),
+    z.looseObject({
+      status: z.string(),
+      data: z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
+    }),
+  );
+}
+
+/** A campaign family list `{ [key]: [...], pagination? }`; `{ data: [...] }` and a bare array are read too. */
+export function keyedList<const Key extends string>(key: Key) {
+  return z.preprocess(
+    (body: unknown) => moveList(Array.isArray(body) ? { [key]: body } : body, key, ['data', `data.${key}`]),
+    z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
+  );
+}
+
+/** Value at a dotted path of a JSON body; undefined where the way ends. */
+export function valueAt(body: unknown, path: string): unknown {
+  let value = body;
+  for (const key of path.split('.')) {
+    if (!isObject(value)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrapBare(body: unknown): unknown {
+  if (Array.isArray(body)) return { status: 'success', data: body };
+  if (!isObject(body) || 'data' in body || 'error' in body || ('status' in body && 'message' in body)) return body;
+  return { status: 'success', data: body };
+}
+
+function moveList(body: unknown, key: string, alsoAt: readonly string[]): unknown {
+  if (!isObject(body) || Array.isArray(body[key])) return body;
+  const found = alsoAt.map((path) => valueAt(body, path)).find((value) => Array.isArray(value));
+  return found === undefined ? body : { ...body, [key]: found, pagination: pagination(body) };
+}
+
+function movePagination(body: unknown): unknown {
+  if (!isObject(body) || isObject(body['pagination'])) return body;
+  const total = body['total'] ?? body['totalCount'] ?? valueAt(body, 'pagination.totalCount');
+  return typeof total === 'number' ? { ...body, pagination: { total } } : body;
+}
+
+function intoKeyed(body: unknown, key: string, alsoAs: readonly string[]): unknown {
+  const wrapped = wrapBare(body);
+  if (!isObject(wrapped)) return wrapped;
+  const { data } = wrapped;
+  if (Array.isArray(data)) return { ...wrapped, data: { [key]: data, pagination: pagination(wrapped) } };
+  if (!isObject(data) || Array.isArray(data[key])) return wrapped;
+  const other = alsoAs.map((name) => data[name]).find((value) => Array.isArray(value));
+  return other === undefined ? wrapped : { ...wrapped, data: { ...data, [key]: other } };
+}
+
+function pagination(body: Record<string, unknown>): unknown {
+  return body['pagination'] ?? valueAt(body, 'data.pagination');
+}
+
+function withStatus(body: unknown): unknown {
+  if (body === undefined || body === null || body === '') return { status: 'success', message: null };
+  return isObject(body) && body['success'] === true && !('status' in body) ? { status: 'success', ...body } : body;
+}
+
+function oneRecord(data: unknown): unknown {
+  if (data === undefined || data === null) return {};
+  if (Array.isArray(data)) return data[0] ?? {};
+  return typeof data === 'number' || typeof data === 'string' ? { id: data } : data;
+}
+
+function orEmpty(body: unknown): unknown {
+  return isObject(body) && !Array.isArray(body['data']) ? { ...body, data: [] } : body;
 }

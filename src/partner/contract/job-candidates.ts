@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { BulkIds, Candidate, ResumeBatch, ResumeUrls } from './candidates.ts';
 import { CustomFieldsShown } from './custom-field-values.ts';
-import { defineEndpoint, type ListShape } from './endpoint.ts';
-import { Confirmation, statusData, statusList, statusPage, successData, writeOutcome } from './envelopes.ts';
-import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  Confirmation,
+  defineEndpoint,
+  errorsOf,
+  invalidRequest,
+  type ListShape,
+  notFound,
+  refusal,
+  statusData,
+  statusList,
+  statusPage,
+  successData,
+  writeOutcome,
+} from './endpoint.ts';
 import { stageTypes } from './pipelines.ts';
 import {
   AnyObject,

@@ -1,8 +1,7 @@
 /** Sections 2.2, 4.2: jobs. `GET /jobs/:jobId` and the update have no shape, see undefined-endpoints.ts. */
 import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-values.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
+import { defineEndpoint, errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './endpoint.ts';
 import {
   AnyObject,
   EpochTime,

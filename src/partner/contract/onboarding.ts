@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import { defineEndpoint, type ListShape } from './endpoint.ts';
-import { statusData, statusKeyedPage, writeOutcome } from './envelopes.ts';
-import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  defineEndpoint,
+  errorsOf,
+  invalidRequest,
+  type ListShape,
+  notFound,
+  refusal,
+  statusData,
+  statusKeyedPage,
+  writeOutcome,
+} from './endpoint.ts';
 import {
   AnyObject,
   atLeastOne,

@@ -1,8 +1,15 @@
 /** Sections 2.1, 4.1: pipelines and their stages. */
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusList } from './envelopes.ts';
-import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  Confirmation,
+  defineEndpoint,
+  errorsOf,
+  invalidRequest,
+  notFound,
+  refusal,
+  statusData,
+  statusList,
+} from './endpoint.ts';
 import { IsoTime, openEnum, PipelineId, pathInteger, StageId } from './shapes.ts';
 export const stageTypes = [
   'SOURCED',

@@ -1,8 +1,6 @@
 /** Sections 2.11, 4.11: workspace users and teams. Their error bodies are flat (G4). */
 import { z } from 'zod';
-import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusList, statusPage } from './envelopes.ts';
-import { errorsOf, refusal } from './errors.ts';
+import { defineEndpoint, errorsOf, refusal, statusData, statusList, statusPage } from './endpoint.ts';
 import {
   Email,
   EpochTime,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPhone } from '../../partner/contract/shapes.ts';
 import { userStatuses } from '../../partner/contract/users.ts';
 import { runDueTasks } from '../background.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../context.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany, TEST_KEY } from '../prepare.ts';
 import { quirkNames } from '../quirks.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { account, machinery, workspace } from './account.ts';
 import type { Action } from './action.ts';
-import { assessments, invitations } from './assessments.ts';
-import { booking, campaigns } from './booking-and-campaigns.ts';
+import { assessments, booking, campaigns, invitations } from './assessments-and-booking.ts';
 import { offers, onboarding } from './onboarding.ts';
 import { customFields, jobs, recruiting } from './recruiting.ts';
 /** Every action of the control plane by name. A family adds a file and one line here. */

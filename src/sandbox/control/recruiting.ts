@@ -4,8 +4,7 @@ import { entityTypes, fieldTypes } from '../../partner/contract/custom-fields.ts
 import { JobCandidateUpdate } from '../../partner/contract/job-candidates.ts';
 import { JobInput, jobStatuses, publishTypes } from '../../partner/contract/jobs.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
-import type { Context } from '../context.ts';
-import { invalidRequest } from '../errors.ts';
+import { type Context, invalidRequest } from '../context.ts';
 import { emit } from '../events.ts';
 import { apply, changeConsent } from '../records/applications.ts';
 import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
@@ -29,8 +28,16 @@ import {
   tellAdded,
   transferJob,
 } from '../records/job-candidates.ts';
-import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs.ts';
-import { findPipeline, findStage, type Stage } from '../records/pipelines.ts';
+import {
+  createJob,
+  findJob,
+  findPipeline,
+  findStage,
+  renderJob,
+  type Stage,
+  setJobStatus,
+  updateJob,
+} from '../records/pipelines.ts';
 import { defineAction, Ids } from './action.ts';
 
 export const customFields = {

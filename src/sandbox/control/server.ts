@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { collectionEnvironments, requestCollection } from '../../partner/openapi/collection.ts';
 import { openApiDocument } from '../../partner/openapi/openapi.ts';
-import { ApiError, invalidRequest, issueSentence, notFound, refuse } from '../errors.ts';
+import { ApiError, invalidRequest, issueSentence, notFound, refuse } from '../context.ts';
 import { BASE_PATH } from '../handle.ts';
 import { pageFile } from '../hosted-pages.ts';
 import { contextOf } from '../prepare.ts';

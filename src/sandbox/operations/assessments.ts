@@ -1,5 +1,4 @@
-import { type Context, takeCredit } from '../context.ts';
-import { refuse } from '../errors.ts';
+import { type Context, refuse, takeCredit } from '../context.ts';
 import { fileUrl } from '../file-urls.ts';
 import {
   assign,
@@ -40,7 +39,7 @@ import {
   type Submission,
   startBatch,
 } from '../records/invites.ts';
-import { findJob } from '../records/jobs.ts';
+import { findJob } from '../records/pipelines.ts';
 import { sharePageUrl } from '../share-page.ts';
 import { confirmation, limitPagination, type OperationTree, success } from './operation.ts';
 

@@ -1,10 +1,17 @@
 import { assessmentFlows, assessments } from './assessments.ts';
 import { bookingSchedules, bookings, campaigns, sites } from './booking-and-campaigns.ts';
-import { candidates, jobCandidates } from './candidates.ts';
-import { customFields, customFieldValues } from './custom-fields.ts';
 import { onboarding } from './onboarding.ts';
 import type { Operation, OperationTree } from './operation.ts';
-import { jobs, pipelines, teams, users } from './pipelines-and-jobs.ts';
+import {
+  candidates,
+  customFields,
+  customFieldValues,
+  jobCandidates,
+  jobs,
+  pipelines,
+  teams,
+  users,
+} from './recruiting.ts';
 
 const tree = {
   pipelines,

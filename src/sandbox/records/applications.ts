@@ -1,10 +1,9 @@
-import { type Context, effect, iso } from '../context.ts';
-import { invalidRequest, notFound, refuse } from '../errors.ts';
+import { type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
 import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { type Candidate, candidateByEmail, createCandidate, findCandidate } from './candidates.ts';
 import { addToJob, findJobCandidate, type JobCandidate, jobCandidateOf, updateJobCandidate } from './job-candidates.ts';
-import { findJob } from './jobs.ts';
+import { findJob } from './pipelines.ts';
 import { scheduleScoring } from './rescoring.ts';
 import { parseApplicantResume, resumeLines } from './resumes.ts';
 

@@ -1,6 +1,5 @@
 import { assessmentTypes } from '../../partner/contract/assessment.ts';
-import { type Context, effect } from '../context.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { type Context, effect, invalidRequest, notFound } from '../context.ts';
 import { findAssessment } from './assessments.ts';
 import { type Invite, inviteOf, type Person, refuseInactive, submissionOf, writeInvite } from './invites.ts';
 

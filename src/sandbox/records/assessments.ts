@@ -1,11 +1,10 @@
 import { aiLanguages, defaultBuckets, minutesPerQuestion } from '../../partner/contract/assessment.ts';
-import { type Context, effect } from '../context.ts';
-import { notFound, refuse } from '../errors.ts';
+import { type Context, effect, notFound, refuse } from '../context.ts';
 import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import type { SandboxState } from '../state.ts';
-import { findJob, type Job } from './jobs.ts';
 import { lastEntry, readLedger } from './ledger.ts';
+import { findJob, type Job } from './pipelines.ts';
 import { schedule } from './tasks.ts';
 import { listUsers } from './users.ts';
 

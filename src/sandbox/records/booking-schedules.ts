@@ -6,8 +6,7 @@ import type {
   locationTypes,
   scheduleProfiles,
 } from '../../partner/contract/booking-schedules.ts';
-import { type Context, effect, iso } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type Context, effect, iso, notFound } from '../context.ts';
 import { stableUuid } from '../random.ts';
 import { findCandidate } from './candidates.ts';
 import { findJobCandidate } from './job-candidates.ts';

@@ -1,7 +1,6 @@
 import type { BookingInput, linkStatuses } from '../../partner/contract/booking-schedules.ts';
 import { isPhone } from '../../partner/contract/shapes.ts';
-import { type Context, effect, iso } from '../context.ts';
-import { invalidRequest, notFound, refuse } from '../errors.ts';
+import { type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
 import { stableUuid } from '../random.ts';
 import {
   type Entity,

@@ -6,8 +6,7 @@ import {
   type campaignPurposes,
   type LeadInput,
 } from '../../partner/contract/campaigns.ts';
-import { type Context, effect, iso } from '../context.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { type Context, effect, invalidRequest, iso, notFound } from '../context.ts';
 import { findAssessment } from './assessments.ts';
 
 interface Campaign {

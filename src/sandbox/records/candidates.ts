@@ -1,5 +1,4 @@
-import { type Context, effect, iso } from '../context.ts';
-import { notFound, refuse } from '../errors.ts';
+import { type Context, effect, iso, notFound, refuse } from '../context.ts';
 import { emit } from '../events.ts';
 import { jobCandidateIdsOf, removeJobCandidates } from './job-candidates.ts';
 

@@ -1,6 +1,5 @@
 import { candidateSections, jobSections } from '../../partner/contract/custom-fields.ts';
-import { type Context, effect, iso } from '../context.ts';
-import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
+import { ApiError, type Context, effect, invalidRequest, iso, notFound, refuse } from '../context.ts';
 import { stableUuid } from '../random.ts';
 
 export interface CustomField {

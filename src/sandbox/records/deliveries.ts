@@ -1,5 +1,4 @@
-import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type Context, notFound } from '../context.ts';
 import type { SandboxState } from '../state.ts';
 import { record } from './ledger.ts';
 

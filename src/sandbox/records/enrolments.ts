@@ -1,5 +1,4 @@
-import { type Context, effect } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type Context, effect, notFound } from '../context.ts';
 import { stableUuid } from '../random.ts';
 
 export interface Enrolment {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Context, effect } from '../context.ts';
-import { invalidRequest } from '../errors.ts';
+import { type Context, effect, invalidRequest } from '../context.ts';
 import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { flowStepScored, flowStepStarted } from './assessment-flows.ts';

@@ -1,5 +1,4 @@
-import { type Context, effect } from '../context.ts';
-import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
+import { ApiError, type Context, effect, invalidRequest, notFound, refuse } from '../context.ts';
 import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import type { SandboxState } from '../state.ts';

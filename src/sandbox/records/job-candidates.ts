@@ -1,9 +1,7 @@
-import { type Context, effect } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type Context, effect, notFound } from '../context.ts';
 import { emit } from '../events.ts';
 import { customFieldsOfJobCandidate } from './custom-fields.ts';
-import type { Job } from './jobs.ts';
-import { type Stage, stageById, stageOfType } from './pipelines.ts';
+import { type Job, type Stage, stageById, stageOfType } from './pipelines.ts';
 
 /** A candidate's application to a job. */
 export interface JobCandidate {

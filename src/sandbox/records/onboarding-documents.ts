@@ -1,6 +1,5 @@
 import type { offerStatuses, signerStatuses } from '../../partner/contract/onboarding.ts';
-import { type Context, effect, iso } from '../context.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { type Context, effect, invalidRequest, iso, notFound } from '../context.ts';
 import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { stableUuid } from '../random.ts';

@@ -1,6 +1,5 @@
 import { type EnrolmentInput, terminalStatuses } from '../../partner/contract/onboarding.ts';
-import { type Context, effect } from '../context.ts';
-import { invalidRequest, notFound, refuse } from '../errors.ts';
+import { type Context, effect, invalidRequest, notFound, refuse } from '../context.ts';
 import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { emailKey } from './candidates.ts';

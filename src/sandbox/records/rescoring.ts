@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { rescoreStatuses } from '../../partner/contract/job-candidates.ts';
-import { type Context, creditsOf, effect, takeCredit } from '../context.ts';
-import { invalidRequest, notFound, refuse } from '../errors.ts';
+import { type Context, creditsOf, effect, invalidRequest, notFound, refuse, takeCredit } from '../context.ts';
 import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { type JobCandidate, jobCandidateById } from './job-candidates.ts';
-import { findJob } from './jobs.ts';
-import { findStage } from './pipelines.ts';
+import { findJob, findStage } from './pipelines.ts';
 import { schedule } from './tasks.ts';
 
 /** How long a run takes, whatever its size. */

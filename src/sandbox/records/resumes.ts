@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Context, creditsOf, effect, takeCredit } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type Context, creditsOf, effect, notFound, takeCredit } from '../context.ts';
 import { emit } from '../events.ts';
 import { type FileText, fileUrl } from '../file-urls.ts';
 import { createRandom, stableUuid } from '../random.ts';
@@ -15,7 +14,7 @@ import {
   storedText,
 } from './candidates.ts';
 import { addToJob, type JobCandidate, jobCandidateOf, tellAdded } from './job-candidates.ts';
-import { findJob } from './jobs.ts';
+import { findJob } from './pipelines.ts';
 import { scheduleScoring } from './rescoring.ts';
 import { schedule } from './tasks.ts';
 

@@ -1,6 +1,5 @@
 import type { userStatuses } from '../../partner/contract/users.ts';
-import { type Context, effect } from '../context.ts';
-import { invalidRequest, notFound, WorkspaceError } from '../errors.ts';
+import { type Context, effect, invalidRequest, notFound, WorkspaceError } from '../context.ts';
 import { stableUuid } from '../random.ts';
 import { emailKey } from './candidates.ts';
 

@@ -6,8 +6,7 @@ import { findCandidate } from '../records/candidates.ts';
 import { finishInterview, scoreInterview, startInterview } from '../records/interviews.ts';
 import { type Invite, personOf } from '../records/invites.ts';
 import { findJobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
-import type { Job } from '../records/jobs.ts';
-import { stageOfType } from '../records/pipelines.ts';
+import { type Job, stageOfType } from '../records/pipelines.ts';
 
 const QUESTIONS = [
   'What made you apply?',

@@ -27,9 +27,8 @@ import {
 } from '../records/interviews.ts';
 import { type Invite, invite, inviteOf, personOf } from '../records/invites.ts';
 import { addToJob, findJobCandidate, type JobCandidate, jobCandidateIdsIn } from '../records/job-candidates.ts';
-import { type Job, setJobStatus } from '../records/jobs.ts';
 import { createOffer, openOffer, sendOffer, signOffer } from '../records/onboarding-documents.ts';
-import { defaultPipeline, stageOfType } from '../records/pipelines.ts';
+import { defaultPipeline, type Job, setJobStatus, stageOfType } from '../records/pipelines.ts';
 import { writeScore } from '../records/rescoring.ts';
 import { OWN_RESUME } from '../records/resumes.ts';
 

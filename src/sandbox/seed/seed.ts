@@ -4,7 +4,7 @@ import { createSchedule, type Location, type Question } from '../records/booking
 import { createSite, setNumberVerified } from '../records/campaigns.ts';
 import { createCandidate } from '../records/candidates.ts';
 import { addToJob, type JobCandidate } from '../records/job-candidates.ts';
-import { createJob, type Job, listJobs } from '../records/jobs.ts';
+import { createJob, type Job, listJobs } from '../records/pipelines.ts';
 import { createTeam, createUser } from '../records/users.ts';
 import { seedOutcomes } from './assessments.ts';
 import { job, person } from './people.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { ownHris } from '../../../activities/own-hris.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';

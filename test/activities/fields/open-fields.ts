@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { watchFields } from '../../../activities/fields/custom-fields.ts';
 import { currentRecords } from '../../../activities/fields/field-values.ts';
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';

@@ -3,7 +3,7 @@ import { enrol } from '../../../activities/hire/enrol.ts';
 import { employ, readOnboarding } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { personOf } from '../../../activities/hire/with-hire.ts';
-import { employeeIn } from '../../../src/hire/employee.ts';
+import { employeeIn } from '../../../src/hire/hire.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';

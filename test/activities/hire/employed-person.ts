@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { expect } from 'vitest';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { endEmployment, handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
-import { employeeIn } from '../../../src/hire/employee.ts';
-import type { HireRef } from '../../../src/hire/hire.ts';
+import { employeeIn, type HireRef } from '../../../src/hire/hire.ts';
 import type { Held } from '../../../src/hire/holds.ts';
 import type { WriteOptions } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { employAndGoOn, onboardAndGoOn } from '../../../activities/hire/go-on.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { latestHire } from '../../../src/store/hires.ts';

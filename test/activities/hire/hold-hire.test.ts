@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { bindActivities, toFailure } from '../../../activities/create-activities.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
 import { hasEmployee } from '../../../activities/hire/departure.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';

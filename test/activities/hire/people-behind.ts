@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { OwnHris } from '../../../activities/own-hris.ts';
 import { ConnectorError, type ErrorFacts } from '../../../src/errors.ts';
-import type { KnownEmployee } from '../../../src/hire/employee.ts';
+import type { KnownEmployee } from '../../../src/hire/hire.ts';
 import type { HoldRequest } from '../../../src/hire/holds.ts';
 import type { CreateResult } from '../../../src/hris/port.ts';
 import { endHire } from '../../../src/store/hire-states.ts';

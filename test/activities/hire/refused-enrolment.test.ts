@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { enrol } from '../../../activities/hire/enrol.ts';
 import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';

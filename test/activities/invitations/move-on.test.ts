@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import { finishStep } from '../../sandbox/open-flow.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { invitationWorld, type WorldOptions } from './invitation-world.ts';

@@ -5,7 +5,7 @@ import { listHolds } from '../../../src/store/holds.ts';
 import { sendInvitations } from '../../../src/store/invitations.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
+import { readStreamState, resumeStream } from '../../../src/store/streams.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { invitationWorld } from './invitation-world.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { readStreamState } from '../../../src/store/stream-states.ts';
+import { readStreamState } from '../../../src/store/streams.ts';
 import { seeded } from '../../harness/seeded.ts';
 import { KEY } from './option-run.ts';
 import { optionWorld } from './option-world.ts';

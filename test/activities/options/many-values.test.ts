@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { readStreamState } from '../../../src/store/stream-states.ts';
+import { readStreamState } from '../../../src/store/streams.ts';
 import { KEY } from './option-run.ts';
 import { optionWorld } from './option-world.ts';
 

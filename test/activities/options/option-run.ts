@@ -1,5 +1,4 @@
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import { openHris } from '../../../src/hris/registry.ts';

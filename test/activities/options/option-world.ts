@@ -5,7 +5,7 @@ import type { OpenTenant } from '../../../src/operator/open-tenant.ts';
 import { planStreams } from '../../../src/operator/plan-streams.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { failpoints, killablePartner } from '../killable.ts';

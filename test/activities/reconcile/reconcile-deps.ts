@@ -1,5 +1,4 @@
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { rememberReconciles } from '../../../activities/reconcile/last-reconcile.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';

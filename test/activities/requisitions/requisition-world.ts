@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { isConnectorError } from '../../../src/errors.ts';
 import type { Requisition } from '../../../src/hris/port.ts';

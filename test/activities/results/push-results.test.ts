@@ -5,7 +5,7 @@ import { clearHints, readHints } from '../../../src/store/hints.ts';
 import { sendInvitations } from '../../../src/store/invitations.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { finishStep } from '../../sandbox/open-flow.ts';
 import { REQUEST_FAULTS } from '../killable.ts';

@@ -12,7 +12,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { createSecretPages } from '../../../src/receiver/secret-pages.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';

@@ -5,7 +5,7 @@ import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { markPerson } from '../../../src/store/person-marks.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import type { Tenant } from '../../../src/tenants/schema.ts';
 import { REQUEST_FAULTS } from '../killable.ts';
 import { openPushWorld, type PushWorldOptions } from '../push-world.ts';

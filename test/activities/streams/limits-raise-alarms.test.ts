@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findTenant } from '../../../src/operator/open-tenant.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import type { LimitCode } from '../../../src/streams/change-limits.ts';
 import { alarmsOf } from '../alarms-of.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { addHints, readHints } from '../../../src/store/hints.ts';
 import { readMissing } from '../../../src/store/stream-missing.ts';
-import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
+import { readStreamState, resumeStream } from '../../../src/store/streams.ts';
 import { WHOLE_LIST } from '../../../src/streams/stream.ts';
 import { countWrites } from '../../stream/count-writes.ts';
 import { openPullWorld } from './pull-world.ts';

@@ -4,8 +4,7 @@ import { settlePages } from '../../../activities/streams/settle-pages.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { withTenant } from '../../../src/operator/open-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { readStreamState } from '../../../src/store/stream-states.ts';
-import { beginRun } from '../../../src/store/streams.ts';
+import { beginRun, readStreamState } from '../../../src/store/streams.ts';
 import { firstPageOf, readRawPage } from '../../../src/streams/read-page.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 

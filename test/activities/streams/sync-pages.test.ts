@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { syncPages } from '../../../activities/streams/pull-pages.ts';
 import type { LandingRow } from '../../../src/hris/port.ts';
 import { createLogger } from '../../../src/log.ts';

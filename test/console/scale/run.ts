@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../../src/cli/print.ts';
+import { renderTable } from '../../../src/cli/command.ts';
 import { newDatabase } from '../../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../../src/counterparts/start-postgres.ts';
 import { openStore } from '../../../src/store/open-store.ts';

@@ -1,6 +1,6 @@
 // Somebody walks through the console of a real `up` by keyboard: npm run test:console
 // AXE=FILE has axe-core look at every page as well (its licence, MPL, keeps it from being a dependency here).
-import { renderTable } from '../../../src/cli/print.ts';
+import { renderTable } from '../../../src/cli/command.ts';
 import { findChromium } from '../../sandbox/page/open-browser.ts';
 import { openWalk, walks } from './walks.ts';
 

@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EmployeeFields, FieldValue } from '../../../src/hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../../../src/hire/hire.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import { contract } from '../../../src/partner/contract/index.ts';

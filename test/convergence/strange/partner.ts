@@ -1,4 +1,4 @@
-import type { ApiRequest, ApiResponse } from '../../../src/sandbox/errors.ts';
+import type { ApiRequest, ApiResponse } from '../../../src/sandbox/context.ts';
 
 /** Kinds of custom fields (section 2.5); `digits` is a text that carries a number. */
 export type FieldKind = 'text' | 'textarea' | 'number' | 'date' | 'select' | 'multi-select' | 'checkbox' | 'digits';

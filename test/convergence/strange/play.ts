@@ -1,7 +1,7 @@
 import type { Side } from '../../../src/hire/hire.ts';
 import { createRandom, pick, type Random } from '../../../src/sandbox/random.ts';
 import { acknowledgeFields } from '../../../src/store/fields.ts';
-import { resumeStream } from '../../../src/store/stream-states.ts';
+import { resumeStream } from '../../../src/store/streams.ts';
 import type { ExchangeStep } from '../../../src/streams/stream-activities.ts';
 import type { Mishap } from '../carrier.ts';
 import { inOwnTime } from '../own-time.ts';

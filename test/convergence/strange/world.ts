@@ -1,5 +1,4 @@
-import type { EmployeeFields } from '../../../src/hire/employee.ts';
-import type { Side } from '../../../src/hire/hire.ts';
+import type { EmployeeFields, Side } from '../../../src/hire/hire.ts';
 import type { Amendment } from '../../../src/hris/fields-to-amend.ts';
 import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
 import type { Mapping } from '../../../src/mapping/load-mapping.ts';

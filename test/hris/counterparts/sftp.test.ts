@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EmployeeFields } from '../../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../../src/hire/hire.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { describeHris } from '../conformance.ts';
 import { created, employee, refusal, signal, write } from '../profile.ts';

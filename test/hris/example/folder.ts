@@ -3,7 +3,7 @@ import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from '../../../src/errors.ts';
-import type { EmployeeFields, FindKey, Found } from '../../../src/hire/employee.ts';
+import type { EmployeeFields, FindKey, Found } from '../../../src/hire/hire.ts';
 import type {
   CreateResult,
   EmployeeRecord,

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { renderTable } from '../../../src/cli/print.ts';
+import { renderTable } from '../../../src/cli/command.ts';
 import type { Judged } from './judge-rows.ts';
 import { ownKinds } from './kinds.ts';
 import { playConflicts } from './play-conflicts.ts';

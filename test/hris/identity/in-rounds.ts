@@ -1,4 +1,4 @@
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps } from '../../../activities/connections.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { employ } from '../../../activities/hire/go-on.ts';
 import { openHold } from '../../../activities/hire/hold-hire.ts';

@@ -6,7 +6,7 @@ import {
   REFERENCE_FIELD,
   startBambooDouble,
 } from '../../../src/counterparts/bamboohr-double.ts';
-import type { EmployeeFields } from '../../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../../src/hire/hire.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { createDatabase } from '../../harness/postgres.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';

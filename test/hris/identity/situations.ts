@@ -1,4 +1,4 @@
-import type { EmployeeFields } from '../../../src/hire/employee.ts';
+import type { EmployeeFields } from '../../../src/hire/hire.ts';
 import { pick, type Random } from '../../../src/sandbox/random.ts';
 
 /** A human as a profile shows them; `id` is who they truly are. */

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { ActivityDeps, Connection } from '../../../activities/connections.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { employeeOf, latestHire } from '../../../src/store/hires.ts';
 import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';

@@ -7,8 +7,7 @@ import { settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { failDelivery, finishDeliveries, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import { changeQuarantine } from '../../../src/store/quarantine.ts';
-import { holdStream } from '../../../src/store/stream-states.ts';
-import { beginRun } from '../../../src/store/streams.ts';
+import { beginRun, holdStream } from '../../../src/store/streams.ts';
 import { finishBaseline, readTenantState } from '../../../src/store/tenant-states.ts';
 
 const KEY = { tenantId: 'acme', stream: 'candidates' };

@@ -1,7 +1,7 @@
 // Real processes before limited sandboxes, their store in a Postgres of their own:
 // npm run test:rate-limit -- [--only TEXT]... [--learn SECONDS] [--seconds SECONDS] [--parallel N]
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../../src/cli/print.ts';
+import { renderTable } from '../../../src/cli/command.ts';
 import { newDatabase } from '../../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../../src/counterparts/start-postgres.ts';
 import { compareAtOnce } from './at-once.ts';

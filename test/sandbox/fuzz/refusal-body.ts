@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codes } from '../../../src/partner/contract/errors.ts';
+import { codes } from '../../../src/partner/contract/endpoint.ts';
 
 /**
  * A refusal as sections 5 and 7 show it, nothing more and nothing less; the client's own reader is far more tolerant.

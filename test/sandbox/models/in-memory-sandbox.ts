@@ -1,5 +1,5 @@
+import { ApiError } from '../../../src/sandbox/context.ts';
 import { act } from '../../../src/sandbox/control/server.ts';
-import { ApiError } from '../../../src/sandbox/errors.ts';
 import { handle } from '../../../src/sandbox/handle.ts';
 import { createSandboxState, type Prepared } from '../../../src/sandbox/prepare.ts';
 import { readLedger } from '../../../src/sandbox/records/ledger.ts';

@@ -1,0 +1,215 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { styleText } from 'node:util';
+import type TableClass from 'cli-table3';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Places } from '../config.ts';
+import { withCode } from '../docs.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { isDebugging } from '../log-level.ts';
+import type { PlanView } from '../operator/writes.ts';
+import { systemUser } from '../places.ts';
+import type { FieldChange } from '../store/foreign-writes.ts';
+
+/**
+ * What a terminal would obey, besides a line break and a colour. The name of an event, for one, is whatever the partner
+ * sent.
+ */
+const CONTROL = /(?!\p{Cc}\[\d{1,2}m)[^\P{Cc}\n]/gu;
+
+/** Aligned rows below a head; plain characters, so that the output can be piped and searched. */
+export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const chars = {
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    bottom: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+    'bottom-right': '',
+  };
+  const inner = { left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' };
+  // Loaded with the first table: `--help` and most processes print none.
+  const Table = createRequire(import.meta.url)('cli-table3') as typeof TableClass;
+  const table = new Table({
+    head: [...head],
+    chars: { ...chars, ...inner },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  table.push(...rows.map((row) => row.map((cell) => String(cell).replaceAll(CONTROL, '?'))));
+  return table.toString();
+}
+
+/** Reports what a command did: as text, or as facts with --json. */
+export function say({ json }: { json?: boolean | undefined }, facts: object, text: string): void {
+  if (json === true) printJson(facts);
+  else process.stdout.write(text);
+}
+
+/** The most rows that are printed. */
+const MOST_LISTED = 200;
+
+/** The store query's filter: one row more than is printed, to know whether there are more. */
+export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
+  return {
+    ...(tenant === undefined ? {} : { tenantId: tenant }),
+    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
+  };
+}
+
+/** A table of at most `MOST_LISTED` rows, with a note if there are more. */
+export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const more = rows.length > MOST_LISTED ? '\n... and more; narrow the list with options, or use --json' : '';
+  return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
+}
+
+/** Text in lines of at most 80 columns; lines after the first begin with `indent`. Longer words stay whole. */
+export function folded(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length > 80 && line.trim() !== '') {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else line = longer;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** Writes a value to standard output, for scripts. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** At most this many records are shown; `--json` has all. */
+const MOST_SHOWN = 20;
+
+export function renderPlan({ subject, mapping, hash, read, records, notes }: PlanView): string {
+  const by = mapping === null ? '' : `, mapping ${mapping.slice(0, 12)}`;
+  const found = records.length === 0 ? 'nothing to write' : `${records.length} to write`;
+  const head = `${subject}: ${read} read${by}; ${found}\n`;
+  const rows = records
+    .slice(0, MOST_SHOWN)
+    .flatMap(({ record, target, kind, why, changes }) =>
+      Object.entries(changes).map(([field, change], at) => [
+        ...(at === 0 ? [record, `${kind} ${target}`] : ['', '']),
+        field,
+        renderChange(change),
+        at === 0 ? why : '',
+      ]),
+    );
+  const table = rows.length === 0 ? '' : `\n${renderTable(['record', 'write', 'field', 'change', 'why'], rows)}\n`;
+  const more = records.length > MOST_SHOWN ? `... and ${records.length - MOST_SHOWN} more; --json shows all\n` : '';
+  const left = notes.map(({ record, what, reason }) => `${record}: ${what}: ${reason}\n`).join('');
+  const next = hash === undefined ? '' : `\nTo write exactly this: hirebridge apply ${hash.slice(0, 12)}\n`;
+  return `${head}${table}${more}${left}${next}`;
+}
+
+export function renderChange(change: FieldChange): string {
+  return 'old' in change ? `${text(change.old)} -> ${text(change.new)}` : text(change.new);
+}
+
+function text(value: unknown): string {
+  return value === null || value === undefined ? 'empty' : JSON.stringify(value);
+}
+
+/** Adds description, options and commands to a command of the program, unless it has them. */
+export type LoadCommand = (command: Command) => Promise<void>;
+
+/** The program's global options, or the environment's values. */
+export async function placesOf(command: Command): Promise<Places> {
+  // Loaded here: `--help` reads no settings, and their schema loads zod.
+  const { readConfig } = await import('../config.ts');
+  const config = readConfig();
+  const { tenants, data } = command.optsWithGlobals<{ tenants?: string; data?: string }>();
+  return {
+    tenantsDir: resolve(tenants ?? config.HIREBRIDGE_TENANTS),
+    dataDir: resolve(data ?? config.HIREBRIDGE_DATA),
+  };
+}
+
+/** A parser for commander: a whole number in this range. */
+export function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max) {
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+/** A port; 0 means a free one. */
+export const port = integer(0, 65_535);
+
+/** A parser for commander: `name=value`, any number of times. */
+export function pairs(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw new ConnectorError({
+      code: 'FLAG_INVALID',
+      action: 'reject',
+      message: 'Expected name=value, such as --option token=env:ACME_TOKEN.',
+    });
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** Help text with lines to copy, as every command has it. */
+export function example(...lines: string[]): string {
+  return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}
+
+/** The `--as` option by itself, for commands that order their options. */
+export const AS = ['--as <name>', 'person for whom it is done; recorded beside the user of this machine'] as const;
+
+/** Adds `--as`: on whose behalf the command runs. */
+export function asOption(command: Command): Command {
+  return command.option(...AS);
+}
+
+/** The system's user, and on whose behalf they say they act. */
+export function byOf({ as }: { as?: string }): string {
+  const user = systemUser();
+  return as === undefined || as === user ? user : `${user} for ${as}`;
+}
+
+/**
+ * Exit codes for scripts: 0 done, 1 error, 2 rejected input or differences found, 3 partly done or a required process
+ * does not run, 130 stopped by Ctrl-C.
+ */
+export const EXIT = { done: 0, error: 1, refused: 2, partial: 3, interrupted: 130 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Rejected files and answers are 2; unreachable systems and failures are 1. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (isConnectorError(error, 'INTERRUPTED')) return EXIT.interrupted;
+  return error instanceof ConnectorError && error.action === 'reject' ? EXIT.refused : EXIT.error;
+}
+
+/** Prints to standard error: the message (what, where, why, next step), its code, and where that is explained. */
+export function printError(error: unknown): void {
+  process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${describe(error)}\n`);
+  if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n${causeStack(error)}`);
+}
+
+/** Operating system errors, with the next step. */
+const SYSTEM_ERRORS: Record<string, string> = {
+  EADDRINUSE: 'Another process listens there. Stop it or choose another port (0 takes a free one).',
+  EACCES: 'This user may not do that. Choose another place, or change its permissions.',
+  ENOSPC: 'The disk is full. Make room and run it again.',
+  EROFS: 'That place is read-only. Choose another with --data.',
+};
+
+function describe(error: unknown): string {
+  if (error instanceof ConnectorError) return withCode(error.message, error.code, '\n');
+  const message = error instanceof Error ? error.message : String(error);
+  const advice = SYSTEM_ERRORS[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
+  if (advice !== undefined) return `${message}. ${advice}`;
+  return `${message} (unexpected; run again with LOG_LEVEL=debug for the whole story)`;
+}
+
+function causeStack(error: Error): string {
+  return error.cause instanceof Error ? `caused by ${error.cause.stack ?? error.cause.message}\n` : '';
+}
