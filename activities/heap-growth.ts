@@ -15,7 +15,7 @@ export function boundHeapGrowth(): void {
   setGrowth();
 }
 
-export interface HeapRoom {
+interface HeapRoom {
   /** Takes room until `giveBack`; a second call changes nothing. */
   take(): void;
   giveBack(): void;

@@ -14,14 +14,14 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import { traceReceived } from './trace.ts';
 import { within } from './within.ts';
 
-export interface RunReceiverOptions extends Places {
+interface RunReceiverOptions extends Places {
   port?: number;
   host?: string;
   healthPort?: number;
   reusePort?: boolean;
 }
 
-export interface RunningReceiver {
+interface RunningReceiver {
   url: string;
   healthUrl: string;
   /** Rejects if the tenants of a first start turn out to be invalid. */

@@ -50,7 +50,7 @@ import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
 import { createMetrics, type Metrics } from './worker/metrics.ts';
 import { type RunningRelay, startRelay } from './worker/relay.ts';
 
-export interface RunningWorker {
+interface RunningWorker {
   healthUrl: string;
   installationId: string;
   /** Rejects if the worker ends by itself. */
@@ -59,7 +59,7 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-export interface RunWorkerOptions extends Places {
+interface RunWorkerOptions extends Places {
   healthPort?: number;
 }
 

@@ -9,7 +9,7 @@ export interface HealthCheck {
   note?: string;
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   /** Loopback, unless requests come from another machine. */
   host: string;
   /** 0 uses a free port. */
@@ -19,7 +19,7 @@ export interface HealthOptions {
   ready: () => Promise<Record<string, HealthCheck>> | Record<string, HealthCheck>;
 }
 
-export interface Health {
+interface Health {
   url: string;
   close(): Promise<void>;
 }

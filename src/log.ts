@@ -42,7 +42,7 @@ const HIDDEN_ENDING = /(?:password|secret|token|apikey|webhookkey|privatekey|ema
 const DEPTH = 6;
 
 /** Copies a log object and masks every hidden field at any depth. Errors become code, action and message. */
-export function redact(value: unknown, depth = 0): unknown {
+function redact(value: unknown, depth = 0): unknown {
   if (value instanceof Error) return describeError(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (depth >= DEPTH) return '[deep]';

@@ -122,7 +122,7 @@ interface PlanOptions {
 }
 
 /** Prints plans with sensitive values masked unless revealed; exit code 2 means that there is something to write. */
-export async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
+async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
   const [first] = plans;
   const isRevealed = options.reveal === true;
   if (first !== undefined) {

@@ -20,7 +20,7 @@ import { addSetup } from './setup.ts';
 import { addStreams } from './streams.ts';
 import { addRateLimits, addTenants } from './tenants.ts';
 
-export interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
+interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
   /** For reading; acts go through `act`. */
   store: Store;
   /** Loopback only, if absent. */

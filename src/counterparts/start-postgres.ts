@@ -22,7 +22,7 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Server settings that add to or replace those of a temporary server. */
   settings?: Readonly<Record<string, string>>;
   /** Where to create its files; by default a new folder in the temporary directory. */

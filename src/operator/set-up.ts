@@ -99,7 +99,7 @@ export async function defineStartDate(draft: Draft, label: string): Promise<Draf
 }
 
 /** The input about the HR system, without the fields. */
-export type HrGiven = Pick<FullDraft, 'flow' | 'startDate' | 'hris' | 'createTable'>;
+type HrGiven = Pick<FullDraft, 'flow' | 'startDate' | 'hris' | 'createTable'>;
 
 /** Reads the HR system's fields, and suggests a source for each by name and type. */
 export async function readHrSystem(tenantsDir: string, draft: Draft, given: HrGiven): Promise<FullDraft> {

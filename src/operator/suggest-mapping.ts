@@ -37,7 +37,7 @@ export interface Line {
 }
 
 /** The columns that hold no value of the person, by purpose. */
-export interface TableRoles {
+interface TableRoles {
   idColumn: string;
   numberColumn: string;
   /** `none` if the table has no column for it. */

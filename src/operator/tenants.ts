@@ -141,7 +141,7 @@ async function whyNot(store: Store, verb: Verb, tenantId: string): Promise<Conne
   });
 }
 
-export interface FreezeAct {
+interface FreezeAct {
   /** Absent for the whole fleet. */
   tenantId?: string;
   by: string;

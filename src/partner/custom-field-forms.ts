@@ -3,7 +3,7 @@ import type { FieldValue } from '../hire/hire.ts';
 import { readMultiSelect } from './contract/custom-field-values.ts';
 
 /** What a definition says of its values. */
-export interface ValueForm {
+interface ValueForm {
   type: string;
   options?: readonly string[] | null;
 }

@@ -22,7 +22,7 @@ export interface RateLimitView extends TrafficView {
 }
 
 /** The rate limit as stored; `now` is by the store's clock. */
-export interface SeenRateLimit {
+interface SeenRateLimit {
   tenantId: string;
   upstream: string;
   saved: SharedRateLimitState;

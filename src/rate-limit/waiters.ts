@@ -3,7 +3,7 @@ import type { Priority } from './rate-limit.ts';
 import { MOST_LIVE_IN_ROW } from './saved-rate-limit.ts';
 
 /** Calls of one process that wait for a permit: live before bulk, and within a priority the holders take turns. */
-export interface Waiters {
+interface Waiters {
   /** Waits for `goNext`. Rejects with the signal's reason, and then calls `onGone`; also rejects when closed. */
   wait(priority: Priority, holder: object, onGone: () => void, signal?: AbortSignal): Promise<void>;
   count(priority: Priority): number;

@@ -4,7 +4,7 @@ import { queueDelivery } from './records/deliveries.ts';
 import { record } from './records/ledger.ts';
 
 /** The 29 of section 6, and the interview error event that it mentions without a name. */
-export type SandboxEvent = EventName | 'interview.error';
+type SandboxEvent = EventName | 'interview.error';
 
 /**
  * Always written to the ledger; queued for delivery when the company has a webhook URL. It shares the transaction of

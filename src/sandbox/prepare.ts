@@ -16,7 +16,7 @@ import { seedAssessments } from './seed/assessments.ts';
 import { type SeedOrder, seedBooking, seedCompany, seedWorkspace } from './seed/seed.ts';
 import { SandboxState, type StateOptions } from './state.ts';
 
-export interface CompanyOptions extends SeedOrder {
+interface CompanyOptions extends SeedOrder {
   key?: string | undefined;
   otherKey?: string | undefined;
   webhookUrl?: string | undefined;

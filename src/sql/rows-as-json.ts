@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-export type JsonDialect = 'sqlite' | 'postgres';
+type JsonDialect = 'sqlite' | 'postgres';
 
 /**
  * Selects rows passed as one JSON parameter, each value in its column's type in `table`. A parameter for each value

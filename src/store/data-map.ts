@@ -5,10 +5,10 @@ import { SEALED } from './sealed-values.ts';
  * content: statements about the person: fields of a record, pay, an answer. secret: opens something. pseudonym: an id
  * of the person at the partner, in the HR system or of ours, or a hash of their values.
  */
-export type DataClass = 'identity' | 'contact' | 'content' | 'secret' | 'pseudonym';
+type DataClass = 'identity' | 'contact' | 'content' | 'secret' | 'pseudonym';
 
 /** A table, file or log that can hold personal data. */
-export interface Place {
+interface Place {
   /** By column or part: the personal data it can hold. */
   people: Readonly<Record<string, readonly DataClass[]>>;
   why: string;
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** A table of the store; `others` lists its columns without personal data, separated by blanks. */
-export type TablePlace = (Place & { others: string }) | { others: string };
+type TablePlace = (Place & { others: string }) | { others: string };
 
 const IDS = ['pseudonym'] as const;
 const RECORD = ['identity', 'contact', 'content'] as const;

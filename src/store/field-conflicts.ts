@@ -8,7 +8,7 @@ import type { ConflictKind, FieldConflictRow } from './stream-tables.ts';
 import type { StreamKey } from './streams.ts';
 
 /** A field of a pair whose sides differ. */
-export interface NewConflict {
+interface NewConflict {
   field: string;
   kind: ConflictKind;
   code?: string;

@@ -28,7 +28,7 @@ export interface FieldChange {
 }
 
 /** Selects fields: all of one side, or those of one kind of record. */
-export interface FieldScope {
+interface FieldScope {
   tenantId: string;
   side: FieldSide;
   entity?: string;

@@ -4,7 +4,7 @@ import { sealed } from './sealed-values.ts';
 import type { StreamKey } from './streams.ts';
 
 /** One record of a lookup table; `hash` covers `fields`. */
-export interface LookupRow {
+interface LookupRow {
   id: string;
   hash: string;
   fields: EmployeeFields;

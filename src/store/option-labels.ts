@@ -52,7 +52,7 @@ export async function noteInUse(
 }
 
 /** What one pass found and is about to do: the owner of each label, labels missing from the list, labels to remove. */
-export interface NotedLabels {
+interface NotedLabels {
   entries: readonly { id: string; label: string }[];
   /** Missing for the first time. */
   missed: readonly string[];

@@ -3,7 +3,7 @@ import type { ResumeRow } from './push-tables.ts';
 
 // Files of a customer that become candidates of a job, and the addresses from which the partner reads them.
 
-export interface ResumeOfJob {
+interface ResumeOfJob {
   resumeId: string;
   jobId: string;
 }

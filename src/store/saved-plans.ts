@@ -5,7 +5,7 @@ import { sealed } from './sealed-values.ts';
 import type { SavedPlanRecordTable, SavedPlanTable } from './stream-tables.ts';
 
 /** A plan kept until a person applies it. Its changes hold personal data and stay in the store. */
-export interface NewSavedPlan {
+interface NewSavedPlan {
   tenantId: string;
   /** A stream, or `hire 5012/1`. */
   subject: string;
@@ -27,7 +27,7 @@ export interface SavedPlan {
 const MOST_ROWS = 500;
 
 /** Hash of what the plan would do: the same plan has the same hash, regardless of its maker and time. */
-export function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
+function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
   const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return createHash('sha256')
     .update(JSON.stringify([tenantId, subject, source, mappingHash, sorted]))
@@ -96,7 +96,7 @@ function notOne(prefix: string, several: boolean): ConnectorError {
   });
 }
 
-export interface SavedRecord<Change> {
+interface SavedRecord<Change> {
   id: string;
   change: Change;
   state: SavedPlanRecordTable['state'];

@@ -41,7 +41,7 @@ export const SEALED = {
   saved_plan_records: ['change'],
 } as const;
 
-export type SealedColumn = {
+type SealedColumn = {
   [Table in keyof typeof SEALED]: `${Table}.${(typeof SEALED)[Table][number]}`;
 }[keyof typeof SEALED];
 

@@ -26,11 +26,11 @@ export type StageType = (typeof stageTypes)[number];
 /** Name only may be changed; never deleted (section 2.1). */
 export const systemStageTypes = ['SOURCED', 'APPLIED', 'HIRED'] as const satisfies readonly StageType[];
 /** What POST /pipelines/stages accepts as type. */
-export const editableStageTypes = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED', 'OFFER', 'ONBOARDING'] as const;
+const editableStageTypes = ['ASSESSMENT', 'SCREEN', 'SHORTLISTED', 'OFFER', 'ONBOARDING'] as const;
 /** Stages of a new pipeline, in order. */
 export const defaultStageTypes = ['SOURCED', 'APPLIED', 'ASSESSMENT', 'SCREEN', 'SHORTLISTED', 'HIRED'] as const;
 
-export const Stage = z
+const Stage = z
   .looseObject({
     id: StageId,
     name: z.string(),
@@ -39,7 +39,7 @@ export const Stage = z
     updatedAt: IsoTime.nullish(),
   })
   .meta({ id: 'Stage' });
-export type Stage = z.infer<typeof Stage>;
+type Stage = z.infer<typeof Stage>;
 
 /** The order of `stages` is the order of the pipeline (P8). */
 export const Pipeline = z
