@@ -60,9 +60,9 @@ async function runCodec(options: CodecFlags, command: Command): Promise<void> {
   );
 }
 
-/** What is decoded of one hire in this time is one row for the first request, and one for all others. */
+/** Requests about one hire within this time make two rows: one for the first request, one for all others. */
 const TOGETHER_MS = 60_000;
-/** Hires that are told apart at a time; of more, rows name the tenant alone. */
+/** Rows name at most this many hires at a time; beyond that they name the tenant only. */
 const MOST = 100;
 
 /** Ids that arguments of our workflows and activities carry. */
@@ -108,7 +108,7 @@ export function noteDecoded(store: Store, by: string, togetherMs = TOGETHER_MS):
     if (sitting === undefined) return;
     const { about, more, timer } = sitting;
     clearTimeout(timer);
-    // Whoever asks while the row is written begins another one.
+    // A request that comes while this row is written begins a new one.
     sittings.delete(name);
     if (more === 0) return;
     await write(about, `payloads of Temporal: ${more} more`).catch((error: unknown) => {
@@ -147,7 +147,7 @@ export function noteDecoded(store: Store, by: string, togetherMs = TOGETHER_MS):
   };
 }
 
-/** Whom each payload names; whoever is no tenant of ours is nobody. */
+/** The tenant and hire that each payload names; empty if it names no tenant of this store. */
 async function aboutEach({ kysely }: Store, payloads: readonly Payload[]): Promise<About[]> {
   if (payloads.length === 0) return [];
   const rows = await kysely.selectFrom('tenants').select('tenant_id').execute();

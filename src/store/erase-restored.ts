@@ -82,7 +82,7 @@ function groupsOf(people: Met): Met[] {
   return groups;
 }
 
-/** Erases those of a group of whom something stands in the store. Returns how many. */
+/** Erases the people of a group who are in the store again. Returns how many. */
 async function eraseGroup(
   store: Store,
   tenantId: string,
@@ -187,7 +187,7 @@ const KIND_OF: Readonly<Record<string, IdKind>> = {
   lead_id: 'lead',
 };
 
-/** A text that may be an id, and of which kind if that is known. */
+/** A text that may be an id, with its kind if the column tells it. */
 interface Found {
   kind: IdKind | undefined;
   text: string;

@@ -25,7 +25,7 @@ export interface ErasureReceipt extends Signed {
   employee: string;
   /** What could not be reached, or may still come to light, and what to do. */
   left: string[];
-  /** SHA-256 of what the last look found: that of an empty list. */
+  /** SHA-256 of what the last look found, which is an empty list. */
   lastLook: string;
 }
 
@@ -61,8 +61,8 @@ async function insertErasure(
 }
 
 /**
- * Opens an erasure for somebody whom a backup brought back: landing tables and workflows are of no backup. Not where
- * the store knows the erasure that the person was marked by, done or not.
+ * Opens an erasure for a person whom a backup brought back; a backup holds no landing tables and no workflows. Does
+ * nothing if the store has the erasure that marked the person, ended or not.
  */
 export async function eraseOnceMore(
   store: Store,
@@ -220,7 +220,7 @@ export async function noteQuiet(store: Store, row: ErasureRow, ms: number): Prom
   row.quiet_at = Number(quiet_at);
 }
 
-/** Ends an erasure, once: the receipt of whoever comes first counts. */
+/** Ends an erasure once: if two processes end it, the first receipt counts. */
 export async function endErasure(
   store: Store,
   row: ErasureRow,

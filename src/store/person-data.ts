@@ -12,7 +12,7 @@ import { siblingsOf } from './tenant-states.ts';
 
 export interface Subject extends PersonIds {
   tenantId: string;
-  /** What its candidates are of, as `person_keys` has it: its own name, or that of the partner's company. */
+  /** Prefixes of its candidates in `person_keys`: the tenant's name, or the partner's company. */
   companies: string[];
 }
 
@@ -80,7 +80,7 @@ export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   leads: ({ leads = [] }) => leads,
   sourcing: ({ leads = [] }) => leads,
   results: (of) => [...of.jobCandidates, ...['interviews', 'screenings'].flatMap((one) => of.records?.[one] ?? [])],
-  resumes: () => [], // Of whom a file is, nobody knows while it is told of.
+  resumes: () => [], // Hints name files, and a hint does not say whose file it is.
   calendar: ({ records }) => records?.['bookings'] ?? [],
   'candidate-value': (of) => of.candidates, // No stream: what options change of candidates, hired or not.
 };
@@ -219,7 +219,7 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'person_keys', where: (of) => keysOf(of) },
   {
     table: 'persons',
-    // Read after their keys went: nobody has none.
+    // This runs after their keys were deleted: a person without a key is looked for by their hire.
     where: (of) =>
       either(
         sql<boolean>`person_id in (select person_id from person_keys where ${keysOf(of)})`,
@@ -365,7 +365,7 @@ function keepPage(list: string, known: unknown, ids: readonly string[]): Row {
   return { ids: JSON.stringify(left), known: JSON.stringify({ ...kept, records }) };
 }
 
-/** Rows of one table that hold something of the person; `rows` are those that nobody shares, and alone are shown. */
+/** Rows of one table that hold data of the person. Only `rows` are shown: those that no other person shares. */
 export interface FoundRows {
   place: string;
   count: number;
@@ -423,7 +423,7 @@ async function erasePlace(
   }
 }
 
-/** Of those whose keys went: a person without one is nobody; whom another tenant has is no longer this one's. */
+/** Deletes people without a key; of people whom another tenant has too, only what this hire owned ends. */
 async function endPersons({ kysely }: Pick<Store, 'kysely'>, of: Subject, people: readonly string[]): Promise<void> {
   await sql`delete from persons where ${isIn('person_id', people)}
     and person_id not in (select person_id from person_keys)`.execute(kysely);
@@ -431,7 +431,7 @@ async function endPersons({ kysely }: Pick<Store, 'kysely'>, of: Subject, people
     where ${ofHire(of)}`.execute(kysely);
 }
 
-/** What is known of whose records these are, from one id on. */
+/** Everything known about the person whose records these are, starting from one id. */
 export async function completeIds(store: Pick<Store, 'kysely'>, tenantId: string, known: PersonIds): Promise<Subject> {
   const subject: Subject = { tenantId, companies: await companiesOf(store, tenantId), ...known };
   const more = await addKnown(store, subject);
@@ -471,7 +471,7 @@ async function addKnown({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise
   }
   const leads = unique(of.leads ?? [], applied, [], 'lead_id');
   const ours = own.filter((row) => row['tenant_id'] === of.tenantId);
-  // A sister tenant's employee is not this one's to speak of, in one HR system or another, whoever names them.
+  // Employees of a sister tenant are left out, in every HR system, even if a row of this tenant names them.
   const others = own.filter((row) => row['kind'] === 'employee' && !ours.includes(row));
   const taken = new Set(others.map(({ scope, value }) => `${String(scope)}/${String(value)}`));
   const named = own.filter((row) => !others.includes(row));
