@@ -26,7 +26,7 @@ export function fitValue(
   if (!areAll(fitted, (one) => !one.includes('\0')))
     return {
       code: 'BROKEN_TEXT',
-      text: `${where} holds a zero character, which no database keeps. Correct it in the hiring platform.`,
+      text: `${where} holds a NUL character, which no database keeps. Correct it in the hiring platform.`,
     };
   if (!areAll(fitted, isWellFormed))
     return {

@@ -31,7 +31,7 @@ export function selectJson(
   return sql`select ${all} from json_each(${json}) where true`;
 }
 
-/** A zero character, or half of a surrogate pair: Postgres refuses either, and the whole statement with it. */
+/** A NUL character, or half of a surrogate pair: Postgres refuses either, and the whole statement with it. */
 export function hasEscapeUnknownToPostgres(json: string): boolean {
   if (!json.includes('\\u')) return false;
   const escapes = json.replaceAll('\\\\', ' ').replaceAll(/\\ud[89ab]..\\ud[c-f]../gi, ' ');

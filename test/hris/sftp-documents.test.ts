@@ -8,7 +8,7 @@ const NOWHERE = { host: '127.0.0.1', port: 1, user: 'hr', hostKey: `SHA256:${'A'
 test.each([
   ['=cmd|/c calc.pdf', 'is a formula that a spreadsheet would run'],
   ['@SUM(A1).pdf', 'is a formula that a spreadsheet would run'],
-  ['a\0b.pdf', 'holds a zero character'],
+  ['a\0b.pdf', 'holds a NUL character'],
   ['\uD800.pdf', 'holds half a character'],
   ['offer\r\nE2,offer.pdf', 'holds a line break or a path'],
   ['../../requests/change-E1.csv', 'holds a line break or a path'],

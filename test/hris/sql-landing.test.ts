@@ -158,7 +158,7 @@ test('a text lands as it is, and one that is JSON as a value in a column of that
 
 test.each([
   ['blanks or a line end around it', [' {"a":1}', '["b"]\n', '\t[1] ']],
-  ['an escaped zero character', [String.raw`{"a":"\u0000"}`, String.raw`["\\\u0000"]`]],
+  ['an escaped NUL character', [String.raw`{"a":"\u0000"}`, String.raw`["\\\u0000"]`]],
   [
     'half of an escaped surrogate pair',
     [String.raw`["\ud83d"]`, String.raw`["\uDE00 x"]`, String.raw`["\ud83d\\\ude00"]`],

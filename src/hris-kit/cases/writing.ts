@@ -132,7 +132,7 @@ async function refusesBadValues(hris: HrisUnderTest): Promise<void> {
   expectFit(
     zero,
     { code: 'INVALID_VALUE', action: 'reject', details: { [nameField]: /./ } },
-    'the refusal of a zero character',
+    'the refusal of a NUL character',
   );
   const unknown = await refused('unknown', { shoeSize: '44' });
   expectFit(unknown, { action: 'reject', details: { shoeSize: /./ } }, 'the refusal of an unknown field');

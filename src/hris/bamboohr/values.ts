@@ -34,7 +34,7 @@ export function fromBamboo({ fields: known }: BambooOptions, read: Record<string
 }
 
 function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
-  if (typeof value === 'string' && value.includes('\0')) return 'holds a zero character';
+  if (typeof value === 'string' && value.includes('\0')) return 'holds a NUL character';
   if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
   if (field?.type === 'country' && typeof value === 'string' && countryName(value) === undefined)
     return 'is not an ISO 3166-1 country';

@@ -67,7 +67,7 @@ function problemOf(field: FieldPlan | undefined, value: FieldValue): string | un
   if (!field.write) return 'is read-only';
   if (isEmpty(value)) return undefined;
   const texts = (Array.isArray(value) ? value : [value]).map(String);
-  if (texts.some((text) => text.includes('\0'))) return 'holds a zero character';
+  if (texts.some((text) => text.includes('\0'))) return 'holds a NUL character';
   if (field.maxLength !== undefined && texts.some((text) => text.length > (field.maxLength as number)))
     return `is longer than ${field.maxLength} characters`;
   if (field.type === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is not a date';

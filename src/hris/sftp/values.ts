@@ -75,7 +75,7 @@ function seen(text: string): string {
 /** Why a cell cannot hold a text; undefined if it can. */
 export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
-  if (text.includes('\0')) return 'holds a zero character';
+  if (text.includes('\0')) return 'holds a NUL character';
   if (!text.isWellFormed()) return 'holds half a character';
   if (RUNS.some((one) => one.test(seen(text)))) return 'is a formula that a spreadsheet would run';
   return undefined;

@@ -25,8 +25,8 @@ export function assertHeld(fields: EmployeeFields, { columns }: { columns: Recor
   for (const key of Object.keys(fields)) {
     const value = fields[key];
     if (!Object.hasOwn(columns, key)) problems[key] = 'is not a field of this HRIS';
-    // Postgres refuses a zero character in text; in SQLite most readers would cut the text there.
-    if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a zero character';
+    // Postgres refuses a NUL character in text; in SQLite most readers would cut the text there.
+    if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a NUL character';
   }
   const names = Object.keys(problems);
   if (names.length === 0) return;

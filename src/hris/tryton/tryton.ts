@@ -445,7 +445,7 @@ const SPACING = /[\t\n\r]/;
 
 function problemOf(key: string, type: string | undefined, value: FieldValue): string | undefined {
   if (type === undefined) return 'is not a field of this HRIS';
-  if (typeof value === 'string' && value.includes('\0')) return 'holds a zero character';
+  if (typeof value === 'string' && value.includes('\0')) return 'holds a NUL character';
   if (key !== 'street' && typeof value === 'string' && SPACING.test(value)) return 'holds a tab or a line break';
   if (type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is not a date';
   return Array.isArray(value) ? 'is a list' : undefined;

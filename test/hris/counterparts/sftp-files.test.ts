@@ -42,7 +42,7 @@ describe('the file itself', () => {
   test.each([
     ['=cmd|/c calc', 'is a formula that a spreadsheet would run'],
     ['\t@SUM(A1)', 'is a formula that a spreadsheet would run'],
-    ['a\0b', 'holds a zero character'],
+    ['a\0b', 'holds a NUL character'],
     ['\uD800', 'holds half a character'],
   ])('%j is refused by field, and nothing is written', async (title, why) => {
     const before = await at().list('requests');
