@@ -41,10 +41,22 @@ export async function callHris(
   try {
     const answer = await line.send({ ...message, idempotent });
     if (answer.status >= 200 && answer.status < 300) return answer;
-    throw httpError(what, answer, idempotent, explain(answer));
+    const known = explain(answer);
+    throw httpError(what, answer, idempotent, mayBeDone(answer, idempotent) ? { ...known, ...REDIRECTED } : known);
   } catch (error) {
     throw isConnectorError(error) ? renamed(error) : error;
   }
+}
+
+const REDIRECTED = {
+  code: 'HRIS_UNREADABLE_ANSWER',
+  action: 'unknown',
+  hint: 'redirects are not followed, and it may have been carried out: it is looked up first; check hris.url',
+} as const;
+
+/** A write may be answered with the address of what it made; 307 and 308 ask for it to be sent elsewhere instead. */
+function mayBeDone({ status }: HttpAnswer, idempotent: boolean): boolean {
+  return !idempotent && [301, 302, 303].includes(status);
 }
 
 function renamed(error: ConnectorError): ConnectorError {

@@ -122,12 +122,57 @@ test.for(Object.entries(hostile))(
       // What may have been carried out is looked up, never sent again; a step is found again.
       if (
         call === 'create' &&
-        /^(an? (empty|half|HTML|text|number|body|answer|connection|record whose)|null|true)/.test(name)
+        /^(an? (empty|half|HTML|text|number|body|answer|connection|record whose|redirect to)|null|true)/.test(name)
       )
         expect(refused.action, JSON.stringify(refused)).toBe('unknown');
     }
   },
 );
+
+const UNKNOWN = { code: 'HRIS_UNREADABLE_ANSWER', action: 'unknown' };
+const ELSEWHERE = { code: 'HRIS_UNEXPECTED_REDIRECT', action: 'reject' };
+test.for([
+  [301, 'the new employee', theirs, { kind: 'created' }],
+  [302, 'the new employee', theirs, { kind: 'created' }],
+  [303, 'the new employee', theirs, { kind: 'created' }],
+  [302, 'somebody else', () => theirs(server.add(1)[0]), UNKNOWN],
+  [303, 'somebody else', () => theirs(server.add(1)[0]), UNKNOWN],
+  [301, 'the same list elsewhere', () => 'https://hr.acme.example/api/staff', UNKNOWN],
+  [302, 'a login page', () => '/login', UNKNOWN],
+  [303, 'a login page', () => '/login', UNKNOWN],
+  [302, 'a page that "errors" has a row for', () => '/sso/refused', { code: 'INVALID_VALUE', action: 'reject' }],
+  [307, 'another system', () => 'https://hr.acme.example/staff', ELSEWHERE],
+  [308, 'another system', () => 'https://hr.acme.example/staff', ELSEWHERE],
+] as const)('a create that is answered %i with the address of %s', async ([status, , locationOf, outcome]) => {
+  const changed = definition.text
+    .replace('ticket: body.task', 'id: "$split(headers.location, \'/\')[-1]"')
+    .replace(/pending:\n( .*\n)+/, '')
+    .replace('errors:\n', `errors:\n  - { status: 302, when: '$contains(headers.location, "sso")', means: reject }\n`);
+  const options = { url: server.url, definition: { file, text: changed }, allowPrivateAddress: true, ...ACME };
+  const synchronous = await openHris('http', 'acme', options);
+  const [id = ''] = server.add(1);
+  const reference = `27:redirected-${id}`;
+  let sent = 0;
+  const redirect = (response: ServerResponse): void => {
+    sent += 1;
+    server.edit(id, (one) => void Object.assign(one, { external: { hirebridge: reference } }));
+    response.writeHead(status, { location: locationOf(id) }).end();
+  };
+  server.next = { method: 'POST', path: '/staff', answer: redirect };
+  const made = await synchronous.employees
+    .create(employee('redirected'), reference, write)
+    .catch((error: unknown) => error);
+  expect(made).toMatchObject(outcome);
+  if ('kind' in outcome) expect(made).toMatchObject({ ref: { id } });
+  // Only the caller may send it again, once it has looked.
+  expect(sent).toBe(1);
+  if (outcome === UNKNOWN) expect((made as Error).message).toMatch(/looked up before.*"errors".*correct hris\.url/);
+  await synchronous.close();
+});
+
+function theirs(id: string | undefined): string {
+  return `/api/staff/${id}`;
+}
 
 test('memory does not grow with them', () => {
   expect(process.memoryUsage().rss / MB).toBeLessThan(2_000);

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { HrisLimits } from '../../src/hris/http-line.ts';
+import { callHris } from '../../src/hris/http-call.ts';
+import { type HrisLimits, openLine } from '../../src/hris/http-line.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { type Priority, type RateLimitAnswer, unlimited } from '../../src/rate-limit/rate-limit.ts';
@@ -135,4 +136,22 @@ test('logins to Tryton are limited apart from its other calls', async () => {
   const hris = await openTryton(url, limits);
   await hris.probe(signal);
   expect(endpoints).toEqual(['login', undefined, undefined]);
+});
+
+test.for([
+  [301, 'unknown', 'reject'],
+  [302, 'unknown', 'reject'],
+  [303, 'unknown', 'reject'],
+  [307, 'reject', 'reject'],
+  [308, 'reject', 'reject'],
+] as const)('a write that is answered %i is %s; one that may be repeated is %s', async ([status, once, repeated]) => {
+  const url = await serve((_request, response) => void response.writeHead(status, { location: '/1' }).end());
+  const line = openLine(url, { allowPrivate: true, limits: () => unlimited });
+  closers.push(() => line.close());
+  const call = { what: 'POST /staff', method: 'POST', path: '/staff', headers: {}, signal: AbortSignal.timeout(9_000) };
+  for (const [idempotent, action] of [
+    [false, once],
+    [true, repeated],
+  ] as const)
+    await expect(callHris(line, { ...call, method: 'POST', idempotent })).rejects.toMatchObject({ action, status });
 });

@@ -19,11 +19,16 @@ const paging = z
       .min(0)
       .optional()
       .describe('The number of the first page, 1 by default; or of the first item, which has no default'),
-    next: expression.optional().describe('With cursor: where the answer has the next cursor'),
+    next: expression
+      .optional()
+      .describe('With cursor: where the body has the next cursor, or a header: headers.x-next-cursor'),
     header: z.string().optional().describe('With link: the header with the address of the next page; Link by default'),
     total: expression
       .optional()
-      .describe('How many records there are in total; leave it out if it counts records that the list does not show'),
+      .describe(
+        'Where the body has the number of all records, or a header: headers.x-total-count; leave it out if it counts ' +
+          'records that the list does not show',
+      ),
   })
   .describe('The request uses {page.offset}, {page.number}, {page.size} or {page.cursor}; `link` follows RFC 8288');
 

@@ -18,6 +18,7 @@ export interface CallPlan {
   body: Template | undefined;
   /** A multipart form instead of a body. */
   form?: Readonly<Record<string, Template>> | undefined;
+  /** `nextIn` and `totalIn` read the whole answer. */
   paging: (PagingOf & { first: number } & Record<'nextIn' | 'totalIn', Expression | undefined>) | undefined;
 }
 

@@ -216,7 +216,7 @@ export async function createEmployee(
   const answer = await line
     .send({ ...write, signal, beforeSend })
     .catch((error: unknown) => unlessThere<Answer>(error, () => assertNew(defined, reference, signal)));
-  return resultOf(defined, answer, signal);
+  return resultOf(defined, answer, { reference, signal });
 }
 
 /**
@@ -294,28 +294,54 @@ async function assertNew(defined: Defined, reference: string, signal: AbortSigna
   });
 }
 
-async function resultOf(defined: Defined, answer: Answer, signal: AbortSignal): Promise<CreateResult> {
+async function resultOf(
+  defined: Defined,
+  answer: Answer,
+  { reference, signal }: { reference: string; signal: AbortSignal },
+): Promise<CreateResult> {
   const { definition } = defined;
   const { creating, asking, record } = definition;
-  const ticket = idOf(await creating.ticket?.(answer));
+  const isMoved = answer.status === 301 || answer.status === 302;
+  const ticket = isMoved ? undefined : idOf(await creating.ticket?.(answer));
   if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
   const raw = creating.item === undefined ? answer.body : await creating.item(answer);
   const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
-  // A 303 may also lead to a login page.
-  const isThere = async (): Promise<boolean> =>
-    answer.status !== 303 || (await readEmployee(defined, id ?? '', signal).catch(() => undefined)) !== undefined;
-  if (id === undefined || !(await isThere()))
+  const { status } = answer;
+  const { requestId } = answer.at;
+  if (status >= 300 && !(await isOurs(defined, { id: id ?? '', status, reference, signal })))
     throw new ConnectorError({
       code: 'HRIS_UNREADABLE_ANSWER',
       action: 'unknown',
       message:
-        `${creating.what} was answered ${answer.status} without the id of an employee. The employee is looked up ` +
+        `${creating.what} was answered ${status} with an address that is not known to be the new employee's: it may ` +
+        'have been carried out or not. The employee is looked up before anything is sent again. If this means that ' +
+        'nobody was created, as with a login page, add a row for this status to "errors" of the definition; if the ' +
+        'HR system has moved, correct hris.url.',
+      status,
+      requestId,
+    });
+  if (id === undefined)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'unknown',
+      message:
+        `${creating.what} was answered ${status} without the id of an employee. The employee is looked up ` +
         'before anything is sent again. Check "create.id" of the definition.',
-      status: answer.status,
-      requestId: answer.at.requestId,
+      status,
+      requestId,
     });
   const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
   return created(defined, { id, number }, signal);
+}
+
+/** A redirect may lead to the new employee, somebody else or a login page; only a 303 says that it was carried out. */
+async function isOurs(
+  defined: Defined,
+  { id, status, reference, signal }: { id: string; status: number; reference: string; signal: AbortSignal },
+): Promise<boolean> {
+  const found = await readEmployee(defined, id, signal).catch(() => undefined);
+  if (defined.definition.record.reference !== undefined) return found?.reference === reference;
+  return found !== undefined && status === 303;
 }
 
 async function created(

@@ -171,8 +171,8 @@ async function sendPlain(
     const read = answerOf(refused, parsed(refused.body));
     if (call.accepts?.includes(refused.status) === true) return read;
     const row = await rowFor(definition, read);
-    // RFC 9110, section 15.4.4: the address of what was made, or a login page.
-    if (row === undefined && refused.status === 303 && plan === definition.creating) return read;
+    // The address of what was made, or a login page: RFC 9110, sections 15.4.2 to 15.4.4.
+    if (row === undefined && [301, 302, 303].includes(refused.status) && plan === definition.creating) return read;
     throw await refusalOf(definition, call, read, { row, cause: error });
   }
 }
@@ -241,26 +241,26 @@ async function nextPlace(known: {
   number: number;
 }): Promise<NextPage | PageEnd> {
   const { paging, answer, items, count, number } = known;
-  if (paging.by === 'link') {
-    const path = nextLink(answer, paging.header);
-    return path === undefined ? 'whole' : { values: {}, path };
-  }
-  if (paging.by === 'cursor') {
-    const cursor = await paging.nextIn?.(answer.body);
-    const isThere = (typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number';
-    return isThere ? { values: { 'page.cursor': cursor } } : 'whole';
-  }
-  const told = String(await paging.totalIn?.(answer.body));
+  const told = String(await paging.totalIn?.(answer));
   const total = /^\d+$/.test(told) ? Number(told) : undefined;
   const isShorter = items.length < count.longest;
   count.seen += items.length;
   count.longest = Math.max(count.longest, items.length);
   count.total = Math.max(count.total, total ?? 0);
-  // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
-  // list that goes on past its total ends with a page that is shorter than another.
-  const isPast = total !== undefined && total < count.seen && isShorter;
-  if (items.length > 0 && total !== count.seen && !isPast)
-    return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
+  if (paging.by === 'link') {
+    const path = nextLink(answer, paging.header);
+    if (path !== undefined) return { values: {}, path };
+  } else if (paging.by === 'cursor') {
+    const cursor = await paging.nextIn?.(answer);
+    if ((typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number')
+      return { values: { 'page.cursor': cursor } };
+  } else {
+    // A server may return fewer records than requested, so only an empty page is the end, or one that the total fits. A
+    // list that goes on past its total ends with a page that is shorter than another.
+    const isPast = total !== undefined && total < count.seen && isShorter;
+    if (items.length > 0 && total !== count.seen && !isPast)
+      return { values: { 'page.offset': paging.first + count.seen, 'page.number': paging.first + number } };
+  }
   if (count.total <= count.seen) return 'whole';
   // Pages were counted from a wrong first one, or the total counts others; unless it fell meanwhile.
   return total !== undefined && total < count.total ? 'moved' : 'short';

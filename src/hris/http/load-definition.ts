@@ -26,6 +26,7 @@ import {
 } from './definition-schema.ts';
 import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
 import { type DefinitionHooks, readHooks } from './hooks.ts';
+import type { Answer } from './line.ts';
 import { compileTemplate, type Template, type Values } from './template.ts';
 
 /** Reads a definition; reports every problem with line and column. */
@@ -45,8 +46,15 @@ export function loadDefinition(
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
 const FILE = ['id', 'file.name', 'file.mediaType', 'file.base64'];
-const SENDS = /\{\s*(record|fields\.)/;
-const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
+/** What each write knows, besides the fields and the steps. */
+const MADE = ['record', 'reference'];
+const CHANGED = ['record', 'id', 'version', 'today'];
+const ENDED = [...CHANGED, 'lastDay'];
+
+/** Whether a part of a definition has one of these placeholders. */
+function uses(part: unknown, ...names: string[]): boolean {
+  return new RegExp(`\\{\\s*(${names.join('|')})(?!\\w)`).test(JSON.stringify(part));
+}
 
 /** A kind of record that is written: how to read one, and where its version is. */
 interface Written {
@@ -77,9 +85,9 @@ class Compiler {
     const { find, read, create, update, terminate, rehire, record } = raw;
     for (const [at, text] of brokenRules(raw)) this.#wrong(at, text);
     const steps = Object.keys(raw.steps).map((key) => `steps.${key}`);
-    const of = [...RECORD, ...this.#fields, ...steps];
-    const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl } = raw;
-    const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl };
+    const parts = [...this.#fields, ...steps];
+    const { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks } = raw;
+    const asSaid = { name, options, nothing, contentType, limits, timeout, retryAfter, readLag, employeeUrl, webhooks };
     const definition: HttpDefinition = {
       ...asSaid,
       fields: this.#fieldPlans(['fields'], raw.fields),
@@ -97,21 +105,20 @@ class Compiler {
         absent: raw.number.absent,
       },
       creating: {
-        ...this.#write(['create'], create, of),
+        ...this.#write(['create'], create, [...MADE, ...parts]),
         ...this.#answers(['create'], create, 'id', 'number', 'item', 'ticket'),
       },
       asking: this.#asking(),
-      updating: this.#write(['update'], update, of),
+      updating: this.#write(['update'], update, [...CHANGED, ...parts]),
       terminating: terminate && {
-        ...this.#write(['terminate'], terminate, of),
-        takesDay: JSON.stringify(terminate).includes('{lastDay'),
+        ...this.#write(['terminate'], terminate, [...ENDED, ...parts]),
+        takesDay: uses(terminate, 'lastDay'),
       },
-      rehiring: rehire && this.#write(['rehire'], rehire, of),
+      rehiring: rehire && this.#write(['rehire'], rehire, [...CHANGED, ...parts]),
       removing: raw.remove && this.#call(['remove'], raw.remove, ['id'], 'id'),
       changing: this.#changing(),
       steps: this.#steps(),
       filing: this.#filing(),
-      webhooks: raw.webhooks,
       describing: raw.describe && {
         ...this.#call(['describe'], raw.describe, []),
         ...this.#reads(['describe'], raw.describe, 'fields'),
@@ -148,7 +155,7 @@ class Compiler {
     const at = (...rest: string[]): Path => ['requisitions', ...rest];
     const { fields, list, read, update } = raw;
     const { id, open, version } = this.#reads(at(), raw, 'id', 'open', 'version');
-    const names = ['record', 'id', 'version', 'today', ...Object.keys(fields).map((key) => `fields.${key}`)];
+    const names = [...CHANGED, ...Object.keys(fields).map((key) => `fields.${key}`)];
     const { record: _ofEmployees, ...hooks } = definition.hooks;
     const of = {
       ...definition,
@@ -215,7 +222,7 @@ class Compiler {
       for (const [index, key] of fields.entries()) this.#field(['steps', name, 'fields', index], key);
       before.push(`steps.${name}`);
       const { create: ofRecord, steps: all, update: ofUpdate } = this.#raw;
-      if (!JSON.stringify([ofRecord, all, ofUpdate]).includes(`{steps.${name}`))
+      if (!uses([ofRecord, all, ofUpdate], `steps.${name}`))
         this.#wrong(['steps', name], `nothing uses {steps.${name}}: write its id into the record with "create.set".`);
       return {
         name: `steps.${name}`,
@@ -288,18 +295,15 @@ class Compiler {
       this.#wrong(at, `"${at.join('.')}" writes, so it needs post, put, patch or delete with a path.`);
     if (isWhole && at[0] !== 'create' && of.read.get === undefined)
       this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
-    const isConditional = /\{\s*version\b/.test(JSON.stringify([write.headers, write.query, write.body, write.set]));
+    const isConditional = uses([write.headers, write.query, write.body, write.set], 'version');
     if (isConditional && (of.version ?? of.read.version) === undefined)
       this.#wrong(
         at,
         `{version} is used, but neither "${of.at}.version" (of a record) nor "read.version" (headers.etag) says ` +
           'where it is. Add one.',
       );
-    if (
-      write.body !== undefined &&
-      ['create', 'update'].includes(String(at.at(-1))) &&
-      !SENDS.test(JSON.stringify(write))
-    )
+    const sendsFields = uses(write, 'record', String.raw`fields\.\w+`);
+    if (write.body !== undefined && ['create', 'update'].includes(String(at.at(-1))) && !sendsFields)
       this.#wrong(
         [...at, 'body'],
         `"${at.join('.')}.body" sends no field. Add {record}, or {fields.NAME} for each field.`,
@@ -366,7 +370,7 @@ class Compiler {
         [...at, method],
         `"${[...at, method].join('.')}" is not a path. Begin it with /; it continues hris.url.`,
       );
-    if (needed !== undefined && !new RegExp(`\\{\\s*${needed}\\b`).test(JSON.stringify(request)))
+    if (needed !== undefined && !uses(request, needed))
       this.#wrong(at, `"${at.join('.')}" does not say which record is meant. Add {${needed}}.`);
     const { paging } = request;
     const all = paging === undefined ? names : [...names, ...PAGE];
@@ -374,7 +378,7 @@ class Compiler {
       this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
     if (paging?.by === 'offset' && paging.first === undefined)
       this.#wrong([...at, 'paging'], 'paging by offset needs "first": 0, or 1 if the first employee is number 1.');
-    if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
+    if (paging !== undefined && paging.by !== 'link' && !uses(request, ...PAGE))
       this.#wrong([...at, 'paging'], `nothing in the request names the page. Use one of {${PAGE.join('}, {')}}.`);
     const { file, line, column } = problemAt(this.#source, at, '');
     return {
@@ -389,10 +393,18 @@ class Compiler {
       paging: paging && {
         ...paging,
         first: paging.first ?? 1,
-        nextIn: this.#maybe([...at, 'paging', 'next'], paging.next),
-        totalIn: this.#maybe([...at, 'paging', 'total'], paging.total),
+        nextIn: this.#ofPage([...at, 'paging', 'next'], paging.next),
+        totalIn: this.#ofPage([...at, 'paging', 'total'], paging.total),
       },
     };
+  }
+
+  /** Reads the body of a page, or one of its headers: `headers.x-total-count`. */
+  #ofPage(at: Path, text: string | undefined): Expression | undefined {
+    const [, header] = /^headers\.([\w-]+)$/.exec(text ?? '') ?? [];
+    if (header !== undefined) return (answer) => (answer as Answer).headers[header.toLowerCase()];
+    const read = this.#maybe(at, text);
+    return read && ((answer) => read((answer as Answer).body));
   }
 
   #field(at: Path, key: string): string {
@@ -402,10 +414,7 @@ class Compiler {
   }
 
   #maybe(at: Path, text: string | undefined): Expression | undefined {
-    return text === undefined ? undefined : this.#read(at, text);
-  }
-
-  #read(at: Path, text: string): Expression {
+    if (text === undefined) return undefined;
     return this.#tried(
       at,
       () => compileExpression(text),
@@ -441,7 +450,12 @@ class Compiler {
     const known = [...this.#options, ...names];
     const judge = (used: string): string | undefined => {
       if (known.includes(used)) return undefined;
-      const hint = known.length === 0 ? 'None can be used here.' : didYouMean(used, known);
+      const isUnmade = at.includes('create') && (used === 'id' || used === 'version');
+      const hint = isUnmade
+        ? 'The HR system gives it in its answer. Use {reference} for a key that is known before.'
+        : known.length === 0
+          ? 'None can be used here.'
+          : didYouMean(used, known);
       return `"{${used}}" is not a placeholder here. ${hint}`;
     };
     return this.#tried(
