@@ -9,7 +9,7 @@ import { noteUnknownValue } from '../note-unknown-value.ts';
 import { countOf } from '../reconcile/decisions.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
 import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
-import { shareReads } from './share-reads.ts';
+import { repeated, shareReads } from './share-reads.ts';
 import { askStageFilter, isRejected, listStage, readStagePage, type StageList } from './stage-filter.ts';
 
 /** A job as the jobs list last showed it. */
@@ -168,15 +168,17 @@ async function readMemberships(
   const isFilterFirst = looks.length < pagesOf(looks[0]?.job, stages);
   const shown = isFilterFirst ? await findByFilter(store, connection, looks) : new Set<string>();
   const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
-  const { missing, failed, unreadable, ...listed } = await findInLists(connection, jobId, stages, new Set(rest));
-  if (failed === undefined && missing.size > 0 && listed.unshown > 0)
+  const missing = new Set(rest);
+  const listed = await repeated(() => findInLists(connection, jobId, stages, missing)).catch(ofConnector);
+  if (!isConnectorError(listed) && missing.size > 0 && listed.unshown > 0)
     await assertNobodyHidden(store, connection, { jobId, stages, ...listed });
   const sought = looks.filter(({ jobCandidate }) => missing.has(jobCandidate.id));
-  const mayBeShown = failed?.action === 'retry' && !isFilterFirst;
+  const mayBeShown = isConnectorError(listed) && listed.action === 'retry' && !isFilterFirst;
   const found = mayBeShown ? await findBesideFailure(store, connection, sought) : shown;
   return looks.map(({ jobCandidate: { id } }) => {
     if (found.has(id) || !missing.has(id)) return { inside: true };
-    if (failed !== undefined) return { inside: false, failed };
+    if (isConnectorError(listed)) return { inside: false, failed: listed };
+    const { unreadable } = listed;
     return { inside: false, listed: listed.listed, ...(unreadable !== undefined && { unreadable }) };
   });
 }
@@ -199,50 +201,47 @@ async function findBesideFailure(
   return found;
 }
 
+function ofConnector(error: unknown): ConnectorError {
+  if (isConnectorError(error)) return error;
+  throw error;
+}
+
+/** Takes those out of `missing` whom the lists show, also before one fails. */
 async function findInLists(
   connection: Connection,
   jobId: string,
   stages: readonly string[],
-  wanted: ReadonlySet<string>,
+  missing: Set<string>,
 ): Promise<Listed> {
-  const missing = new Set(wanted);
   let unreadable: UnreadableItem | undefined;
   let [listed, unshown] = [0, 0];
-  try {
-    for (const stage of stages) {
+  for (const stage of stages) {
+    if (missing.size === 0) break;
+    const length = lengthOf(connection, { jobId, stage });
+    if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
+    if (missing.size === 0) break;
+    let [pages, shown, total] = [0, 0, 0];
+    for await (const page of listStage(connection, jobId, stage)) {
+      pages += 1;
+      shown += page.members.length + page.unreadable.length;
+      total = page.total ?? shown;
+      for (const member of page.members) missing.delete(member.jobCandidateId);
+      unreadable ??= page.unreadable[0];
       if (missing.size === 0) break;
-      const length = lengthOf(connection, { jobId, stage });
-      if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
-      if (missing.size === 0) break;
-      let [pages, shown, total] = [0, 0, 0];
-      for await (const page of listStage(connection, jobId, stage)) {
-        pages += 1;
-        shown += page.members.length + page.unreadable.length;
-        total = page.total ?? shown;
-        for (const member of page.members) missing.delete(member.jobCandidateId);
-        unreadable ??= page.unreadable[0];
-        if (missing.size === 0) break;
-      }
-      length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
-      listed += shown;
-      unshown += Math.max(0, total - shown);
     }
-  } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    return { missing, unreadable, listed, unshown, failed: error };
+    length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
+    listed += shown;
+    unshown += Math.max(0, total - shown);
   }
-  return { missing, unreadable, listed, unshown };
+  return { unreadable, listed, unshown };
 }
 
 interface Listed {
-  missing: Set<string>;
   unreadable: UnreadableItem | undefined;
   /** People whom the lists showed. */
   listed: number;
   /** How many more people their totals count. */
   unshown: number;
-  /** Why they were not read to their end. */
-  failed?: ConnectorError;
 }
 
 /** How long lists have to end in the same place until their totals are taken to count too many. */

@@ -55,10 +55,10 @@ export function shareReads<Look, Answer>(
     });
 }
 
-/** Repeat a read whose answer was lost, so that its looks need not fail and retry one by one. */
 const REPEAT_AFTER_MS = [50, 250];
 
-async function repeated<T>(read: () => Promise<T>): Promise<T> {
+/** Repeats a read whose answer was lost, so that its looks need not fail and retry one by one. */
+export async function repeated<T>(read: () => Promise<T>): Promise<T> {
   for (const waitMs of REPEAT_AFTER_MS)
     try {
       return await read();

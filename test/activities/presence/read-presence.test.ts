@@ -239,7 +239,7 @@ test('a page of the list that fails keeps only those waiting whom nothing else s
   await prove();
   const [early, late] = [members[3], members[110]].map((one) => one?.jobCandidateId ?? '');
   const broken = { kind: 'server-error', on: 'jobCandidates.listByStageType' } as const;
-  await sandbox.control.act('addFault', { ...broken, nth: 2, times: 1_000 });
+  await sandbox.control.act('addFault', { ...broken, holding: 'pageNumber=2' });
   const looks = [early ?? '', late ?? '', outside].map(verdict);
   const [first, second, away] = await Promise.allSettled(looks);
   expect([first, second]).toMatchObject([{ value: 'in' }, { value: 'in' }]);
@@ -253,4 +253,11 @@ test('while no page of the list answers, the filter is asked for people of a sho
   await sandbox.control.act('addFault', { kind: 'server-error', on: 'jobCandidates.listByStageType' });
   expect(await verdict(hired)).toBe('in');
   await expect(verdict(outside)).rejects.toMatchObject({ action: 'retry' });
+});
+
+test('an answer of the list that is lost once is asked for again at once', async () => {
+  const { sandbox, verdict, hired, outside } = await tenant();
+  const lost = { kind: 'answer-lost', on: 'jobCandidates.listByStageType' } as const;
+  await sandbox.control.act('addFault', { ...lost, nth: 2, times: 1 });
+  expect(await Promise.all([hired, outside].map(verdict))).toEqual(['in', 'out']);
 });

@@ -5,14 +5,13 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/presence/read-presence.ts',
-      find: `  const { missing, failed, unreadable, ...listed } = await findInLists(connection, jobId, stages, new Set(rest));
-`,
+      find: '  const listed = await repeated(() => findInLists(connection, jobId, stages, missing)).catch(ofConnector);\n',
       replace: `  const { tenant, keyFingerprint } = connection;
   const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
-  const { missing, failed, unreadable, ...listed } =
+  const listed =
     filter?.proven === true
-      ? { missing: new Set(rest), failed: undefined, unreadable: undefined, listed: 0, unshown: 0 }
-      : await findInLists(connection, jobId, stages, new Set(rest));
+      ? { unreadable: undefined, listed: 0, unshown: 0 }
+      : await repeated(() => findInLists(connection, jobId, stages, missing)).catch(ofConnector);
 `,
     },
   ],

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/presence/read-presence.ts',
-      find: '    if (failed !== undefined) return { inside: false, failed };\n',
-      replace: '',
+      find: '    if (isConnectorError(listed)) return { inside: false, failed: listed };\n',
+      replace: '    if (isConnectorError(listed)) return { inside: false };\n',
     },
   ],
   caughtBy: tests(
