@@ -45,10 +45,7 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const { row, answers } = hire;
       const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
       const mayBeBack = 'verdict' in plan || plan.mayBeBack;
-      if (mayBeBack && (await isBack(hire))) {
-        await noteHire(hire, { step: 'enrol' });
-        return { verdict: 'back' } as const;
-      }
+      if (mayBeBack && (await isBack(hire))) return goesOn(hire);
       if ('verdict' in plan) return plan;
       const made = await heldForEmployee(hire, plan.ends === 'cancelled');
       if (made !== undefined) return made;
@@ -83,10 +80,14 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
     const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
     if ('verdict' in plan || !plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
     // An answer given in the meantime goes first.
-    if (!(await closeUnanswered(store, ref))) return { verdict: 'away' } as const;
-    await noteHire(hire, { step: 'enrol' });
-    return { verdict: 'back' } as const;
+    return (await closeUnanswered(store, ref)) ? goesOn(hire) : ({ verdict: 'away' } as const);
   });
+}
+
+/** Somebody who is back is no longer among those whose hires end. */
+async function goesOn(hire: HireContext): Promise<{ verdict: 'back' }> {
+  await noteHire(hire, { step: 'enrol' });
+  return { verdict: 'back' };
 }
 
 /**

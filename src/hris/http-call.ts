@@ -42,7 +42,7 @@ export async function callHris(
     const answer = await line.send({ ...message, idempotent });
     if (answer.status >= 200 && answer.status < 300) return answer;
     const known = explain(answer);
-    throw httpError(what, answer, idempotent, mayBeDone(answer, idempotent) ? { ...known, ...REDIRECTED } : known);
+    throw httpError(what, answer, idempotent, !idempotent && mayBeDone(answer) ? { ...known, ...REDIRECTED } : known);
   } catch (error) {
     throw isConnectorError(error) ? renamed(error) : error;
   }
@@ -54,9 +54,12 @@ const REDIRECTED = {
   hint: 'redirects are not followed, and it may have been carried out: it is looked up first; check hris.url',
 } as const;
 
-/** A write may be answered with the address of what it made; 307 and 308 ask for it to be sent elsewhere instead. */
-function mayBeDone({ status }: HttpAnswer, idempotent: boolean): boolean {
-  return !idempotent && [301, 302, 303].includes(status);
+/**
+ * Whether a write may be done although it is redirected, because the address may be that of what it made: RFC 9110,
+ * sections 15.4.2 to 15.4.4. 307 and 308 ask for it to be sent elsewhere instead.
+ */
+export function mayBeDone({ status }: Pick<HttpAnswer, 'status'>): boolean {
+  return [301, 302, 303].includes(status);
 }
 
 function renamed(error: ConnectorError): ConnectorError {

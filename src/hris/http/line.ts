@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/hire.ts';
 import { type HttpAnswer, readRetryAfter } from '../../http/http-error.ts';
 import type { Priority } from '../../rate-limit/rate-limit.ts';
-import { callHris, readJson } from '../http-call.ts';
+import { callHris, mayBeDone, readJson } from '../http-call.ts';
 import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import { withoutValues } from '../without-values.ts';
 import type { CallPlan, HttpDefinition } from './definition.ts';
@@ -171,8 +171,7 @@ async function sendPlain(
     const read = answerOf(refused, parsed(refused.body));
     if (call.accepts?.includes(refused.status) === true) return read;
     const row = await rowFor(definition, read);
-    // The address of what was made, or a login page: RFC 9110, sections 15.4.2 to 15.4.4.
-    if (row === undefined && [301, 302, 303].includes(refused.status) && plan === definition.creating) return read;
+    if (row === undefined && mayBeDone(refused) && plan === definition.creating) return read;
     throw await refusalOf(definition, call, read, { row, cause: error });
   }
 }
