@@ -52,15 +52,18 @@ const rows: readonly (readonly [string, (connection: HrisConnection, kind: strin
     ({ capabilities }) => `${(capabilities.shownWithinMs ?? capabilities.readLagMs) / 1000} s`,
   ],
   ['describes its fields', ({ describe }) => describe !== undefined],
-  ['tells employees that changed', ({ changes }) => changes !== undefined],
-  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind, options[kind])?.webhooks !== undefined],
+  ['lists changed employees', ({ changes }) => changes !== undefined],
+  [
+    'webhooks name changed employees',
+    (_connection, kind) => findHrisAdapter(kind, options[kind])?.webhooks !== undefined,
+  ],
   ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
   ['ends an employment', ({ employees }) => employees.terminate !== undefined],
-  ['changes an employee over what was read', ({ employees }) => employees.amend !== undefined],
+  ['changes an employee conditionally', ({ employees }) => employees.amend !== undefined],
   ['takes files', ({ files }) => files !== undefined],
   ['creates may be pending', ({ pending }) => pending !== undefined],
-  ['tells open requisitions', ({ requisitions }) => requisitions !== undefined],
-  ['tells lists, for options', ({ lists }) => lists !== undefined],
+  ['lists open requisitions', ({ requisitions }) => requisitions !== undefined],
+  ['has lists, for options', ({ lists }) => lists !== undefined],
   ['records of the partner land', ({ landing }) => landing !== undefined],
 ];
 

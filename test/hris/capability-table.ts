@@ -5,11 +5,11 @@ import type { Need } from '../../src/hris-kit/hris-under-test.ts';
 const PLAYED: Readonly<Record<string, Need>> = {
   'our reference is stored': 'reference',
   'describes its fields': 'describe',
-  'tells employees that changed': 'changes',
-  'its webhooks say who changed': 'webhooks',
+  'lists changed employees': 'changes',
+  'webhooks name changed employees': 'webhooks',
   'a former employee is rehired': 'rehire',
   'ends an employment': 'terminate',
-  'changes an employee over what was read': 'amend',
+  'changes an employee conditionally': 'amend',
   'takes files': 'files',
   'creates may be pending': 'pending',
 };
