@@ -43,7 +43,7 @@ export function defineDemo(command: Command): void {
     .addOption(
       new Option(
         '--hris <kind>',
-        'the HR system; others than sql are installed first: with apt-get, scim with pip, odoo as root in a folder',
+        'the HR system; all except sql are installed first: with apt-get, scim with pip, odoo as root in a folder',
       )
         .choices(DEMO_KINDS)
         .default('sql'),
@@ -51,7 +51,7 @@ export function defineDemo(command: Command): void {
     .addOption(
       new Option(
         '--story <name>',
-        'play one person from application to employment instead of the five hires; in sql, postgresql or mariadb',
+        'play one person from application to employment instead of the five hires; with sql, postgresql or mariadb',
       ).choices(['recruiting']),
     )
     .option('--seed <n>', 'seed of the made-up people', integer(0, 2 ** 31), 7)
@@ -108,7 +108,7 @@ async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCod
 
 async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promise<void>)[]): Promise<ExitCode> {
   const started = performance.now();
-  if (options.hris !== 'sql') say(`Starts ${options.hris}, and installs what it needs where that is missing.`);
+  if (options.hris !== 'sql') say(`Starts ${options.hris}, and installs missing parts.`);
   const stage = await buildStage(options);
   ends.push(stage.close);
   try {

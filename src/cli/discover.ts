@@ -14,7 +14,7 @@ import { withOwnTenant, withStore } from './open.ts';
 export function defineDiscover(command: Command): void {
   command
     .description(
-      'Show what both sides of a tenant have that its files may name: custom fields with their options, stages, ' +
+      'Show names and ids of both sides for the files of a tenant: custom fields with their options, stages, ' +
         'onboarding flows, users, fields of the HR system.',
     )
     .argument('<tenant>', 'tenant to look at')

@@ -14,7 +14,7 @@ export function defineHire(command: Command): void {
   command.description('List, show and start hires.');
   command
     .command('list')
-    .description('List hires, those that changed last first. Needs no Temporal.')
+    .description('List hires, latest changes first. Needs no Temporal.')
     .option('--tenant <tenant>', 'only those of one tenant')
     .addOption(new Option('--state <state>', 'only those in one state').choices(hireStates))
     .option('--json', 'print JSON, without a limit')

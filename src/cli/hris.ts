@@ -28,30 +28,30 @@ export function defineHris(command: Command): void {
     .command('init')
     .description(
       "Write a first file that describes an HR system, from its OpenAPI document or a SCIM server's own schemas, " +
-        'and list what those do not say. Overwrites nothing.',
+        'and list what they leave open. Overwrites nothing.',
     )
     .argument('<file>', 'file to be written, such as acme-hr.yaml')
     .option('--openapi <file>', 'OpenAPI or Swagger document, JSON or YAML')
     .option('--path <path>', 'its path of people, such as /employees; by default the best match')
     .option('--scim <url>', 'address of a SCIM server')
     .option('--token <ref>', 'its bearer token: env:NAME or file:PATH')
-    .option('--allow-private-address', 'the SCIM server stands in a private network')
+    .option('--allow-private-address', 'the SCIM server is in a private network')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hris init acme-hr.yaml --openapi openapi.json'))
     .action(runInit);
   command
     .command('test')
     .description(
-      'Play the conformance suite on a test account: it makes some 60 employees, loses answers and cuts connections ' +
-        'on this side, and takes the employees away again. Never name an account that people work with.',
+      'Run the conformance suite on a test account: it creates about 60 employees, loses answers and cuts ' +
+        'connections on this side, and removes the employees again. Never name an account that people work with.',
     )
     .argument('<definition>', 'file that describes the HR system')
     .requiredOption('--url <url>', 'address of the test account, as hris.url of a tenant file')
     .option('--option <name=value>', 'an option of the definition; a secret as env:NAME or file:PATH', pairs)
-    .option('--value <field=value>', 'what this account needs in a field of every test employee', pairs)
+    .option('--value <field=value>', 'value that this account needs in a field of every test employee', pairs)
     .option('--no-numbers', 'this account gives no employee numbers, or gives them later')
     .option('--only <text>', 'only cases whose name has this text')
-    .option('--allow-private-address', 'the HR system stands in a private network')
+    .option('--allow-private-address', 'the HR system is in a private network')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

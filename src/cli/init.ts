@@ -60,7 +60,7 @@ export function defineInit(command: Command): void {
   command
     .description(
       'Write the files of a new tenant. On a terminal it asks for what is not given: it offers the tables of the HR ' +
-        'database, suggests a mapping, and ends with a check and with what the last real hire would become. It ' +
+        'database, suggests a mapping, and ends with a check and a preview of the last real hire as an employee. It ' +
         'overwrites nothing, and Ctrl-C leaves nothing behind.',
     )
     .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
@@ -140,7 +140,7 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   );
   const works = own === undefined && defined === undefined && !canAsk() ? true : await tryOut(tenant, tenantsDir);
   const next = works
-    ? 'Next: hirebridge up, or where it runs already: hirebridge tenant apply'
+    ? 'Next: hirebridge up, or if it runs already: hirebridge tenant apply'
     : `Correct what fails, then ask again: hirebridge check ${tenant}`;
   process.stdout.write(`${next}\n`);
   if (!works) process.exitCode = EXIT.refused;

@@ -17,7 +17,7 @@ export function defineKeys(command: Command): void {
   command.description("Make the keys of HIREBRIDGE_KEYS, and replace those of tenants' values.");
   command
     .command('new')
-    .description('Add a key at the end of the file of HIREBRIDGE_KEYS, and make the file where there is none.')
+    .description('Add a key at the end of the file of HIREBRIDGE_KEYS, and create the file if there is none.')
     .option('--json', 'print JSON')
     .addHelpText('after', example('HIREBRIDGE_KEYS=file:/etc/hirebridge/keys hirebridge keys new'))
     .action(runNew);

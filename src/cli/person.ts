@@ -39,7 +39,7 @@ export function definePerson(command: Command): void {
     .action(runFind);
   about(command.command('export'))
     .description(
-      'Write all that is held about a person into a JSON file, and a readable page beside it. Only this user may ' +
+      'Write all data held about a person into a JSON file, and a readable page beside it. Only this user may ' +
         'read them.',
     )
     .requiredOption('--out <file>', 'path of the JSON file; the page gets the same name with .html')
@@ -144,7 +144,7 @@ async function runExport(
   say(
     options,
     { file, page },
-    `${file} and ${page}: all that is held. They hold personal data: delete them after use.\n`,
+    `${file} and ${page}: all data that is held. They contain personal data: delete them after use.\n`,
   );
 }
 

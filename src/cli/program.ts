@@ -129,7 +129,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['replay', 'process stored webhooks again', async () => (await import('./inbox.ts')).defineReplay],
     [
       'backup',
-      'copy the store of this machine while everything goes on',
+      'copy the store of this machine while everything keeps running',
       async () => (await import('./store.ts')).defineBackup,
     ],
     ['restore', 'replace the store with a backup', async () => (await import('./store.ts')).defineRestore],

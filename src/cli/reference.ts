@@ -51,7 +51,7 @@ function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
     return `| \`${event}\` | ${parts.length === 0 ? `nothing: ${nothing ?? ''}` : parts.join(', ')} |`;
   });
   const about =
-    'A webhook is a hint: what it names is read again. Streams follow only where the tenant file runs them.';
+    'A webhook is a hint: hirebridge reads the record that it names. Streams follow only if the tenant file runs them.';
   return ['## Events', '', about, '', '| event | hints at |', '|---|---|', ...rows];
 }
 
@@ -151,11 +151,11 @@ const HIRE_STATES: Readonly<Record<HireState, string>> = {
 
 const HIRE_STEPS: Readonly<Record<HireStep, string>> = {
   enrol: 'reads both sides, and enrols the person in the onboarding flow, unless the tenant skips it',
-  're-enrol': 'enrols the person again, because a person answered so',
+  're-enrol': 'enrols the person again, after the answer `re-enrol`',
   'await-credits': 'waits until the hiring platform has onboarding credits again',
   onboard: 'waits for a status of `policies.onboarding.readyAt`, a refusal, or the deadline',
   employ: 'searches the HR system, saves a plan, and makes, links or changes the one employee',
-  'write-back': 'tells the hiring platform the Employee ID and status, and reads them again',
+  'write-back': 'sends the Employee ID and status to the hiring platform, and reads them again',
   'confirm-left': 'the person seems to have left the stage: waits for `policies.cancel.grace`, and reads again',
   cancel: 'ends the enrolment of a cancelled hire',
   'watch-done': 'done; it hears when the person leaves the stage after all',
@@ -167,7 +167,7 @@ const HIRE_STEPS: Readonly<Record<HireStep, string>> = {
 const TENANT_STATES: Readonly<Record<TenantState['state'], string>> = {
   active: 'its hires and streams run',
   paused: 'nothing is read or written for it; webhooks are stored. Its code says whether a person or a check did that',
-  removed: 'removed by `tenant remove`; what is known of it stays until its records are cleared',
+  removed: 'removed by `tenant remove`; its data stays until its retention ends',
 };
 
 const RUN_STATES: Readonly<Record<StreamState, string>> = {
@@ -179,8 +179,8 @@ const RUN_STATES: Readonly<Record<StreamState, string>> = {
 
 const INBOX_STATES: Readonly<Record<InboxState, string>> = {
   waiting: 'stored, and not processed yet',
-  relayed: 'what it names was read again',
-  ignored: 'an event that nothing depends on',
+  relayed: 'the record that it names was read again',
+  ignored: 'an event without effect',
   undeliverable: 'processing it failed too often: `hirebridge inbox retry`',
   'other-company': 'it names another company than the tenant file',
   unknown: 'an event that this version does not know',
@@ -220,13 +220,14 @@ function sourcePaths(): string[] {
   return [
     '## Source paths',
     '',
-    'What `from` may name in a mapping of employees, as `candidate.firstName`, `job.customFields[Department]` or',
+    'Paths for `from` in a mapping of employees, such as `candidate.firstName`, `job.customFields[Department]` or',
     '`onboarding.metadata.site`. A custom field is named by its label or its id; `hirebridge discover TENANT` lists',
     'them.',
     '',
     ...read,
     '',
-    'A mapping of a stream reads its one record, with the same fields, and all of it (`candidate.*`) where it lands:',
+    'A mapping of a stream reads its one record, with the same fields; if it lands, also the whole record',
+    '(`candidate.*`):',
     '',
     ...own,
     '',
@@ -264,9 +265,8 @@ async function employeeFields(): Promise<string[]> {
   return [
     '## Fields of HR systems',
     '',
-    'What a mapping of employees may write by kind, and what fills it where no mapping says otherwise. `hris.fields`',
-    'of a tenant file adds fields, or places them elsewhere. The fields of `http` and `module` are those that their',
-    'file names.',
+    'Fields that a mapping of employees may write, by kind, with their default sources. `hris.fields` of a tenant file',
+    'adds fields, or places them elsewhere. A file defines the fields of `http` and `module`.',
     ...tables.flat(),
   ];
 }
@@ -290,7 +290,7 @@ async function fieldsOf(kind: string): Promise<string[]> {
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
-  const head = ['| field | label | stands in | type | required | filled from |', '|---|---|---|---|---|---|'];
+  const head = ['| field | label | place | type | required | filled from |', '|---|---|---|---|---|---|'];
   return ['', `### Employees, kind ${kind}`, '', ...head, ...rows];
 }
 

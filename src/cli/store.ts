@@ -16,8 +16,8 @@ export function defineBackup(command: Command): void {
   command
     .argument('<file>', 'path of the copy; an existing file is not overwritten')
     .description(
-      'Copy the store of this machine into a file, while everything goes on. It holds personal data. A store in ' +
-        "Postgres is backed up by Postgres' own tools.",
+      'Copy the store of this machine into a file, while everything keeps running. The file has personal data. Back ' +
+        "up a store in Postgres with Postgres' own tools.",
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge backup /backups/hirebridge-$(date +%F).db'))
@@ -126,7 +126,7 @@ interface MigrateOptions {
 export function defineMigrate(command: Command): void {
   command
     .description(
-      "Bring the store's tables up to date and end. Needed only where the roles of `worker` and `serve` may not " +
+      "Bring the store's tables up to date and end. Needed only if the roles of `worker` and `serve` may not " +
         'change tables: they wait for it when they start. Webhooks are accepted meanwhile.',
     )
     .option('--dry-run', 'show what would change, and whether the previous version can still start afterwards')

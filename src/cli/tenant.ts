@@ -125,7 +125,7 @@ function addRemove(tenant: Command): void {
     .addOption(
       new Option(
         '--landing <what>',
-        "with --erase: what becomes of its rows in landing tables, which are the customer's",
+        "with --erase: what to do with its rows in landing tables, which are the customer's",
       ).choices(['keep', 'delete']),
     )
     .option('--reason <text>', 'with --erase: why, for the receipt; without a name')

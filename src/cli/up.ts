@@ -39,12 +39,8 @@ export function defineUp(command: Command): void {
     )
     .option('--port <n>', 'port of the webhook address (default 8787, or HIREBRIDGE_PORT)', port)
     .option('--host <address>', 'address the receiver listens on (default 127.0.0.1, or HIREBRIDGE_HOST)')
-    .option('--ui-port <n>', 'port of the Temporal web page, where Temporal is started here', port)
-    .option(
-      '--console-port <n>',
-      "port of the operator's pages (default 8790, or a free one where that is taken)",
-      port,
-    )
+    .option('--ui-port <n>', 'port of the Temporal web page, if Temporal is started here', port)
+    .option('--console-port <n>', "port of the operator's pages (default 8790, or a free one if that is taken)", port)
     .option('--no-console', "without the operator's pages")
     .addHelpText('after', example('hirebridge up', 'hirebridge up --tenants ./tenants --data /var/lib/hirebridge'))
     .action(runUp);

@@ -237,8 +237,8 @@ value="${given?.baseUrl ?? ''}"></label>
     c,
     0,
     'Set up a tenant',
-    html`<section class="card"><p>The hiring platform is asked which company the key is of, and what its flows and
-fields are. Nothing is written before you have seen every file.</p>
+    html`<section class="card"><p>The hiring platform is asked for the company of the key, its flows and
+its fields. Nothing is written before you have seen every file.</p>
 ${stepForm(c, '/setup', fields, 'Ask the hiring platform')}</section>`,
     problem,
   );

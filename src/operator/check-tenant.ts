@@ -229,7 +229,7 @@ async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: Hri
     state: 'fail',
     message:
       `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
-      'trigger runs on insert. Add one there; or, where a job of yours numbers the rows, write "job: {}" under hris; ' +
+      'trigger runs on insert. Add one there; or, if a job of yours numbers the rows, write "job: {}" under hris; ' +
       'or write the key back: writeBack.employeeId: id.',
   };
 }

@@ -40,7 +40,7 @@ export function settingsReference(): string {
     '',
     '## Definition of an HR system',
     '',
-    'The file behind `hris.definition`: [how](http-definitions.md). `hirebridge hris schema` prints it for editors.',
+    'The [file](http-definitions.md) behind `hris.definition`. `hirebridge hris schema` prints it for editors.',
     'Each call has one of `get`, `post`, `put`, `patch` and `delete` with a path, and may have `query`, `headers` and',
     '`body`. Keys that several parts share are listed once: each search has those of `find.reference`, each `paging`',
     'those of `find.all.paging`, each write those of `create.as` to `create.without`, and each field those of',

@@ -12,13 +12,13 @@ export function createReceiverMetrics(registry: Registry) {
     }),
     unknownEvents: new Counter({
       name: 'hirebridge_webhook_unknown_events_total',
-      help: 'Deliveries whose event name the contract does not know; stored, not acted upon.',
+      help: 'Deliveries with an event name that the contract does not know; stored without effect.',
       labelNames: ['tenant'] as const,
       registers,
     }),
     foreignEvents: new Counter({
       name: 'hirebridge_webhook_foreign_company_total',
-      help: 'Deliveries that name another company than the tenant file; stored, not acted upon.',
+      help: 'Deliveries that name another company than the tenant file; stored without effect.',
       labelNames: ['tenant'] as const,
       registers,
     }),

@@ -2,13 +2,13 @@ import { createRandom, type Random } from './random.ts';
 
 /** Habits that another partner's server may have within the specification: name to what it does. */
 export const QUIRKS = {
-  'flat-external-status': 'externalStatus and employeeId stand beside the other fields of an enrolment, not nested',
+  'flat-external-status': 'externalStatus and employeeId are beside the other fields of an enrolment, not nested',
   'unknown-status': 'an enrolment is awaiting_signature for 2 s before it is completed',
   'blank-emails': "people's e-mails have blanks around them (also zero-width, non-breaking) and capitals in the domain",
   'seconds-created-at': 'a createdAt that is a number counts seconds',
   'moving-lists': 'rows arrive in front while a list is read: later pages repeat rows of the page before',
   'invitations-cost':
-    'a bulk invitation costs a credit a person, and is refused as a whole where they are too few; an assignment one',
+    'a bulk invitation costs one credit per person, all or nothing; an assignment to a flow costs one',
   'overstated-total': 'lists report more rows than they hold',
 } as const;
 

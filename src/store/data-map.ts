@@ -30,15 +30,15 @@ const AFTER_REMOVAL = '`policies.retention.plans` after the tenant was removed';
 export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   alarms: {
     people: { subject: IDS, message: IDS },
-    why: 'What keeps failing, by the ids it fails for.',
+    why: 'Lasting failures, with the ids that they concern.',
     kept: 'until the trouble is over; a day at most after it was last seen',
     others: 'tenant_id kind reason since last_seen_at times raised_at notified_at',
   },
   answers: { others: 'tenant_id side answered_at' },
   audit: {
     people: { by: OPERATOR, actor: OPERATOR, details: IDS, subject: IDS },
-    why: 'What operators did and looked at, and of whom; the one record that it was about by a keyed hash.',
-    kept: 'for good; an erasure takes ids out of the details',
+    why: 'Acts and looks of operators; a keyed hash names the record that each was about.',
+    kept: 'for good; an erasure removes ids from the details',
     others: 'at tenant_id act chain seq salt details_hash sealed prev hash',
   },
   audit_heads: { others: 'chain seq hash noted' },
@@ -52,22 +52,22 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   calendar_feeds: {
     people: { made_by: OPERATOR, token_hash: ['secret'] },
-    why: 'Addresses where calendars read, by a hash of what is in them.',
-    kept: 'for good; a revoked one answers nothing',
+    why: 'Addresses that calendars read, as hashes of their secrets.',
+    kept: 'for good; a revoked address stops working',
     others: 'feed_id tenant_id schedules made_at revoked_at',
   },
   change_cursors: { others: 'tenant_id connection cursor began_at' },
   consents: {
     people: { job_candidate_id: IDS, candidate_id: IDS, state: ['content'], shown: ['content'] },
-    why: 'Whether the consent of an application is good, so that nothing lands without it.',
+    why: 'Whether the consent of an application is valid, so that nothing lands without it.',
     kept: 'until the person is erased; a good one until its application is gone',
     others: 'tenant_id',
   },
   data_keys: {
     people: { wrapped: ['secret'] },
     why:
-      "What encrypts a tenant's values, itself encrypted by a key of `HIREBRIDGE_KEYS`. Of a store in SQLite it " +
-      'stands in `keys.db` beside it.',
+      "Keys that encrypt a tenant's values, themselves encrypted by a key of `HIREBRIDGE_KEYS`. A store in SQLite " +
+      'has them in `keys.db` beside it.',
     kept: 'until the tenant is erased, which makes its values unreadable in backups as well',
     others: 'key_id tenant_id nth master_key made_at swept_at',
   },
@@ -79,32 +79,32 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   employments: {
     people: { employee_id: IDS, written_id: IDS, status: ['content'] },
-    why: 'What the partner was last told of an employee, so that nothing is told twice.',
+    why: 'The values of an employee last sent to the partner, so that none is sent twice.',
     kept: 'for good',
     others: 'tenant_id written_at',
   },
   events_out: {
     people: { job_candidate_id: IDS, facts: IDS },
-    why: 'Events about hires for a tenant that asks for them, until they are accepted; ids and codes.',
+    why: 'Events about hires, for a tenant with `events`, until they are accepted; ids and codes.',
     kept: '30 days after it was accepted',
     others: 'event_no event_id tenant_id period type at tries due_at taken_at last_error',
   },
   erasures: {
     people: { subject: IDS, by: OPERATOR, receipt: IDS },
-    why: 'Who is to be erased, until they are; then the receipt, by keyed hashes.',
+    why: 'People to erase; afterwards the receipt, with keyed hashes.',
     kept: 'ids until it is done; the receipt for good',
     others: 'erasure_id tenant_id employee reason asked_at quiet_at found done_at',
   },
   evidence: { others: 'tenant_id assumption verdict first_seen_at' },
   exchange_pairs: {
     people: { pair_id: IDS, bases: RECORD, sent: RECORD, echoes: RECORD },
-    why: 'What both sides last agreed on, so that an edit is told from an old value.',
+    why: 'The values both sides last agreed on, to tell an edit from an old value.',
     kept: `while the pair is linked; ${AFTER_REMOVAL}`,
     others: 'tenant_id stream identities version settles_at missing_side missing_run gone_at updated_at',
   },
   exchange_tallies: {
     people: { tally: IDS },
-    why: 'Change limits count what was written in the last hour.',
+    why: 'Change limits count the writes of the last hour.',
     kept: 'an hour',
     others: 'tenant_id stream written_at',
   },
@@ -125,7 +125,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
       row_hash: IDS,
       by: OPERATOR,
     },
-    why: 'Every write with its old and new value: what was changed can be shown and put back.',
+    why: 'Every write with its old and new value, so that changes can be shown and put back.',
     kept:
       'values until `policies.retention.plans` after the write; ids of hires without an employee ' +
       '`policies.retention.writes`, those of employees for good',
@@ -141,20 +141,20 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   hints: {
     people: { record_id: IDS },
-    why: 'A record that is to be read again.',
+    why: 'A record to read again.',
     kept: 'until it was read',
     others: 'tenant_id stream hinted_at gone',
   },
   hire_counts: { others: 'tenant_id state count' },
   hire_steps: {
     people: { job_candidate_id: IDS, reference: IDS, plan: IDS, account_id: IDS, reason: ['content'] },
-    why: 'Which account a hire was given in a further destination, so that nobody gets two.',
+    why: "A hire's account in a further destination, so that nobody gets two.",
     kept: 'for good',
     others: 'tenant_id period destination state run_id code hold_id updated_at done_at',
   },
   hire_documents: {
     people: { job_candidate_id: IDS, document: IDS, sha256: IDS, reason: ['content'] },
-    why: 'Which documents of a hire were delivered; never the document or its name.',
+    why: "A hire's delivered documents; never a document or its name.",
     kept: 'for good',
     others: 'tenant_id period state attempt sent_at give_up_at run_id read_back_at',
   },
@@ -184,9 +184,8 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
       answered_by: OPERATOR,
     },
     why:
-      'A question to a person, with what it is about and what was answered. The message may repeat what the HR ' +
-      'system said of a write; values that it was sent are cut out of it where they stand as they were sent, not ' +
-      'where it wrote them in another form, such as a date.',
+      "A question to a person, its subject and its answer. The message may repeat the HR system's answer to a write, " +
+      'without the values that were sent; a value that the HR system wrote in another form, such as a date, stays.',
     kept: 'for good',
     others: 'hold_id tenant_id period code answers opened_at answer answered_at closed_at notified_at',
   },
@@ -211,7 +210,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   jobs: {
     people: { record: ['identity', 'contact'] },
     why: "The partner's jobs as listed; a record may name its recruiters.",
-    kept: `while the tenant is here; ${AFTER_REMOVAL}`,
+    kept: `while the tenant is applied; ${AFTER_REMOVAL}`,
     others: 'tenant_id job_id listed_totals seen_at',
   },
   leases: { others: 'name holder leased_until' },
@@ -225,31 +224,31 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   open_batches: { others: 'batch_id tenant_id' },
   person_keys: {
     people: { value: IDS, candidate_id: IDS, job_candidate_id: IDS, employee_number: IDS },
-    why: 'What names a person in one HR system; of somebody who is being made, a hash.',
-    kept: 'for good; a hash for as long as somebody is being made',
+    why: 'Names of a person in one HR system; a hash while their employee is being created.',
+    kept: 'for good; a hash only while the employee is being created',
     others: 'scope kind person_id company tenant_id period how holder at',
   },
   person_mark_keys: {
     people: { mark_key: ['secret'] },
-    why: 'What ids are hashed with.',
+    why: 'The key that ids are hashed with.',
     kept: 'for good',
     others: 'made_at',
   },
   person_marks: {
     people: { digest: IDS, by: OPERATOR },
-    why: 'Keyed hashes of the ids of people who were erased, or may not be, so that nobody comes back.',
-    kept: 'for good; a legal hold until it is taken away',
+    why: 'Keyed hashes of the ids of people who were erased, so that they do not come back, or must not be erased.',
+    kept: 'for good; a legal hold until it is released',
     others: 'tenant_id mark at about',
   },
   persons: {
     people: { person_id: IDS, job_candidate_id: IDS, recorded: IDS },
-    why: 'Who somebody is in one HR system, so that two hires never make two employees.',
+    why: "A person's identity in one HR system, so that two hires never create two employees.",
     kept: 'for good',
     others: 'connection version tenant_id period is_abandoned',
   },
   plans: {
     people: { job_candidate_id: IDS, change: RECORD },
-    why: 'What a hire is about to write.',
+    why: "A hire's next write.",
     kept: UNTIL_RETENTION,
     others: 'plan_id tenant_id period mapping_hash planned_at applied_at',
   },
@@ -262,32 +261,32 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   processes: { others: 'process_id role version host started_at seen_at ended_at trouble' },
   purged_writes: {
     people: { records: IDS, by: OPERATOR },
-    why: 'Which records were landed when, without their values.',
+    why: 'Times of landed records, without values.',
     kept: '`policies.retention.writes` after the write',
     others: 'page_id tenant_id run_id target mapping_hash sent_at purged_at',
   },
   quarantine: {
     people: { record_key: IDS, reason: ['content'] },
     why: 'Records that could not be read or written, and why.',
-    kept: 'until the record is read again, and fits or is gone',
+    kept: 'until the record is read again and fits, or is gone',
     others: 'tenant_id stream page since',
   },
   rate_limits: { others: 'tenant_id upstream version state paused_until' },
   reconciles: {
     people: { plan: IDS, position: IDS },
-    why: 'Where a reconcile under way is.',
+    why: 'The position of a running reconcile.',
     kept: 'until it is over',
     others: 'tenant_id kind counts holder started_at updated_at',
   },
   invitations: {
     people: { candidate_id: IDS, job_candidate_id: IDS },
-    why: 'Whom a rule invited to an assessment or assigned to a flow, so that nobody is asked twice.',
+    why: 'People whom a rule invited to an assessment or assigned to a flow, so that nobody is invited twice.',
     kept: 'for good',
     others: 'tenant_id assessment_id state attempt in_doubt batch_id write_id code sent_at give_up_at decided_at',
   },
   stage_moves: {
     people: { candidate_id: IDS, job_candidate_id: IDS },
-    why: 'Whom a rule moved to the next stage after an assessment flow, so that nobody is moved twice.',
+    why: 'People whom a rule moved to the next stage after an assessment flow, so that nobody is moved twice.',
     kept: 'for good',
     others: 'tenant_id flow stage_id state attempt write_id code sent_at give_up_at decided_at',
   },
@@ -299,7 +298,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   sourced_leads: {
     people: { lead_id: IDS, candidate_id: IDS, job_candidate_id: IDS },
-    why: 'Whom a rule made a candidate of a job, so that nobody becomes one twice.',
+    why: 'Leads whom a rule made candidates of a job, so that nobody becomes one twice.',
     kept: 'for good',
     others: 'tenant_id job_id state attempt write_id code sent_at give_up_at decided_at',
   },
@@ -312,14 +311,14 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   option_labels: { others: 'tenant_id field_id label entry_id missed_run leaving in_use_at' },
   refusals: {
     people: { job_candidate_id: IDS, message: ['content'] },
-    why: 'What an HR system said as it refused a hire, so that the question shows it and Temporal does not.',
+    why: "An HR system's reason for refusing a hire, which the question shows and Temporal does not.",
     kept: 'until the question is opened, or `policies.retention.plans` if none is',
     others: 'tenant_id period code refused_at',
   },
   requisitions: { others: 'tenant_id requisition_id state attempt job_id hold_id sent_at give_up_at run_id' },
   saved_plan_records: {
     people: { record_id: IDS, change: RECORD },
-    why: 'What a plan that a person may apply would write.',
+    why: 'The writes of a plan that a person may apply.',
     kept: '`policies.retention.plans`',
     others: 'plan_hash state',
   },
@@ -331,7 +330,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   seen_people: {
     people: { job_candidate_id: IDS, candidate_id: IDS, trace: IDS },
-    why: 'Whom a reconcile under way has seen.',
+    why: 'People whom a running reconcile has seen.',
     kept: 'until it is over',
     others: 'tenant_id job_id seen',
   },
@@ -343,7 +342,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   stream_pages: {
     people: { ids: IDS, known: IDS },
-    why: 'Who was on a page, and a fingerprint of each record, so that what came the same is not written again.',
+    why: 'Ids on a page, and a fingerprint of each record, so that unchanged records are not written again.',
     kept: 'until the page is read again',
     others: 'tenant_id stream page',
   },
@@ -360,7 +359,7 @@ export const STORE_PLACES: Readonly<Record<string, TablePlace>> = {
   },
   streams: {
     people: { cursor: IDS },
-    why: 'Where the latest run of a stream is.',
+    why: "The position of a stream's latest run.",
     kept: 'until the next run',
     others:
       'tenant_id stream run_id state is_full page seen total unchanged created updated quarantined refused_code ' +
@@ -406,22 +405,22 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   },
   "Temporal's histories": {
     people: { 'workflow ids and payloads': IDS },
-    why: 'The order of the work: ids and verdicts, no value of a record. Encrypted where `HIREBRIDGE_KEYS` is set.',
+    why: 'The order of the work: ids and verdicts, no value of a record. Encrypted if `HIREBRIDGE_KEYS` is set.',
     kept: "the namespace's retention",
   },
   logs: {
     people: { 'ids of records, at every level': IDS },
-    why: 'What was done. No value of a record, no secret.',
+    why: 'The course of the work. No value of a record, no secret.',
     kept: 'as the people who keep them decide',
   },
   'traces and metrics': {
     people: { 'tenant and job candidate of a span': IDS },
-    why: 'Only where `OTEL_*` asks for traces.',
+    why: 'Only if `OTEL_*` asks for traces.',
     kept: 'as the collector decides',
   },
   '`erasures.jsonl`, `audit.heads.jsonl` and `signing.key` in the data directory': {
     people: { 'keyed hashes of ids': IDS, 'the key of receipts and of heads of the audit trail': ['secret'] },
-    why: 'A restored backup is told who was erased since; receipts and heads are signed.',
+    why: 'A restored backup learns who was erased since; receipts and heads are signed.',
     kept: 'until the files are deleted',
   },
   'backups of the store': {
@@ -436,12 +435,12 @@ export const OTHER_PLACES: Readonly<Record<string, Place>> = {
   },
   'files handed over by SFTP': {
     people: { 'a row an employee': RECORD },
-    why: 'HR systems of kind `sftp` are told by files.',
+    why: 'HR systems of kind `sftp` receive files.',
     kept: "as the customer's server decides",
   },
   'the folder for files of an HR system of kind `sql` (`hris.files.folder`)': {
     people: { 'documents of employees': RECORD, 'employee ids, which are names of folders': IDS },
-    why: 'Documents go there, where a table has no place for them. They are the HR system’s, as its rows are.',
+    why: 'Documents go there, because a table has no place for them. They belong to the HR system, like its rows.',
     kept: 'as the customer decides',
   },
 };
@@ -453,11 +452,11 @@ export function renderDataMap(): string {
   return [
     '### Tables of the store',
     '',
-    'Where `HIREBRIDGE_KEYS` is set, what is marked encrypted here is; everything else stands in clear.',
+    'If `HIREBRIDGE_KEYS` is set, data marked encrypted here is encrypted; everything else is in clear text.',
     '',
     ...tables.flatMap(([name, place]) => ('people' in place ? [renderPlace(name, place)] : [])),
     '',
-    `Nothing of a person stands in ${without.join(', ')}.`,
+    `No personal data is in ${without.join(', ')}.`,
     '',
     '### Outside the store',
     '',

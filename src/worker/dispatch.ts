@@ -25,7 +25,7 @@ export interface Dispatch {
   nothing?: string;
 }
 
-const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
+const PARSING = 'it reports the progress of parsing; events of their own and the list bring the new candidates';
 
 /** The specification shows a submission but no assessment (section 6); the part is known if the event names both. */
 const interviewed: Dispatch = {

@@ -94,7 +94,7 @@ function countSteps(registry: Registry): Metrics['ended'] {
 function countHired(registry: Registry): Metrics['hired'] {
   const seconds = histogram(registry, {
     name: 'hirebridge_hire_seconds',
-    help: 'From when a hire last waited for a person or its onboarding to its verified end',
+    help: 'From the last wait of a hire for a person or its onboarding to its verified end',
     buckets: [1, 5, 15, 60, 300, 600, 1_800, 3_600, 21_600, 86_400],
   });
   return (ms) => seconds({}, ms);
@@ -112,7 +112,7 @@ function labelOf({ byTenant }: MetricsOptions) {
 function countWaits(registry: Registry): Metrics['started'] {
   const waits = new Histogram({
     name: 'hirebridge_activity_schedule_to_start_seconds',
-    help: 'How long activities waited for a worker, by queue: hires (live) and what reads much (bulk)',
+    help: 'How long activities waited for a worker, by queue: live (hires) and bulk (reconciles and streams)',
     labelNames: ['queue'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
     registers: [registry],
@@ -169,7 +169,7 @@ function gaugeInbox(store: Store, clock: Clock, registry: Registry): void {
   });
   const deliveries = new Gauge({
     name: 'hirebridge_inbox_deliveries',
-    help: 'Deliveries that wait, or were left for a person, by state',
+    help: 'Deliveries that wait or were set aside for a person, by state',
     labelNames: ['state'],
     registers: [registry],
     collect,
@@ -212,7 +212,7 @@ function gaugeOldestHire(store: Store, registry: Registry, options: MetricsOptio
   const label = labelOf(options);
   new Gauge({
     name: 'hirebridge_hire_oldest_seconds',
-    help: 'How long the oldest open hire has waited for nobody; paused and frozen tenants are left out',
+    help: 'How long the oldest open hire has needed without waiting for anybody; without paused and frozen tenants',
     labelNames: label.names,
     registers: [registry],
     async collect() {
@@ -239,14 +239,14 @@ function gaugeStreams(store: Store, registry: Registry, options: MetricsOptions)
   });
   const ages = new Gauge({
     name: 'hirebridge_stream_age_seconds',
-    help: 'How long ago the latest run of each stream last got on',
+    help: 'Seconds since the latest run of each stream last made progress',
     labelNames: [...label.names, 'stream'],
     registers: [registry],
     collect,
   });
   const records = new Gauge({
     name: 'hirebridge_stream_records',
-    help: 'Records in the latest run of each stream, by what became of them',
+    help: 'Records in the latest run of each stream, by outcome',
     labelNames: [...label.names, 'stream', 'outcome'],
     registers: [registry],
     collect,
@@ -314,6 +314,6 @@ function gaugeRateLimits(store: Store, registry: Registry, options: MetricsOptio
   const shares = gauge('share', share, ['of']);
   const wait = 'How long calls waited for a permit in the last minutes';
   const waits = gauge('wait_seconds', wait, ['priority', 'quantile']);
-  const rate = 'Calls a second that are allowed now, as learned, by the kind of limit believed in';
+  const rate = 'Calls a second that are allowed now, as learned, by the assumed kind of limit';
   const rates = gauge('per_second', rate, ['kind']);
 }

@@ -40,14 +40,14 @@ const words = (text: string): string[] => text.split(' ');
 
 /** Why nothing calls an endpoint, by the reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
-  'its address is time-limited (section 8): a file that nobody asked for': ['assessments.getReport'],
-  'a call for each interview, for a page that is open to whoever has its address': ['assessments.getShareLink'],
+  'its address is time-limited (section 8): nobody asked for this file': ['assessments.getReport'],
+  'it costs a call for each interview, and anybody with its address can open the page': ['assessments.getShareLink'],
   'always empty for interviews (section 4.8)': words('bookingSchedules.listLocations bookingSchedules.listQuestions'),
-  'the service does not send the link (section 4.8), and neither do we write to candidates': [
+  'the service does not send the link (section 4.8), and hirebridge does not write to candidates': [
     'bookingSchedules.createLink',
   ],
   'its fields are not shown (section 4.10)': ['sites.list'],
-  'its body is not shown (section 4.10), and whom to call a person decides': ['campaigns.addLeads'],
+  'its body is not shown (section 4.10), and a person decides whom to call': ['campaigns.addLeads'],
   'people set it up in the dashboard': [
     ...words('pipelines.create pipelines.rename pipelines.saveStage pipelines.deleteStage'),
     ...words('assessments.createAudioInterview assessments.update assessments.addQuestion assessments.updateQuestion'),
@@ -61,11 +61,11 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'the list shows it too, and all are read at once': words('onboarding.getDocument onboarding.getOffer'),
   'candidates choose and book for themselves': words('bookingSchedules.listSlots bookingSchedules.createBooking'),
   'the lists by stage type show everybody of all jobs': words('jobCandidates.listByJob jobCandidates.listByStage'),
-  'files are for a job (section 4.4)': ['candidates.uploadResumes'],
+  'files belong to a job (section 4.4)': ['candidates.uploadResumes'],
   'a person decides it': words('jobCandidates.update jobCandidates.remove customFields.remove'),
   'only values that a mapping owns are emptied, one by one': ['customFieldValues.removeByEntity'],
   'it takes no reference of ours, so a lost answer could not be looked up': ['assessments.invite'],
-  'all or nothing on credits: one person would keep the others waiting': ['onboarding.enrolBulk'],
+  'credits are all or nothing: one person would make the others wait': ['onboarding.enrolBulk'],
 };
 
 const UNUSED = new Map(Object.entries(REASONS).flatMap(([why, ids]) => ids.map((id) => [id, why] as const)));
@@ -124,7 +124,7 @@ export function streamsPage(): string {
   const endpoints = endpointRows();
   const idle = (rows: readonly string[]) => rows.filter((row) => row.includes('| nothing: ')).length;
   return [
-    "# What of the partner's API is used, and by what",
+    "# How the partner's API is used",
     '',
     'Written from the code by `node test/docs/partner-table.ts > docs/streams.md`; a test keeps it equal. Streams are',
     'named as in the tenant file. [Records that land](landing.md), [recruiting](recruiting.md), [data beside',
@@ -132,8 +132,8 @@ export function streamsPage(): string {
     '',
     '## Events',
     '',
-    `${events.length} events, ${events.length - idle(events)} of which lead to something. What a webhook names is read`,
-    'again; it is never believed.',
+    `${events.length} events, ${events.length - idle(events)} with an effect. hirebridge reads the record of a webhook`,
+    'again, and never trusts the webhook itself.',
     '',
     '| event | leads to |',
     '|---|---|',
@@ -141,24 +141,24 @@ export function streamsPage(): string {
     '',
     '## Endpoints',
     '',
-    `${endpoints.length} endpoints, ${endpoints.length - idle(endpoints)} of which are called.`,
+    `${endpoints.length} endpoints; ${endpoints.length - idle(endpoints)} are called.`,
     '',
     '| section | endpoint | called by |',
     '|---|---|---|',
     ...endpoints,
     '',
-    '## What nothing does, because the API does not show it',
+    '## Not done, because the API does not show it',
     '',
-    '- No alarm tells of a leaver who still owns open jobs: no field of a job says who owns it. A job has a team, when',
-    '  it is made and as a filter of the list (sections 2.2, 4.2); a user has teams and a manager (2.11), and an',
-    '  assessment says who posted it (2.6). That a team has open jobs is no sign that somebody of it answered for one.',
-    '- Nobody is scored again because criteria changed: no list shows `criterionDetails` (2.2), and `job.updated` is',
-    '  of basic details. A person asks for it (`rescoring`).',
-    '- No batch of resumes tells what became of each file (4.3); the addresses of those who were read from it do.',
-    '- No invitation is taken back, reset or reminded of: no endpoint does it (4.6). `sync --full` asks once more for',
-    '  whom the partner refused.',
+    '- No alarm reports a leaver who still owns open jobs: no field of a job names its owner. A job has a team, when',
+    '  it is created and as a filter of the list (sections 2.2, 4.2); a user has teams and a manager (2.11), and an',
+    '  assessment names its author (2.6). An open job of a team does not prove that one of its members is responsible.',
+    '- Nobody is scored again because criteria changed: no list shows `criterionDetails` (2.2), and `job.updated` only',
+    '  covers basic details. A person asks for it (`rescoring`).',
+    '- No batch of resumes shows the outcome of each file (4.3); the addresses of the candidates read from it do.',
+    '- No invitation is withdrawn, reset or repeated as a reminder: no endpoint does it (4.6). `sync --full` tries',
+    '  once more for people whom the partner refused.',
     '- Answers and feedback of interviews do not land: a submission shows its id, status and reference (2.6), and',
-    '  scores (4.6). What else a partner shows of it can be mapped by its name.',
+    '  scores (4.6). Other fields that a partner shows can be mapped by name.',
     '',
   ].join('\n');
 }

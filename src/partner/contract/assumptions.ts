@@ -22,7 +22,7 @@ const everywhere = {
   G6: {
     section: '1',
     choice:
-      "Where no permission error is named, another company's resource answers 404 NOT_FOUND; a stage of another " +
+      "If no permission error is named, another company's resource answers 404 NOT_FOUND; a stage of another " +
       'company 403 PERMISSION_DENIED.',
   },
   G7: { section: '7', choice: '404 without a code of its own is NOT_FOUND.' },
@@ -95,8 +95,8 @@ const everywhere = {
   PAGES: {
     section: '4',
     choice:
-      'Where nothing is shown (job candidates, resume batches, submissions, enrolments, offers), pages are counted ' +
-      'from 1, as those of jobs are.',
+      'If nothing is shown (job candidates, resume batches, submissions, enrolments, offers), pages are counted ' +
+      'from 1, like those of jobs.',
     override: 'firstPages',
   },
   U1: {
@@ -129,7 +129,7 @@ const everywhere = {
       'but ids is read.',
   },
   E8: { section: '6', choice: 'Deliveries may repeat and change order; the timestamp is that of the first attempt.' },
-  E9: { section: '6', choice: 'Without a webhook key the header is there and empty.' },
+  E9: { section: '6', choice: 'Without a webhook key the header is present and empty.' },
   E10: { section: '6', choice: 'Deleting a stage emits candidate.stage_changed for those moved.' },
   E11: { section: '6', choice: 'started is sent after the answer; jobId is null for company batches.' },
 } as const satisfies Record<string, Assumption>;
@@ -140,7 +140,7 @@ const pipelinesAndJobs = {
   P2: {
     section: '2.1',
     choice:
-      'APPLIED and HIRED are never moved, though others may be placed before them; nothing stands after HIRED: ' +
+      'APPLIED and HIRED are never moved, though others may be placed before them; nothing comes after HIRED: ' +
       'order = count for another stage is placed before HIRED.',
   },
   P3: { section: '4.1', choice: 'type and order are left out of an update of a system stage, answered 200.' },
@@ -158,15 +158,15 @@ const pipelinesAndJobs = {
     choice: 'A stage of another pipeline than pipelineId is 400 INVALID_REQUEST (stage id invalid).',
   },
   P8: { section: '2.1', choice: 'The order of the stages array is the order of the pipeline.' },
-  P9: { section: '4.1', choice: 'Several stages of one type are allowed and their number is not bounded.' },
+  P9: { section: '4.1', choice: 'Several stages of one type are allowed, in any number.' },
   P10: { section: '4.1', choice: 'Pipeline and stage names need not be unique and have no maximum.' },
   P11: {
     section: '4.1',
     choice: 'Changing a type to itself is allowed; an update with neither name, type nor order is 400.',
   },
   P12: { section: '3', choice: "A stage's type may change while candidates are in it." },
-  P13: { section: '4.1', choice: 'Every company is born with one pipeline, its oldest is the default.' },
-  J1: { section: '2.2', choice: "A new job takes the company's oldest pipeline; with none, one is made." },
+  P13: { section: '4.1', choice: 'Every company starts with one pipeline; its oldest is the default.' },
+  J1: { section: '2.2', choice: "A new job takes the company's oldest pipeline; if there is none, one is created." },
   J2: { section: '4.2', choice: 'jobTitle, city, state, country: substring, any case; the others exact.' },
   J3: { section: '4.2', choice: 'Jobs are listed newest first.' },
   J4: { section: '4.2', choice: 'DELETED jobs are not listed; status=DELETED is INVALID_STATUS.' },
@@ -192,13 +192,13 @@ const pipelinesAndJobs = {
     choice: 'runningRevenue is a number, 0 for new jobs; rejectedCandidateCount counts evaluationStatus REJECTED.',
   },
   J15: { section: '2.2', choice: 'A description left out is generated at once.' },
-  J16: { section: '6', choice: 'POST /jobs does not emit job.created: that event is of the dashboard.' },
+  J16: { section: '6', choice: 'POST /jobs does not emit job.created: only the dashboard does.' },
 } as const satisfies Record<string, Assumption>;
 
 /** Choices for sections 2.3 to 2.5: candidates, job candidates, custom fields. */
 const candidateReadings = {
   C1: { section: '4.3', choice: 'email is the only required field of POST /candidates.' },
-  C2: { section: '4.3', choice: "The flags stand in data beside the candidate's fields; data.candidate is read too." },
+  C2: { section: '4.3', choice: "The flags are in data beside the candidate's fields; data.candidate is read too." },
   C3: {
     section: '4.3',
     choice: 'An e-mail conflict on update is 409 EMAIL_CONFLICT; the client takes 400 and 409 alike.',
@@ -214,12 +214,12 @@ const candidateReadings = {
   },
   C6: { section: '4.3', choice: 'The four fields may be empty arrays, and are asked for existing candidates too.' },
   C7: { section: '4.3', choice: 'A candidate may be added to a DRAFT, ACTIVE or INACTIVE job; a DELETED one is 404.' },
-  C8: { section: '4.3', choice: 'An added candidate stands in SOURCED.' },
+  C8: { section: '4.3', choice: 'An added candidate is in SOURCED.' },
   C9: { section: '2.3', choice: 'E-mail is compared without case and stored in lower case.' },
   C10: { section: '4.3', choice: 'An unknown jobId is 404 NOT_FOUND and nothing is created.' },
   C11: {
     section: '4.3',
-    choice: 'Associated jobs stand in data.jobs: [{ jobId, jobCandidateId, title, stageId, stageName, stageType }].',
+    choice: 'Associated jobs are in data.jobs: [{ jobId, jobCandidateId, title, stageId, stageName, stageType }].',
   },
   C12: {
     section: '4.3',
@@ -304,7 +304,7 @@ const candidateReadings = {
     section: '4.4',
     choice:
       'GET rescore: data.status queued, completed or failed, with the counters of the event; failed when nobody of ' +
-      'the run could be scored; totalRequested counts the ids sent, or the eligible where none were; no ' +
+      'the run could be scored; totalRequested counts the ids sent, or the eligible ones if none were; no ' +
       'job.candidate.score events besides.',
   },
   K10: {
@@ -329,7 +329,7 @@ const candidateReadings = {
   },
   CONSENT: {
     section: '4.4',
-    choice: 'A consent that was shown and is NO_CONSENT_RECORD now was withdrawn. Nothing else says so.',
+    choice: 'A consent that was shown and is NO_CONSENT_RECORD now was withdrawn. Nothing else shows it.',
     override: 'consentWithdrawn',
   },
   K19: { section: '3', choice: 'status stays IN_PROGRESS in every stage.' },
@@ -409,7 +409,7 @@ const assessmentsAndBooking = {
     choice: 'question is required, the rest optional; type is any text, SUBJECTIVE by default.',
   },
   A10: { section: '2.6', choice: "Another company's assessment is 404 to reads and 403 ACCESS_DENIED to changes." },
-  A11: { section: '4.6', choice: 'Question texts may repeat and their number is not bounded.' },
+  A11: { section: '4.6', choice: 'Question texts may repeat, in any number.' },
   A12: { section: '4.6', choice: 'maxResumeCount without resumeAllowed is ignored and answered null.' },
   A13: {
     section: '4.6',
