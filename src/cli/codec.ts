@@ -72,24 +72,24 @@ type About = Partial<z.infer<typeof About>>;
 interface Sitting {
   began: Promise<void>;
   about: About;
-  /** What came after the row that it began with. */
+  /** Requests after the row that began it. */
   more: number;
   timer: NodeJS.Timeout;
 }
 
 interface DecodedNotes {
   /**
-   * Tells that so many payloads were decrypted; never what stands in them. The first request of a minute is written
-   * down before it is shown; later ones are only counted, and written after the minute.
+   * Reports how many payloads were decrypted, never their content. The first request of a minute is recorded before its
+   * payloads are shown; later ones are only counted, and recorded after the minute.
    */
   note(payloads: readonly Payload[]): Promise<void>;
-  /** Writes down what is only counted so far. */
+  /** Records the requests that were only counted so far. */
   close(): Promise<void>;
 }
 
 /**
- * Tells the audit trail what is decrypted for Temporal's pages: of which tenant and hire, where a payload names them,
- * and how many. A page asks for each event of a history by itself, so requests of a minute are counted together.
+ * Records in the audit trail how many payloads are decrypted for Temporal's pages, with tenant and hire if a payload
+ * names them. A page requests each event of a history separately, so requests of a minute are counted together.
  */
 export function noteDecoded(store: Store, by: string, togetherMs = TOGETHER_MS): DecodedNotes {
   const sittings = new Map<string, Sitting>();

@@ -2,7 +2,7 @@ import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/hire.ts';
 import { readMultiSelect } from './contract/custom-field-values.ts';
 
-/** What a definition says of its values. */
+/** A definition's facts about its values. */
 interface ValueForm {
   type: string;
   options?: readonly string[] | null;
@@ -14,8 +14,8 @@ type Encoded = { sent: Given } | { wrong: string };
 
 /**
  * A stored value as a mapping reads it (section 2.5): a multi-select as a list, a number as a number, a checkbox as
- * true or false, everything else as text. What is in no form of its type stays as it is, so that the mapping refuses it
- * by name; so does a decimal that a number would change.
+ * true or false, everything else as text. A value in no form of its type stays unchanged, so that the mapping refuses
+ * it by name; so does a decimal that a number would change.
  */
 export function decodeValue(type: string, stored: unknown): unknown {
   if (type === 'multi-select') return readMultiSelect(stored) ?? stored;
@@ -26,7 +26,7 @@ export function decodeValue(type: string, stored: unknown): unknown {
 
 /**
  * A value in the form that its custom field takes, or why there is none. Nothing is rounded, cut or guessed, and a
- * select takes its options alone. `decodeValue` gives the same value back.
+ * select takes only its options. `decodeValue` returns the same value.
  */
 export function encodeValue({ type, options }: ValueForm, value: Given): Encoded {
   const encode = ENCODE[type];
@@ -63,7 +63,7 @@ function only<T>(value: T | undefined, fits: (value: T) => boolean): T | undefin
   return value !== undefined && fits(value) ? value : undefined;
 }
 
-/** A number has one plain way of being written; a list and a truth value have none. */
+/** A number has one plain notation; a list and a boolean have none. */
 function asText(value: Given): string | undefined {
   if (typeof value === 'number') return isCanonical(String(value)) ? String(value) : undefined;
   return typeof value === 'string' ? value : undefined;

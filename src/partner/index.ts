@@ -1,4 +1,4 @@
-/** The package's entry `hirebridge/partner`: all that somebody needs who integrates with the partner's API. */
+/** The package's entry `hirebridge/partner`: everything for integrating with the partner's API. */
 export { ConnectorError, type ErrorAction, isConnectorError } from '../errors.ts';
 export type { KeyStatus } from './client/create-partner-client.ts';
 export { createPartnerClient, type PartnerCalls, type PartnerClient } from './client/create-partner-client.ts';

@@ -16,7 +16,7 @@ export function checkWebhookKey(headerValue: string | string[] | undefined, keys
   return right;
 }
 
-/** Of lists that are asked about again with every delivery. */
+/** For key lists that are checked with every delivery. */
 const known = new WeakMap<readonly string[], readonly Buffer[]>();
 
 function digestsOf(keys: readonly string[]): readonly Buffer[] {
@@ -29,7 +29,7 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** A delivery as far as it is trusted: all else in its data is a hint, never truth. */
+/** The trusted part of a delivery: all its other data is only a hint. */
 export interface WebhookEnvelope {
   event: string;
   /** Number or text in the body (section 6), text here; some examples omit it. */
@@ -45,12 +45,12 @@ const Body = z.looseObject({
   data: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Reads a delivery's body; undefined for what is no event at all. Unknown events are read like known ones. */
+/** Reads a delivery's body; undefined if it is no event at all. Unknown events are read like known ones. */
 export function readWebhookEnvelope(body: string): WebhookEnvelope | undefined {
   const parsed = Body.safeParse(parseJsonText(body));
   if (!parsed.success) return undefined;
   const { event, companyId, data } = parsed.data;
-  // As every database takes it.
+  // In the form that every database accepts.
   const name = event.toWellFormed().replaceAll('\0', '\uFFFD');
   return { event: name, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
 }

@@ -10,11 +10,11 @@ import { allIdsOf, idsOf, legalHoldOf, markPerson } from './person-marks.ts';
 import type { Signed } from './signing-key.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
-/** What became of a person who was erased: no id and no value of theirs, so that it can be kept for good. */
+/** The result of erasing a person, without ids and values, so that it can be kept for good. */
 export interface ErasureReceipt extends Signed {
   receipt: string;
   tenant: string;
-  /** Keyed hashes of the person's ids: who has the id and the store can compare. */
+  /** Keyed hashes of the person's ids: somebody with the id and the store can compare. */
   person: string[];
   askedAt: string;
   doneAt: string;
@@ -23,15 +23,18 @@ export interface ErasureReceipt extends Signed {
   /** Place -> how many rows were found and erased there. */
   erased: Record<string, number>;
   employee: string;
-  /** What could not be reached, or may still come to light, and what to do. */
+  /** Places that could not be reached or may still hold data, and what to do. */
   left: string[];
-  /** SHA-256 of what the last look found, which is an empty list. */
+  /** SHA-256 of the last look's result, which is an empty list. */
   lastLook: string;
 }
 
 type Asked = { subject: Subject } & Pick<ErasureRow, 'by' | 'reason' | 'employee'>;
 
-/** Asks for a person to be erased; from the commit on nothing of them is taken in. @throws ConnectorError LEGAL_HOLD */
+/**
+ * Asks for a person to be erased; from the commit on none of their records is taken in. @throws ConnectorError
+ * LEGAL_HOLD
+ */
 export async function askErasure(store: Store, asked: Asked): Promise<ErasureRow> {
   return store.kysely.transaction().execute((kysely) => askErasureWithin({ ...store, kysely }, asked));
 }
@@ -46,7 +49,7 @@ export async function askErasureWithin(trx: Store, { subject, by, reason, employ
   return insertErasure(trx, asked, erasureId);
 }
 
-/** Asked for and audited as `what`; nothing is done yet. */
+/** Requested, and audited as `what`; not begun yet. */
 async function insertErasure(
   trx: Store,
   asked: Pick<ErasureRow, 'erasure_id' | 'tenant_id' | 'subject' | 'employee' | 'reason' | 'by'>,
@@ -98,8 +101,8 @@ export async function eraseTenantOnceMore(
 }
 
 /**
- * Takes over the erasures of a store that this one replaces, whose rows are the later ones: receipts, and what is to go
- * on. A tenant that is being erased there is removed here as well, unless it was applied again after that was asked.
+ * Takes over the erasures of a store that this one replaces, whose rows are newer: receipts and unfinished erasures. A
+ * tenant that is being erased there is removed here as well, unless it was applied again after that request.
  */
 export async function takeErasures(store: Store, rows: readonly ErasureRow[]): Promise<void> {
   for (const row of rows) {
@@ -117,7 +120,7 @@ export async function takeErasures(store: Store, rows: readonly ErasureRow[]): P
   }
 }
 
-/** All of a tenant, which was asked to be erased. `landing`: what becomes of its landing tables. */
+/** A request to erase a whole tenant. `landing`: what to do with its landing tables. */
 export interface TenantSubject {
   landing: 'keep' | 'delete';
   tenantId: string;
@@ -128,7 +131,10 @@ export function isTenantSubject(subject: Subject | TenantSubject): subject is Te
   return 'landing' in subject;
 }
 
-/** As `askErasure`, of a whole tenant. Asked again, it is the same erasure, with what is said now of landing tables. */
+/**
+ * Like `askErasure`, for a whole tenant. A repeated request is the same erasure, with the new choice for landing
+ * tables.
+ */
 export async function askTenantErasure(
   store: Store,
   { by, reason, tenantId, landing }: TenantSubject & Pick<ErasureRow, 'by' | 'reason'>,
@@ -136,7 +142,7 @@ export async function askTenantErasure(
   return changeTenants(store, async (trx, version) => {
     await assertNoLegalHold(trx, tenantId);
     const subject: TenantSubject = { landing, tenantId };
-    // `erasingTenant` knows it by how it begins.
+    // `erasingTenant` recognises it by its beginning.
     const text = JSON.stringify(subject);
     const open = await erasingTenant(trx, tenantId);
     if (open !== undefined) {
@@ -154,7 +160,7 @@ export async function askTenantErasure(
   });
 }
 
-/** @throws ConnectorError LEGAL_HOLD where anybody of the tenant is under one */
+/** @throws ConnectorError LEGAL_HOLD if anybody of the tenant is under one */
 export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Promise<void> {
   const marks = kysely.selectFrom('person_marks').select(['by', 'about']).where('tenant_id', '=', tenantId);
   const hold = await marks.where('mark', '=', 'legal-hold').executeTakeFirst();
@@ -168,7 +174,7 @@ export async function assertNoLegalHold({ kysely }: Store, tenantId: string): Pr
   });
 }
 
-/** @throws ConnectorError LEGAL_HOLD where this person, or everybody of the tenant, is under one */
+/** @throws ConnectorError LEGAL_HOLD if this person, or everybody of the tenant, is under one */
 export async function assertNotHeld(store: Store, subject: Subject): Promise<void> {
   const hold = await legalHoldOf(store, subject.tenantId, idsOf(subject));
   if (hold === undefined) return;
@@ -200,7 +206,7 @@ export async function listErasures({ kysely }: Store, tenantId: string): Promise
     .execute();
 }
 
-/** Notes what stands where, before any of it goes: a process that is killed would know no longer. */
+/** Notes the findings before any are erased: after a kill, nobody would know them any more. */
 export async function noteFound(store: Store, row: ErasureRow, found: readonly Pick<FoundRows, 'place' | 'count'>[]) {
   const known = JSON.parse(row.found) as Record<string, number>;
   for (const { place, count } of found) known[place] = Math.max(known[place] ?? 0, count);
@@ -209,7 +215,7 @@ export async function noteFound(store: Store, row: ErasureRow, found: readonly P
   row.found = text;
 }
 
-/** Work that was under way may write until then, `ms` from now; a later moment stays. */
+/** Running work may write until then, `ms` from now; a later moment stays. */
 export async function noteQuiet(store: Store, row: ErasureRow, ms: number): Promise<void> {
   if (ms <= 0 || Number(row.quiet_at) > 0) return;
   const set = store.kysely.updateTable('erasures').set({ quiet_at: sql<number>`${store.now} + ${sql.lit(ms)}` });
@@ -258,9 +264,9 @@ export async function endErasure(
 }
 
 /**
- * What was deleted is no longer in the files of the store: SQLite overwrites it, and its log is emptied here. False
- * where somebody was reading; what the log holds then goes with the next time. Postgres keeps the bytes for its own
- * vacuum (docs/privacy.md); its planner forgets what it sampled of these tables, or of all.
+ * Removes deleted values from the files of the store: SQLite overwrites them, and this function empties its log. False
+ * if somebody was reading; the next call then empties the log. Postgres keeps the bytes for its own vacuum
+ * (docs/privacy.md); its planner forgets its samples of these tables, or of all.
  */
 export async function forgetBytes({ kysely, kind }: Store, tables?: readonly string[]): Promise<boolean> {
   if (kind === 'postgres') return sampleAnew(kysely, tables);
@@ -269,9 +275,9 @@ export async function forgetBytes({ kysely, kind }: Store, tables?: readonly str
 }
 
 /**
- * The planner keeps values that it sampled, also once their rows are gone: samples are taken anew. No column goes
- * without them instead, because ids, and values in the conditions of indexes, are what plans are chosen by. A role that
- * does not own the tables may not, and a table that is locked is left: an erasure does not wait for either.
+ * The planner keeps sampled values even after their rows are gone, so samples are taken anew. Excluding columns is no
+ * option, because the planner needs ids and the values in conditions of indexes. A role that does not own the tables
+ * may not do this, and a locked table is skipped: an erasure waits for neither.
  */
 async function sampleAnew(
   kysely: Store['kysely'],

@@ -8,7 +8,7 @@ import type { Tables } from './schema.ts';
 import { sealedSet } from './sealed-values.ts';
 import { siblingsOf } from './tenant-states.ts';
 
-// Where a person stands in the store: one table for finding, handing over and erasing, so that all of it goes.
+// Where a person's data is in the store: one table for finding, exporting and erasing, so that all of it is erased.
 
 export interface Subject extends PersonIds {
   tenantId: string;
@@ -23,11 +23,11 @@ interface PersonPlace {
   /** Rows that may be theirs. */
   where: (of: Subject) => RawBuilder<boolean>;
   /**
-   * Of rows that others share: what stays of one, with the columns that change; `gone` where nothing of anybody else
-   * does, undefined where it is not theirs after all. Absent where each row is theirs alone.
+   * For rows that others share: what stays of one, with the columns that change; `gone` if nothing of anybody else is
+   * in it, undefined if it is not theirs after all. Absent if each row is theirs alone.
    */
   keep?: (row: Row, of: Subject) => Row | 'gone' | undefined;
-  /** Columns that name a row, where some are kept. */
+  /** Columns that identify a row, if some are kept. */
   key?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ function either(...some: RawBuilder<boolean>[]): RawBuilder<boolean> {
   return sql<boolean>`(${sql.join(some, sql` or `)})`;
 }
 
-/** A text in which one of these ids stands so. */
+/** A text that contains one of these ids in this form. */
 function fits(column: string, ids: readonly string[], pattern: (id: string) => string): RawBuilder<boolean> {
   if (ids.length === 0) return none;
   return either(
@@ -64,11 +64,11 @@ function allIds(of: Subject): string[] {
   return [...of.candidates, ...of.jobCandidates, ...of.enrolments, ...employeeIds(of)];
 }
 
-/** Streams whose records go by ids of their own, and name somebody. */
+/** Streams whose records have ids of their own, and name a person. */
 export const NAMED = ['interviews', 'screenings', 'bookings'];
 const OF_APPLICATIONS = ['applications', 'consents', 'documents', 'accounts', 'invitations', 'starts', 'absent'];
 
-/** Which of a person's ids the records of a stream, or hints of a name, go by. */
+/** The kind of a person's ids that the records of a stream, or hints of a name, use. */
 export const STREAM_IDS: Readonly<Record<string, (of: Subject) => string[]>> = {
   candidates: (of) => of.candidates,
   onboarding: (of) => of.enrolments,
@@ -123,7 +123,7 @@ function written(of: Subject): RawBuilder<boolean> {
   );
 }
 
-/** By their application, or by the candidate where a file linked them: it may have somebody else's number. */
+/** By their application, or by the candidate if a file linked them: the application may have somebody else's number. */
 function exchanged(of: Subject): RawBuilder<boolean> {
   const others = sql`select value from person_keys where ${ofTenant(of)} and kind = 'employee'`;
   const isTheirs = (ids: readonly string[]) => sql<boolean>`(foreign_id is null or ${isIn('foreign_id', ids)})`;
@@ -219,7 +219,7 @@ const PLACES: readonly PersonPlace[] = [
   { table: 'person_keys', where: (of) => keysOf(of) },
   {
     table: 'persons',
-    // This runs after their keys were deleted: a person without a key is looked for by their hire.
+    // This runs after their keys were deleted: a person without a key is found by their hire.
     where: (of) =>
       either(
         sql<boolean>`person_id in (select person_id from person_keys where ${keysOf(of)})`,
@@ -265,8 +265,8 @@ function plansOf(of: Subject): RawBuilder<boolean> {
 }
 
 /**
- * What names them, unless another tenant has the person, too: who they are is then that tenant's to know, and only
- * what this one's hires hold of them goes.
+ * Their names, unless another tenant has the person, too: then that tenant keeps them, and only the data of this
+ * tenant's hires is erased.
  */
 function keysOf(of: Subject): RawBuilder<boolean> {
   const { tenantId, companies } = of;
@@ -288,7 +288,7 @@ function keysOf(of: Subject): RawBuilder<boolean> {
     (person_id not in (${shared}) or (tenant_id = ${tenantId} and ${isIn('job_candidate_id', of.jobCandidates)}))`;
 }
 
-/** By what ids are called in deliveries and holds: somebody else's may be the same number. */
+/** By the names of ids in deliveries and holds: somebody else may have the same number. */
 function idsByName(of: Subject): Record<string, readonly string[]> {
   return {
     candidateId: of.candidates,
@@ -373,7 +373,7 @@ export interface FoundRows {
   all: Row[];
 }
 
-/** Where the person stands; tables without them are left out. */
+/** Where the person's data is; tables without any are left out. */
 export async function findPersonRows({ kysely }: Pick<Store, 'kysely'>, of: Subject): Promise<FoundRows[]> {
   const found: FoundRows[] = [];
   for (const { table, where, keep } of PLACES) {
@@ -396,7 +396,7 @@ export async function erasePersonRows(store: Store, of: Subject): Promise<void> 
     const people = (await owned.execute(kysely)).rows.map((row) => row.person_id);
     for (const place of PLACES) if (place.table !== 'persons') await erasePlace({ ...store, kysely }, place, of);
     await endPersons({ kysely }, of, people);
-    // Nobody would ever settle a batch whose last row went.
+    // Nobody would ever settle a batch without its last row.
     await sql`delete from open_batches where ${ofTenant(of)} and batch_id not in
       (select batch_id from foreign_writes where ${ofTenant(of)})`.execute(kysely);
     await noteRedacted({ ...store, kysely }, of.tenantId);
@@ -423,7 +423,7 @@ async function erasePlace(
   }
 }
 
-/** Deletes people without a key; of people whom another tenant has too, only what this hire owned ends. */
+/** Deletes people without a key; for people that another tenant has too, only this hire's ownership ends. */
 async function endPersons({ kysely }: Pick<Store, 'kysely'>, of: Subject, people: readonly string[]): Promise<void> {
   await sql`delete from persons where ${isIn('person_id', people)}
     and person_id not in (select person_id from person_keys)`.execute(kysely);

@@ -20,7 +20,7 @@ const Body = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), Base64).default({}), data: Base64.optional() })),
 });
 
-/** What was decrypted could not be written down. */
+/** The decryption could not be recorded. */
 class NotNoted extends Error {}
 
 interface CodecOptions {
@@ -33,8 +33,8 @@ interface CodecOptions {
 /**
  * Serves Temporal's codec protocol (`POST /encode`, `POST /decode`) on loopback, for its pages and its command line.
  * Both may send the token as `Authorization: Bearer TOKEN`; the pages can also have it in the address, `/TOKEN/decode`.
- * `origins`: pages that may ask from a browser. `note` takes what was decrypted before it is returned, to write or to
- * count it; if it fails, nothing is returned.
+ * `origins`: pages that may ask from a browser. `note` receives the decrypted payloads before they are returned, to
+ * record or count them; if it fails, nothing is returned.
  */
 export async function startCodecServer(
   keys: MasterKeys,

@@ -28,7 +28,7 @@ export interface TemporalConnection {
   nativeConnection(): Promise<NativeConnection>;
   /** Whether the server answers for this namespace within a second; for readiness. */
   answers(): Promise<boolean>;
-  /** What a failed call means, where Temporal is the cause; any other error as it is. */
+  /** The error for a failed call, if Temporal is the cause; any other error unchanged. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }

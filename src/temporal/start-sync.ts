@@ -37,7 +37,7 @@ export interface SyncRun {
   runId: string;
 }
 
-/** Waits for the end of a run, whoever started it. */
+/** Waits for the end of a run that anybody may have started. */
 export function endOfSync(
   { client }: HireClient,
   { workflowId, runId }: SyncRun,

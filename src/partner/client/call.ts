@@ -17,7 +17,7 @@ import { cleanEmail, isTooLarge } from '../contract/shapes.ts';
 import { type AskedCall, isRepeatable, issueText, isWrite, readAnswer, underOurNames } from './read-answer.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 
-/** Calls an endpoint once: the whole success body, or what `read` makes of its answer, or a ConnectorError. */
+/** Calls an endpoint once. Returns the whole success body, or the result of `read`, or throws a ConnectorError. */
 export type CallEndpoint = (
   endpoint: AnyEndpoint,
   input?: LooseInput,
@@ -155,8 +155,8 @@ interface BuiltRequest {
 }
 
 /**
- * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned and ids written as
- * the specification has them; all else is sent as it was given. Error: `INVALID_INPUT`, naming record and fields, never
+ * Checks the input against the contract and builds path, query and body. E-mails are cleaned and ids written in the
+ * specification's form; all other values are sent unchanged. Error: `INVALID_INPUT`, naming record and fields, never
  * values.
  */
 function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
@@ -165,7 +165,7 @@ function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseI
   check(endpoint, 'query', input);
   const noBody = endpoint.bodyOptional === true && input.body === undefined;
   if (!noBody) check(endpoint, 'body', input);
-  // What was given is sent, not what the schema made of it: defaults are the partner's to set.
+  // Sends the given values, not the schema's output: the partner sets defaults.
   const { query, body } = toWire(overrides, endpoint, input);
   const search = searchOf(query);
   return {
@@ -193,7 +193,7 @@ function check(endpoint: AnyEndpoint, part: 'params' | 'query' | 'body', input: 
   throw invalidInput(endpoint, faults.join('; '));
 }
 
-/** The ids that stand around the refused field, so that somebody can find the record. */
+/** The ids around the refused field, so that somebody can find the record. */
 function recordOf(input: LooseInput, part: 'params' | 'query' | 'body', path: readonly PropertyKey[]): string {
   const around: unknown[] = [input.params];
   let at: unknown = input[part];
@@ -209,7 +209,7 @@ function recordOf(input: LooseInput, part: 'params' | 'query' | 'body', path: re
   return texts.size === 0 ? '' : ` (${[...texts].join(', ')})`;
 }
 
-/** Only what looks like an id: a name or an address under such a key must not reach a message. */
+/** Only text in the form of an id: a name or an address under such a key must not reach a message. */
 function isIdOf(key: string, value: unknown): boolean {
   if (!/(^id|Id|^externalRef)$/.test(key)) return false;
   return typeof value === 'number' || (typeof value === 'string' && /^[\w:-]{1,64}$/.test(value));
@@ -240,13 +240,13 @@ function fillPath(endpoint: AnyEndpoint, params: unknown): string {
   return endpoint.path.replace(/:(\w+)/g, (_whole, name: string) => {
     const value = values[name];
     const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
-    // Such a segment would be taken for a step in the path by whatever stands in front of the partner.
+    // A proxy in front of the partner would take such a segment for a step in the path.
     if (/^\.{0,2}$/.test(text)) throw invalidInput(endpoint, `params.${name}: not an id`);
     return encodeURIComponent(text);
   });
 }
 
-/** Arrays as comma lists, as section 4.3 has them; absent values are left out. */
+/** Arrays as comma lists (section 4.3); absent values are left out. */
 function searchOf(query: unknown): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
@@ -261,8 +261,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * The same body as it goes over the wire: e-mails cleaned, and digits in text as numbers wherever the schema asks for
- * a number. Ids are text for callers and integers on the wire where the specification has them so (`"jobIds": [12]`).
+ * The body as sent: e-mails cleaned, and digits in text as numbers wherever the schema asks for a number. Ids are text
+ * for callers, and integers on the wire if the specification says so (`"jobIds": [12]`).
  */
 function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
@@ -346,8 +346,8 @@ function renamedList(itemsAt: string, names: Record<string, string>, body: unkno
 }
 
 /**
- * "Returned by Get" (section 4.9, O12) may mean an object, where the tenant says or under `externalStatus`, or fields
- * beside the others. Each is read, under this partner's names and ours.
+ * "Returned by Get" (section 4.9, O12) may mean an object, in the tenant's place or under `externalStatus`, or fields
+ * beside the others. All forms are read, under this partner's names and ours.
  */
 function externalStatusOf(
   { externalStatusAt, externalStatusBody: names }: Overrides,

@@ -33,7 +33,7 @@ export interface PartnerCalls {
     input?: CallInput<E>,
     options?: PageOptions,
   ): AsyncGenerator<Page<ItemOf<E>>, void, undefined>;
-  /** One page whose records are left as they came, for `readRawRecords`; undefined behind the last. */
+  /** One page with unparsed records, for `readRawRecords`; undefined after the last page. */
   rawPage<E extends ListEndpoint>(
     endpoint: E,
     input: CallInput<E>,
@@ -51,15 +51,15 @@ export interface PartnerCalls {
     input: CallInput<E>,
     options?: CallOptions,
   ): Promise<ChunkOutcome<ChunkValue<E>>[]>;
-  /** What becomes of the key, without touching any record. */
+  /** The state of the key, without touching any record. */
   keyStatus(options?: CallOptions): Promise<KeyStatus>;
-  /** Id or type of a job candidate's stage, where this tenant's partner names it (reading `jobCandidateStageField`). */
+  /** Id or type of a job candidate's stage, if this tenant's partner names it (reading `jobCandidateStageField`). */
   stageOf(jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined;
   /** Lets running calls end, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** The Recruitment Partner API of one company: one typed method an endpoint, named by the contract tree. */
+/** The Recruitment Partner API of one company: one typed method per endpoint, named by the contract tree. */
 export type PartnerClient = Calls<Contract> & RefusedCalls & PartnerCalls;
 
 /**
@@ -117,8 +117,8 @@ function stageOf(overrides: Overrides, jobCandidate: Readonly<Record<string, unk
 }
 
 /**
- * Splits an over-long array at the endpoint's limit (100 ids) and gives an outcome per chunk, in order: one that fails
- * does not hide the others. Only for reads and upserts; what costs a credit is refused, it is never split.
+ * Splits an over-long array at the endpoint's limit (100 ids) and returns an outcome per chunk, in order: a failed
+ * chunk does not hide the others. Only for reads and upserts; a call that costs a credit is refused, never split.
  */
 async function callInChunks(
   call: CallEndpoint,
@@ -159,7 +159,7 @@ function valueOf(endpoint: AnyEndpoint, body: unknown): unknown {
 type Refused = () => Promise<never>;
 
 /**
- * Endpoints the specification names and shows nothing of. They are here so that a caller meets a reason and not a
+ * Endpoints that the specification names without details. They exist so that a caller gets a reason instead of a
  * missing function.
  */
 interface RefusedCalls {
@@ -189,10 +189,10 @@ function notShown(endpoint: UndefinedEndpoint): ConnectorError {
   });
 }
 
-/** `unknown` where the partner has no such address: its path is not shown (section 5.4) and stands in the overrides. */
+/** `unknown` if the partner has no such address: its path is not shown (section 5.4) and comes from the overrides. */
 export type KeyStatus = 'active' | 'refused' | 'unknown';
 
-/** Asks what becomes of the key, without touching any record. Errors other than a refusal of the key are thrown. */
+/** Asks for the state of the key, without touching any record. Errors other than a refusal of the key are thrown. */
 async function readKeyStatus(call: CallEndpoint, overrides: Overrides, options: CallOptions): Promise<KeyStatus> {
   try {
     const body = await call(keyStatusEndpoint(overrides.keyStatusPath), {}, options);

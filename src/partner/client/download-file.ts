@@ -2,7 +2,7 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
 
-/** Journey uploads are at most 10 MB (section 8); HR systems that say a limit take 20. */
+/** Journey uploads are at most 10 MB (section 8); HR systems with a stated limit take 20. */
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
 
 export interface DownloadedFile {
@@ -12,15 +12,15 @@ export interface DownloadedFile {
 }
 
 export interface DownloadOptions {
-  /** Of a local sandbox: plain http and private addresses. */
+  /** For a local sandbox: plain http and private addresses. */
   allowPrivate: boolean;
   signal: AbortSignal;
 }
 
 /**
- * The file behind a time-limited URL (section 8), whole or not at all. The address is the partner's word, so neither
- * the key nor a private address is ever asked with it, and no redirect is followed. Errors show no part of it: it opens
- * the file to anyone who has it, and its path may be a person's name.
+ * The file behind a time-limited URL (section 8), whole or not at all. The address comes from the partner, so the key
+ * is never sent to it, private addresses are never called, and no redirect is followed. Errors show no part of it: it
+ * opens the file to anybody who has it, and its path may be a person's name.
  * @throws ConnectorError FILE_UNREACHABLE (retry), FILE_UNAVAILABLE (reject)
  */
 export async function downloadFile(url: string, { allowPrivate, signal }: DownloadOptions): Promise<DownloadedFile> {

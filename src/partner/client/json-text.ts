@@ -1,4 +1,4 @@
-// JSON (RFC 8259), looked at only as far as to see where a value begins and ends.
+// JSON (RFC 8259), scanned only to find where a value begins and ends.
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
@@ -9,8 +9,8 @@ const CLOSE_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
 
 /**
- * Walks the members of the object that begins here. `onMember` is told where the name and the value of each begin, and
- * may say where the value ends. Returns the place behind the object; undefined where none was seen to end.
+ * Walks the members of the object that begins here. `onMember` gets the positions of each name and value, and may
+ * return the value's end. Returns the position after the object; undefined if no end was found.
  */
 export function walkObject(
   text: Buffer,
@@ -29,7 +29,7 @@ export function walkObject(
   return text[at] === CLOSE_BRACE ? at + 1 : undefined;
 }
 
-/** The place of the comma, bracket or brace behind the value that begins here, or of the text's end. */
+/** The position of the comma, bracket or brace after the value that begins here, or of the text's end. */
 export function endOfValue(text: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -46,7 +46,7 @@ function isClosing(one: number | undefined): boolean {
   return one === CLOSE_BRACE || one === CLOSE_BRACKET;
 }
 
-/** The place of the quote that ends the text whose first quote stands here. */
+/** The position of the quote that ends the text that begins here. */
 export function endOfText(text: Buffer, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
@@ -69,14 +69,13 @@ function isBlank(one: number | undefined): boolean {
   return one === 0x20 || one === 0x0a || one === 0x0d || one === 0x09;
 }
 
-/** The value that a text holds; undefined where it is not JSON. */
+/** The value in a text; undefined if it is not JSON. */
 export function parseJson(text: Buffer): unknown {
   return parseJsonText(text.toString('utf8'));
 }
 
 /**
- * The same of a text. An integer that a number would round is left as the text of its digits: two ids must not become
- * one.
+ * The same for a text. An integer that a number would round stays the text of its digits: two ids must not become one.
  */
 export function parseJsonText(text: string): unknown {
   try {
@@ -86,10 +85,10 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-/** The fewest digits that a number may round. */
+/** Shorter integers are never rounded. */
 const LONG = 16;
 
-/** Whether an integer of that many digits stands in the text. A run of them covers one place in each sixteen. */
+/** Whether the text contains an integer of that many digits. Such a run covers one position in each sixteen. */
 function holdsLongInteger(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isDigit(text.charCodeAt(at))) continue;

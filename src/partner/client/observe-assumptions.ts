@@ -8,17 +8,17 @@ interface Seen {
   endpoint: AnyEndpoint;
   input: LooseInput;
   answer: HttpAnswer;
-  /** As it came, before any other form of it is read as the contract's. */
+  /** As received, before other forms are converted to the contract's. */
   body: unknown;
 }
 
-/** True or false where this answer shows it, undefined where it shows nothing about it. */
+/** True or false if this answer shows it, undefined if it does not. */
 type Judge = (seen: Seen) => boolean | undefined;
 
-/** Of which calls: an operation, `assuming` (whose contract names the assumption) or `refusals`. */
+/** The calls it concerns: an operation, `assuming` (whose contract names the assumption) or `refusals`. */
 type Judged = readonly [calls: string, judge: Judge];
 
-/** What can be seen in the answers to calls that the connector makes anyway. */
+/** Evidence in the answers to calls that the connector makes anyway. */
 const judges = {
   G1: ['assuming', ({ endpoint, answer }) => answer.status === endpoint.status],
   G12: ['assuming', paginationStandsWhereAssumed],
@@ -41,10 +41,10 @@ const judges = {
   O15: ['onboarding.getCandidate', ({ body }) => isEpochMs(valueAt(body, 'data.enrolledAt'))],
 } as const satisfies Partial<Record<AssumptionKey, Judged>>;
 
-/** Assumptions that an answer can confirm or contradict; the others concern calls or moments that nothing shows. */
+/** Assumptions that an answer can confirm or contradict; no answer shows the others. */
 export const observableAssumptions: ReadonlySet<string> = new Set(Object.keys(judges));
 
-/** What one answer says about the assumptions; one that a tenant overrides is not judged. */
+/** The verdicts of one answer on the assumptions; an assumption that a tenant overrides is not judged. */
 export function observeAssumptions(overrides: Overrides, seen: Seen): Observation[] {
   return Object.entries<Judged>(judges).flatMap(([key, [calls, judge]]) => {
     const assumption = key as AssumptionKey;

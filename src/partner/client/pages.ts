@@ -28,12 +28,12 @@ import type {
 type Paging = NonNullable<ListShape['paging']>;
 
 /**
- * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say:
- * the total, the flag, a short page, and in any case an empty page, which is believed more than a total.
+ * Reads a list page by page, in its own way of paging. A list without pages is one page. The answers decide the end:
+ * the total, the flag, a short page, and in any case an empty page, which counts more than a total.
  *
- * A list may move while it is read. Where it grows, records come again and are given once. Where its total falls,
- * or is not told, records may have slipped to a page that was read before: those pages are read again at the end. A
- * server that ignores the page number is refused instead of read for ever.
+ * A list may move while it is read. If it grows, records come again and are returned once. If its total falls or is
+ * missing, records may have slipped to an earlier page: those pages are read again at the end. A server that ignores
+ * the page number is refused instead of read for ever.
  */
 export async function* readPages(
   call: CallEndpoint,
@@ -70,7 +70,7 @@ export async function* readPages(
 interface Reading {
   endpoint: ListEndpoint;
   paging: Paging;
-  /** Ids that were given already. */
+  /** Ids that were returned already. */
   ids: Set<string>;
   /** Records read, each counted once. */
   seen: number;
@@ -79,7 +79,7 @@ interface Reading {
   slippedTo?: number;
 }
 
-/** The records of a page that were not given before. */
+/** The records of a page that were not returned before. */
 function takePage(reading: Reading, page: number, body: unknown): Page<unknown> {
   const { list } = reading.endpoint;
   const fresh = rawItems(list, body).filter((item) => {
@@ -92,7 +92,7 @@ function takePage(reading: Reading, page: number, body: unknown): Page<unknown> 
   reading.seen += fresh.length;
   const total = totalOf(reading.paging, body);
   if (total !== undefined && reading.total !== undefined && total < reading.total) reading.slippedTo = page;
-  // Nothing tells whether it fell.
+  // Nobody can tell whether it fell.
   if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
   return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
@@ -142,8 +142,8 @@ function totalOf(paging: Paging, body: unknown): number | undefined {
 }
 
 /**
- * By the records seen, each once, not by page times size: with a server that shortens pages (G9) or a list that moves,
- * the reading would end too soon. Where the total or the flag is missing, only an empty page ends the list.
+ * Counts the records seen, each once, not page times size: with a server that shortens pages (G9) or a list that moves,
+ * the reading would end too soon. If the total or the flag is missing, only an empty page ends the list.
  */
 function isLast(paging: Paging, body: unknown, seen: number, short: boolean): boolean {
   if (paging.end === 'short-page') return short;
@@ -152,7 +152,7 @@ function isLast(paging: Paging, body: unknown, seen: number, short: boolean): bo
   return total !== undefined && seen >= total;
 }
 
-/** The ids of a page as one text; refused when they are those of the page before. */
+/** The ids of a page as one text; refused if the page before had the same. */
 function assertNewPage(
   endpoint: ListEndpoint,
   raw: readonly unknown[],
@@ -182,25 +182,25 @@ interface AskedList {
   size: number;
 }
 
-/** Lists of each client that were found to be counted as the contract says. */
+/** Lists of each client whose pages are known to be counted as in the contract. */
 const countedAsSaid = new WeakMap<CallEndpoint, Set<string>>();
 
-/** Looks at a list that moves while it is compared. */
+/** How often to compare a list that moves meanwhile. */
 const LOOKS = 3;
 
 /**
- * Most lists do not show how their pages are counted. A partner may call the first page 0: what we take for the first
- * is then its second, and whoever is on the first is never read. Such a list ends with an empty page while its total
- * tells of more records than the pages before can hold. Then the page that would be hidden is asked for and compared,
- * by its first record, with the one that we take for the first. Only a list that gives the same first record for both,
- * or refuses the hidden page, is never asked again: an empty page shows nothing.
+ * Most lists do not show how their pages are counted. A partner may call the first page 0: our first page is then its
+ * second, and nobody on the first is ever read. Such a list ends with an empty page while its total counts more records
+ * than the pages before can hold. Then the page that would be hidden is requested and compared, by its first record,
+ * with our first page. Only a list that returns the same first record for both, or refuses the hidden page, is not
+ * checked again: an empty page proves nothing.
  */
 async function assertFirstPage(asked: AskedList, page: number, body: unknown): Promise<void> {
   const { call, endpoint, paging, options, size } = asked;
   const fits = (totalOf(paging, body) ?? 0) <= (page - paging.firstPage) * size;
   if (fits || countedAsSaid.get(call)?.has(endpoint.id) === true) return;
   const isFromZero = paging.firstPage === 0;
-  // Whoever begins with page 0 reads all that a partner counts from 1, unless page 0 is empty there.
+  // Starting with page 0 also reads every page of a partner that counts from 1, unless page 0 is empty there.
   if (isFromZero && page > 0) return;
   const pageShift = isFromZero ? 1 : -1;
   const firstOf = async (shift: number): Promise<string | undefined> =>
@@ -222,7 +222,7 @@ async function assertFirstPage(asked: AskedList, page: number, body: unknown): P
 
 const NO_PAGE = Symbol('no page');
 
-/** A partner that refuses the page has none of that number; one that fails over it shows nothing. */
+/** A partner that refuses the page has no page of that number; a failure proves nothing. */
 function ifNoPage(error: unknown): typeof NO_PAGE | undefined {
   if (!isConnectorError(error)) throw error;
   if (error.action === 'reject' && error.status === 400) return NO_PAGE;
@@ -230,7 +230,7 @@ function ifNoPage(error: unknown): typeof NO_PAGE | undefined {
   throw error;
 }
 
-/** Tells a page's first record from others; without an id, by the whole of it. */
+/** Identifies a page's first record; without an id, by the whole record. */
 function firstRecord({ list }: ListEndpoint, body: unknown): string | undefined {
   const [first] = rawItems(list, body);
   return first === undefined ? undefined : (idOf(list, first).id ?? JSON.stringify(first));
@@ -249,8 +249,8 @@ function countedOtherwise({ id }: ListEndpoint, { firstPage }: Paging): Connecto
 }
 
 /**
- * One page of a list, its records left as they came for who knows most of them already; undefined behind the last. A
- * list without pages is its first.
+ * One page of a list with unparsed records, for callers that know most of them already; undefined after the last page.
+ * A list without pages has only a first one.
  */
 export async function readRawPage(
   call: CallEndpoint,
@@ -269,7 +269,7 @@ export async function readRawPage(
 }
 
 interface RawList {
-  /** What the answer says beside its records. */
+  /** The answer without its records. */
   body: unknown;
   raw: Buffer[];
   names: RawPage['names'];
@@ -288,10 +288,10 @@ const [OPEN, SEPARATOR, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)
 
 /**
  * Reads the records of a raw page one by one.
- * @throws ConnectorError UNEXPECTED_ANSWER where a record is not JSON, for then the whole answer is none
+ * @throws ConnectorError UNEXPECTED_ANSWER if a record is not JSON, because then the whole answer is not
  */
 export function readRawRecords(endpoint: ListEndpoint, { page, raw, names }: RawPage): ReadItems<unknown> {
-  // All as one text: what one record is made of tells the parser what the next is likely to be.
+  // All as one text: the shape of one record tells the parser the likely shape of the next.
   const records = parseJson(
     Buffer.concat([OPEN, ...raw.flatMap((text, n) => (n === 0 ? [text] : [SEPARATOR, text])), CLOSE]),
   );
@@ -307,15 +307,15 @@ export function readRawRecords(endpoint: ListEndpoint, { page, raw, names }: Raw
 interface CutList {
   /** The text of each record. */
   records: Buffer[];
-  /** The whole text with the first two records alone, which tell what a list looks like. */
+  /** The whole text with only the first two records, which show the form of a list. */
   short: Buffer;
 }
 
 const SHOWN = 2;
 
 /**
- * Cuts the records out of a list's text without reading them. Undefined where no list stands at this dotted path, or
- * where the text is not JSON as far as that was looked at; a record may still prove to be none.
+ * Cuts the records out of a list's text without parsing them. Undefined if there is no list at this dotted path, or the
+ * scanned text is not JSON; a record may still turn out not to be JSON.
  */
 export function cutList(text: Buffer, itemsAt: string): CutList | undefined {
   const found = cutObject(text, afterBlanks(text, 0), itemsAt.split('.'));
@@ -327,14 +327,14 @@ export function cutList(text: Buffer, itemsAt: string): CutList | undefined {
 
 interface Found {
   records: Buffer[];
-  /** Where each of them ends, and the list: at its bracket. */
+  /** Where each record ends, and the list: at its bracket. */
   ends: number[];
   to: number;
-  /** Behind the value that was looked through. */
+  /** After the scanned value. */
   end: number;
 }
 
-/** Looks through an object for the list at this path. A name that stands there twice is left to who reads it all. */
+/** Searches an object for the list at this path. A duplicate name is left to the full parser. */
 function cutObject(text: Buffer, start: number, [name, ...path]: readonly string[]): Found | undefined {
   const found: (Found | undefined)[] = [];
   const end = walkObject(text, start, (nameAt, value) => {

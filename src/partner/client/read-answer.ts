@@ -11,7 +11,7 @@ export interface AskedCall {
   overrides: Overrides;
   endpoint: AnyEndpoint;
   input: LooseInput;
-  /** Told what this answer shows of the assumptions. */
+  /** Receives the assumptions that this answer confirms or contradicts. */
   onObserved?: ((observations: readonly Observation[]) => void) | undefined;
 }
 
@@ -20,8 +20,7 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
   const { endpoint } = call;
   const body = parseJson(answer.body);
   call.onObserved?.(observeAssumptions(call.overrides, { ...call, answer, body }));
-  // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a
-  // success.
+  // Any 2xx: section 7 leaves open which creates answer 201 (G1), and a later refusal would hide a success.
   if (answer.status < 200 || answer.status > 299) throw readRefusal(call, answer, body);
   if (body === undefined)
     throw unreadable(call, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
@@ -34,8 +33,8 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
 }
 
 /**
- * The error of any refusal, in every form that sections 5 and 7 show, HTML included. The partner's own words stay here:
- * they may name anybody, and errors go on into histories, holds and logs.
+ * The error for any refusal, in every form of sections 5 and 7, HTML included. The partner's own words stay here: they
+ * may name anybody, and errors end up in histories, holds and logs.
  */
 export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown): ConnectorError {
   const { overrides, endpoint, input } = call;
@@ -58,7 +57,7 @@ export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown):
   });
 }
 
-/** A body that is not the partner's own: something in between answered, which says nothing about a record or a key. */
+/** A body that is not the partner's own: a server in between answered, which proves nothing about a record or a key. */
 const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: string }> = {
   403: {
     code: 'UNEXPECTED_ANSWER',
@@ -70,7 +69,7 @@ const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: 
 
 function codeOf(refused: PartnerError, status: number): string | undefined {
   if (refused.code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(refused.code)) return refused.code;
-  // Flat bodies without a code are those of the key (section 5, rule 5).
+  // Flat bodies without a code concern the key (section 5, rule 5).
   return refused.type === undefined && (status === 401 || status === 403) ? 'INVALID_API_KEY' : undefined;
 }
 
@@ -80,8 +79,8 @@ function isKeyMissing(body: unknown): boolean {
 }
 
 /**
- * Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it
- * alone is the same.
+ * Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before sending, so a 400 about the
+ * e-mail alone means the same.
  */
 function isEmailConflict(overrides: Overrides, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
   if (endpoint.id !== 'candidates.update') return false;
@@ -117,7 +116,7 @@ const hints: Record<string, string> = {
   ACCESS_DENIED: 'the key may not use this assessment',
 };
 
-/** Amounts of credits, and the names of the fields refused. Texts of details may repeat what was sent. */
+/** Amounts of credits, and the names of the refused fields. Texts of details may repeat sent values. */
 function safeDetails(
   details: Record<string, unknown> = {},
   fields: readonly string[],
@@ -131,8 +130,8 @@ function safeDetails(
 }
 
 /**
- * True for `{}`, `{ data: null }` or an error inside a 200: a server in trouble says so, and may have what was asked
- * for the next time. A list or record in another form is not hollow.
+ * True for `{}`, `{ data: null }` or an error inside a 200: a server in trouble answers like this, and may have the
+ * record the next time. A list or record in another form is not hollow.
  */
 function isHollow({ list }: AnyEndpoint, body: unknown): boolean {
   if (!isRecord(body)) return typeof body !== 'object' || isNothing(body);
@@ -153,8 +152,8 @@ function unreadable(
 ): ConnectorError {
   return new ConnectorError({
     code,
-    // A read that does not fit will not fit the next time; a page of HTML may be gone then; a write may have been
-    // carried out.
+    // A read that does not fit will not fit the next time; an HTML page may be gone then; a write may have been carried
+    // out.
     action: isRepeatable(endpoint) ? repeated : 'unknown',
     message:
       `${callText(endpoint, input)} was answered ${answer.status} (request ${answer.requestId}), ` + `and ${why}.`,
@@ -170,7 +169,7 @@ function callText({ method, path }: AnyEndpoint, { params }: LooseInput): string
   return `${method} ${path}${texts.length === 0 ? '' : ` for ${texts.join(', ')}`}`;
 }
 
-/** Only what looks like an id: a name or an address in its place must not reach a message. */
+/** Only text in the form of an id: a name or an address in its place must not reach a message. */
 function isShowable(id: unknown): boolean {
   return typeof id === 'number' || (typeof id === 'string' && /^[\w:-]{1,64}$/.test(id));
 }
@@ -186,7 +185,7 @@ function fieldsIn(endpoint: AnyEndpoint, paths: readonly string[]): string[] {
   return [...new Set(last.filter((name) => name !== undefined))];
 }
 
-/** Of what the contract lets us send. */
+/** The fields that the contract lets us send. */
 function fieldNames({ params, query, body }: AnyEndpoint): Set<string> {
   const names = new Set<string>();
   for (const schema of [params, query, body]) {
@@ -209,7 +208,7 @@ export function rawItems(list: ListShape, body: unknown): unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
-/** Records with their fields under the contract's names; what stands at none of the paths stays as it came. */
+/** Records with their fields under the contract's names; other fields stay as received. */
 export function underOurNames(records: readonly unknown[], names: Readonly<Record<string, string>> = {}): unknown[] {
   const paths = Object.entries(names);
   if (paths.length === 0) return [...records];
@@ -242,23 +241,23 @@ function readerOf(schema: ListShape['item']): Reader {
   return known;
 }
 
-/** The record's id as text, where there is one. */
+/** The record's id as text, if it has one. */
 export function idOf(list: ListShape, value: unknown): { id?: string } {
   const id = valueAt(value, list.idKey) ?? (list.idAlso === undefined ? undefined : valueAt(value, list.idAlso));
   return typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
 }
 
-/** Stands for whatever the schema refuses. */
+/** Stands for a value that the schema refuses. */
 export const UNFIT = Symbol('unfit');
 
-/** What a schema makes of a value that was JSON, or UNFIT. What is right as it came is not copied. */
+/** A schema's output for a JSON value, or UNFIT. A value that already fits is not copied. */
 type Reader = (value: unknown) => unknown;
 
 type Schema = z.core.$ZodTypes;
 
 /**
- * A schema as plain functions, a fifth of zod's time for a candidate. They know what records are made of; any other
- * part of a schema is left to zod, and so is saying why a value is unfit.
+ * A schema as plain functions, a fifth of zod's time for a candidate. They cover the parts of records; zod handles any
+ * other part of a schema, and explains why a value is unfit.
  */
 export function compileReader(of: z.core.$ZodType): Reader {
   const schema = of as Schema;
@@ -287,7 +286,7 @@ function compile(schema: Schema): Reader | undefined {
   return def.type === 'union' && def.inclusive !== false ? unionReader(def.options.map(compileReader)) : undefined;
 }
 
-/** Nothing is made of what is absent, as a default would. */
+/** An absent value stays absent, although a default would fill it. */
 function mayBeAbsent(schema: Schema): boolean {
   const { def } = schema._zod;
   return def.type === 'optional' && !hasRules(def) && askZod(schema)(undefined) === undefined;
@@ -298,7 +297,7 @@ function hasRules(def: z.core.$ZodTypeDef): boolean {
   return (def.checks ?? []).length > 0 || 'format' in def || 'coerce' in def;
 }
 
-/** Texts with the rules that ids have; others have forms of their own. */
+/** Texts with the rules of ids; others have forms of their own. */
 function textReader(def: z.core.$ZodStringDef): Reader | undefined {
   const rules = (def.checks ?? []).map(({ _zod }) => ruleOf(_zod.def));
   if (rules.includes(undefined) || 'format' in def || 'coerce' in def) return undefined;
@@ -361,7 +360,7 @@ function objectReader(def: z.core.$ZodObjectDef, ask: Reader): Reader | undefine
     for (const { name, isOptional, read } of fields) {
       const field = value[name];
       if (field === undefined && isOptional) continue;
-      // Whether a field may be absent is not what its own schema says.
+      // A field's own schema does not say whether it may be absent.
       const one = field === undefined ? UNFIT : read(field);
       if (one === UNFIT) return field === undefined ? ask(value) : UNFIT;
       if (one !== field) (copy ??= { ...value })[name] = one;
@@ -374,7 +373,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `z.preprocess`, where the function only makes another value of it. */
+/** `z.preprocess`, if its function only converts the value. */
 function pipeReader(def: z.core.$ZodPipeDef): Reader | undefined {
   const before = (def.in as Schema)._zod.def;
   if (before.type !== 'transform' || before.transform.length > 1 || hasRules(def)) return undefined;
@@ -383,13 +382,13 @@ function pipeReader(def: z.core.$ZodPipeDef): Reader | undefined {
   return (value) => read(change(value));
 }
 
-/** Paths and what is wrong with them, at most five; never a value. */
+/** Paths with their faults, at most five; never a value. */
 function issuesText(error: z.ZodError): string {
   const texts = error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issueText(issue)}`);
   return texts.join('; ') + (error.issues.length > 5 ? `; and ${error.issues.length - 5} more` : '');
 }
 
-/** What is wrong, in words that hold no value. zod's own messages are not used: a later version may quote the input. */
+/** The fault, in words without values. zod's own messages are not used: a later version may quote the input. */
 export function issueText(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -417,21 +416,21 @@ export function issueText(issue: z.core.$ZodIssue): string {
 }
 
 const repeatableMethods = new Set(['GET', 'PUT', 'PATCH', 'DELETE']);
-/** Against its method: whether steps sent twice are appended twice is left open (L2). */
+/** Despite its method: the specification leaves open whether steps sent twice are appended twice (L2). */
 const notRepeatable = new Set(['assessmentFlows.update']);
 /** POSTs that set a value on its full key (section 2.5). */
 const upserts = new Set(['customFieldValues.upsert', 'customFieldValues.upsertBulk']);
 
 /**
- * True where doing it twice is as good as once, so that a lost answer means `retry` and not `unknown`. The calls that
- * may be split (bulk fetches and upserts) are of this kind; what costs a credit never is.
+ * True if repeating the call is harmless, so that a lost answer means `retry` and not `unknown`. This holds for calls
+ * that may be split (bulk fetches and upserts), and never for calls that cost a credit.
  */
 export function isRepeatable(endpoint: AnyEndpoint): boolean {
   if (endpoint.costsCredit === true || notRepeatable.has(endpoint.id)) return false;
   return repeatableMethods.has(endpoint.method) || endpoint.chunk !== undefined || upserts.has(endpoint.id);
 }
 
-/** True for whatever changes something at the partner; a POST that fetches many records by id does not. */
+/** True for calls that change something at the partner; a POST that fetches many records by id does not. */
 export function isWrite(endpoint: AnyEndpoint): boolean {
   return endpoint.method !== 'GET' && (endpoint.chunk === undefined || upserts.has(endpoint.id));
 }

@@ -7,14 +7,14 @@ import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
 import type { Overrides } from '../contract/overrides.ts';
 
-/** An endpoint that gives a list. */
+/** An endpoint that returns a list. */
 export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };
 
 export type { AnyEndpoint };
 
 type Nothing = Record<never, never>;
 type Id = z.$brand & string;
-/** What a caller gives: an id read from an answer stands for the integer that goes over the wire. */
+/** A caller's input: an id from an answer is text, even if the wire has an integer. */
 type Given<T> = T extends number
   ? T | Id
   : T extends string | boolean | null | undefined
@@ -30,7 +30,7 @@ type Slot<Key extends string, Schema> = [NonNullable<Schema>] extends [z.ZodUnde
       : { [K in Key]: Given<z.input<NonNullable<Schema>>> }
     : Nothing;
 
-/** `{ params, query, body }` of an endpoint, each present only where the contract has it. */
+/** `{ params, query, body }` of an endpoint, each present only if the contract has it. */
 export type CallInput<E extends AnyEndpoint> = Slot<'params', E['params']> &
   Slot<'query', E['query']> &
   Slot<'body', E['body']>;
@@ -40,17 +40,17 @@ export interface LooseInput {
   params?: unknown;
   query?: unknown;
   body?: unknown;
-  /** Asks for the page that many behind the one named, even where the contract knows none. */
+  /** Requests the page this many after the named one, even if the contract knows no such page. */
   pageShift?: number;
 }
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** `bulk` by default: a hire's own calls say `live`. */
+  /** `bulk` by default: a hire's own calls use `live`. */
   priority?: Priority | undefined;
   /** Called directly before the bytes leave; if it throws, nothing is sent. */
   beforeSend?: (() => void) | undefined;
-  /** Bounds of this call alone, for example so that it ends before an intent's deadline. */
+  /** Time limits of this call only, for example so that it ends before an intent's deadline. */
   timeouts?: Partial<HttpTimeouts> | undefined;
 }
 
@@ -59,20 +59,20 @@ type Arguments<E extends AnyEndpoint> =
     ? [input?: CallInput<E>, options?: CallOptions]
     : [input: CallInput<E>, options?: CallOptions];
 
-/** One typed method an endpoint: the whole success body, envelope included. */
+/** One typed method per endpoint: the whole success body, envelope included. */
 export type Call<E extends AnyEndpoint> = (...args: Arguments<E>) => Promise<z.output<E['response']>>;
 
-/** The contract tree with a method in place of each endpoint. */
+/** The contract tree with a method for each endpoint. */
 export type Calls<Tree> = { [Key in keyof Tree]: Tree[Key] extends AnyEndpoint ? Call<Tree[Key]> : Calls<Tree[Key]> };
 
 export type ItemOf<E extends ListEndpoint> = z.output<E['list']['item']>;
 
-/** A record that does not fit the contract: kept out of the page, never lost in silence. */
+/** A record that does not fit the contract: kept out of the page, never silently lost. */
 export interface UnreadableItem {
   index: number;
-  /** The record's id, where it can be read. */
+  /** The record's id, if it can be read. */
   id?: string;
-  /** Field paths and what is wrong with them; never a value. */
+  /** Field paths with their faults; never a value. */
   reason: string;
 }
 
@@ -84,17 +84,17 @@ export interface ReadItems<Item> {
 export interface Page<Item> extends ReadItems<Item> {
   /** As the partner counts it: from 0 or 1. */
   page: number;
-  /** Of all records, where the answer says. */
+  /** Number of all records, if the answer has it. */
   total?: number;
 }
 
-/** A page whose records were not read yet: its envelope fits the contract, they may not. */
+/** A page with unparsed records: its envelope fits the contract, the records may not. */
 export interface RawPage {
   page: number;
   total?: number;
   /** The text of each record. */
   raw: readonly Buffer[];
-  /** Where fields stand that this partner calls otherwise; see the override fieldNames. */
+  /** Fields with other names at this partner; see the override fieldNames. */
   names?: Readonly<Record<string, string>>;
 }
 
@@ -112,7 +112,7 @@ export interface PageOptions extends CallOptions {
   size?: number;
 }
 
-/** One part of a split call. `from` and `to` (exclusive) count in the array that was given. */
+/** One part of a split call. `from` and `to` (exclusive) are positions in the given array. */
 export type ChunkOutcome<Value> =
   | { from: number; to: number; ok: true; value: Value }
   | { from: number; to: number; ok: false; error: Error };
@@ -120,12 +120,12 @@ export type ChunkOutcome<Value> =
 /** A list's records, or for other calls the whole body. */
 export type ChunkValue<E extends AnyEndpoint> = E extends ListEndpoint ? ReadItems<ItemOf<E>> : z.output<E['response']>;
 
-/** What is told about each call, for metrics and logs: ids and codes only. */
+/** Report about each call, for metrics and logs: ids and codes only. */
 export interface CallReport {
   operation: string;
   requestId: string;
   priority: Priority;
-  /** From asking for a slot to the end, in ms, waiting for the rate limit included. */
+  /** From the request for a slot to the end, in ms, including the wait for the rate limit. */
   ms: number;
   status?: number | undefined;
   code?: string | undefined;
@@ -134,7 +134,7 @@ export interface CallReport {
 
 export type AssumptionKey = keyof typeof assumptions;
 
-/** One assumption, and whether an answer is as it says. */
+/** One assumption, and whether an answer agrees with it. */
 export interface Observation {
   assumption: AssumptionKey;
   holds: boolean;
@@ -145,7 +145,7 @@ export interface PartnerClientOptions {
   baseUrl: string;
   apiKey: string;
   environment: 'production' | 'sandbox';
-  /** Names that the specification does not show and this tenant's partner has otherwise. */
+  /** Names that the specification does not show and that differ at this tenant's partner. */
   overrides?: z.input<typeof Overrides> | undefined;
   /** Plain http and private addresses, for a sandbox on this machine. */
   allowPrivate?: boolean | undefined;
@@ -154,7 +154,7 @@ export interface PartnerClientOptions {
   /** Calls in flight in each priority, 16 by default. */
   concurrency?: number | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
-  /** Told what answers show of the assumptions, right or wrong. */
+  /** Receives assumptions that answers confirm or contradict. */
   onObserved?: ((observations: readonly Observation[]) => void) | undefined;
   /** Ends calls that are safe to repeat and have no signal of their own; asked before each call. */
   cancellation?: (() => AbortSignal | undefined) | undefined;
@@ -162,7 +162,7 @@ export interface PartnerClientOptions {
   around?: Around | undefined;
   /** Awaited before each write once its permit is there; a rejection keeps the request from leaving. */
   beforeWrite?: (() => Promise<void>) | undefined;
-  /** Stands in for the sockets: a simulation carries requests in memory. */
+  /** Replaces the sockets: a simulation carries requests in memory. */
   dispatcher?: RequestCarrier | undefined;
 }
 

@@ -3,7 +3,7 @@ import { LooseNumber } from './shapes.ts';
 
 /**
  * An endpoint of the Recruitment Partner API as data. Client, sandbox and OpenAPI are three folds over a tree of these
- * (src/partner/contract/index.ts), so what stands here is law for all three.
+ * (src/partner/contract/index.ts), so this definition binds all three.
  */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
@@ -44,7 +44,7 @@ export interface Endpoint<
   costsCredit?: boolean;
   /** Over-limit input the client may split into chunks: the body key that holds the array, and its limit. */
   chunk?: { key: string | null; max: number };
-  /** What the spec leaves open here and which reading was chosen: keys of `assumptions`. */
+  /** Points that the spec leaves open here, with the chosen reading: keys of `assumptions`. */
   assumed?: readonly string[];
 }
 

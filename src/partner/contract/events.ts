@@ -101,7 +101,7 @@ export const events = {
 } as const satisfies Record<string, z.ZodType>;
 
 export type EventName = keyof typeof events;
-/** What an event says, as its schema reads it. */
+/** An event's data, as its schema reads it. */
 export type EventData<Name extends EventName> = z.infer<(typeof events)[Name]>;
 
 export const eventNames = Object.keys(events) as EventName[];

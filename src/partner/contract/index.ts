@@ -32,7 +32,7 @@ export const contract = {
 };
 export type Contract = typeof contract;
 
-/** An endpoint as the folds see it, whatever its schemas. */
+/** An endpoint as the folds see it, with any schemas. */
 export type AnyEndpoint = Omit<Endpoint, 'list'> & { list?: ListShape | undefined };
 
 /** Every endpoint of the tree, in the order of the specification. */

@@ -19,7 +19,7 @@ export const Overrides = z.strictObject({
   terminateReason: name.nullable().default('reason'),
   /** 2.4: key of the job candidate that names its stage, by id or by type; not shown, so none. */
   jobCandidateStageField: name.nullable().default(null),
-  /** C3: what an e-mail conflict on candidate update answers; `either` takes 400 and 409 alike. */
+  /** C3: the answer to an e-mail conflict on candidate update; `either` takes 400 and 409 alike. */
   emailConflict: z.enum(['400', '409', 'either']).default('either'),
   /** F3: key that wraps the array of the bulk upsert; null sends the bare array. */
   valuesBulkKey: name.nullable().default(null),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What is wrong with an id that could not be sent back as the number that it is. */
+/** The fault of an id that could not be sent back as the same number. */
 const TOO_LARGE =
   `is above ${Number.MAX_SAFE_INTEGER}, and hirebridge keeps no larger number exactly: ` +
   'ask the hiring platform for smaller ids';
@@ -112,7 +112,7 @@ export function atLeastOne<Shape extends z.ZodObject>(schema: Shape): Shape {
 
 /**
  * One UTC ISO form of both timestamp forms. Numbers under 100 thousand million are seconds (J5): as milliseconds they
- * would lie before 1973. Undefined for what is no time at all.
+ * would lie before 1973. Undefined if it is no time at all.
  */
 export function instantOf(time: Timestamp | null | undefined): string | undefined {
   if (time === null || time === undefined || time === '') return undefined;
@@ -160,7 +160,7 @@ export function cleanEmail(text: string): string {
   return visible.slice(0, at + 1) + visible.slice(at + 1).toLowerCase();
 }
 
-/** An e-mail of an answer, whatever stands around it there. */
+/** An e-mail of an answer, without surrounding characters. */
 export const Email = z.preprocess((value) => (typeof value === 'string' ? cleanEmail(value) : value), z.string());
 
 export const CandidateId = IntegerId.brand<'CandidateId'>();

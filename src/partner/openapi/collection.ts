@@ -5,8 +5,8 @@ import { type AnyEndpoint, allEndpoints } from '../contract/index.ts';
 import { type Addresses, placeholderAddresses } from './openapi.ts';
 
 /**
- * What the requests of the collection send, and what they remember of an answer for those that follow.
- * `{{name}}` is a variable as text, `{{#name}}` one that stands in the JSON as a number.
+ * The bodies of the collection's requests, and the parts of an answer that they remember for later ones. `{{name}}` is
+ * a variable as text, `{{#name}}` a variable as a number in the JSON.
  */
 interface Example {
   query?: Record<string, string>;
@@ -170,7 +170,7 @@ type Json = { [key: string]: unknown };
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
-/** The collection; requests stand in an order that runs: each remembers the ids the next ones need, removals last. */
+/** The collection; its requests run in order: each remembers the ids that the next ones need, removals come last. */
 export function requestCollection(): Json {
   const endpoints = allEndpoints();
   const kept = endpoints.filter((endpoint) => !isRemoval(endpoint));
@@ -190,9 +190,7 @@ export function requestCollection(): Json {
   };
 }
 
-/**
- * As the contract has them, but after the request that remembers what they need (a record is made before it is read).
- */
+/** In the contract's order, but after the request that remembers their ids (a record is created before it is read). */
 function inWorkingOrder(endpoints: readonly AnyEndpoint[]): AnyEndpoint[] {
   const ordered: AnyEndpoint[] = [];
   const left = [...endpoints];
@@ -210,7 +208,7 @@ function neededBy(endpoint: AnyEndpoint): string[] {
   return variablesOf(endpoint, example).filter((name) => !Object.hasOwn(example.remember ?? {}, name));
 }
 
-/** One environment a server, importable beside the collection. */
+/** One environment per server, importable beside the collection. */
 export function collectionEnvironments(addresses: Partial<Addresses> = {}): Record<keyof Addresses, Json> {
   const urls = { ...placeholderAddresses, ...addresses };
   return {

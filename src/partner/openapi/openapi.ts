@@ -193,7 +193,7 @@ function parameterOf(
   return { name, in: place, description: parameterText(endpoint, place, name), required, schema, ...list };
 }
 
-/** What is known of a parameter: how the pages are counted, or its words. */
+/** A parameter's description: how the pages are counted, or its allowed words. */
 function parameterText(endpoint: AnyEndpoint, place: 'path' | 'query', name: string): string {
   const { paging } = endpoint.list ?? {};
   if (name === paging?.pageParam) return `Page, counted from ${String(paging.firstPage)}.`;
@@ -279,7 +279,7 @@ const errorSchemas: Record<string, Json> = {
 
 const schemaOfShape = { auth: 'KeyError', account: 'AccountError', workspace: 'WorkspaceError', canonical: 'Error' };
 
-/** OpenAPI responses of the errors of an endpoint, one a status. */
+/** OpenAPI responses for the errors of an endpoint, one per status. */
 function errorResponses(errors: readonly ErrorCase[]): Json {
   const byStatus = Map.groupBy(errors, (error) => error.status);
   return Object.fromEntries(
