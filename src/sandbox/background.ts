@@ -9,9 +9,7 @@ import { finishParsing, parseResumes } from './records/resumes.ts';
 import { runOldestTask, type Task } from './records/tasks.ts';
 import type { SandboxState } from './state.ts';
 
-/**
- * What the platform does in the background, by name: a function gets a fresh context and what was scheduled (tasks.ts).
- */
+/** The platform's background tasks, by name: a function gets a fresh context and the scheduled task (tasks.ts). */
 const TASKS: Record<string, (ctx: Context, input: never) => void> = {
   'complete-onboarding': completeSigned,
   'parse-resume': finishParsing,
@@ -23,7 +21,7 @@ const TASKS: Record<string, (ctx: Context, input: never) => void> = {
   'score-interview': scoreInterview,
 };
 
-/** Runs everything that is due, in order; the answer is how many. */
+/** Runs everything that is due, in order; returns how many. */
 export function runDueTasks(state: SandboxState): number {
   let count = 0;
   while (runOldestTask(state, (task) => runTask(state, task))) count += 1;

@@ -4,10 +4,10 @@ import { type Company, companyById, updateCompany } from './records/companies.ts
 import { type LedgerEntry, record } from './records/ledger.ts';
 import type { SandboxState } from './state.ts';
 
-/** Through which door something is done. Seeded records (`seed`) leave no ledger rows and no events. */
+/** Where an act comes from. Seeded records (`seed`) leave no ledger rows and no events. */
 type Origin = 'api' | 'dashboard' | 'background' | 'seed';
 
-/** Who acts, when, through which door. First argument of every operation and record function. */
+/** Who acts, when, and from where. First argument of every operation and record function. */
 export interface Context {
   readonly state: SandboxState;
   readonly company: Company;
@@ -18,8 +18,8 @@ export interface Context {
 }
 
 /**
- * What can be done to a record, one ledger row for each record it was done to; tests judge by these names.
- * `credit` and `onboarding-credit` are one row for each credit.
+ * Acts on a record, with one ledger row for each affected record; tests judge by these names. `credit` and
+ * `onboarding-credit` are one row for each credit.
  */
 type EffectName =
   | 'application'
@@ -84,7 +84,7 @@ type EffectName =
   | 'termination'
   | 'user';
 
-/** Writes into the ledger that something was done. */
+/** Records an effect in the ledger. */
 export function effect(
   ctx: Context,
   name: EffectName,
@@ -109,7 +109,7 @@ export function iso(epoch: number): string {
   return new Date(epoch).toISOString();
 }
 
-/** What the company has at this moment; the context's company is as old as the call. */
+/** The company's current record; the context's company is as old as the call. */
 export function creditsOf(ctx: Context): number {
   return companyById(ctx.state, ctx.company.id)?.credits ?? 0;
 }
@@ -122,7 +122,7 @@ export function takeCredit(ctx: Context, subject: string | number, purpose: stri
   effect(ctx, 'credit', subject, { for: purpose });
 }
 
-/** A refusal that renders itself into the canonical body of section 7. */
+/** A refusal that renders itself as the canonical body of section 7. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -189,7 +189,7 @@ export class WorkspaceError extends ApiError {
   }
 }
 
-/** A refusal with a code of section 7; status and type come with the code. `details` maps a field to what is wrong. */
+/** A refusal with a code of section 7; status and type come with the code. `details` maps a field to its fault. */
 export function refuse(code: ErrorCode, message: string, details?: Record<string, unknown>): ApiError {
   return new ApiError({ ...codes[code], code, message, ...(details === undefined ? {} : { details }) });
 }
@@ -199,7 +199,7 @@ export function invalidRequest(message: string, details?: Record<string, unknown
   return refuse('INVALID_REQUEST', message, details);
 }
 
-/** 404 NOT_FOUND: unknown, or another company's, told the same way. */
+/** 404 NOT_FOUND: unknown, or another company's, with the same answer. */
 export function notFound(what: string): ApiError {
   return refuse('NOT_FOUND', `${what} not found`);
 }
@@ -210,12 +210,12 @@ export function tooManyRequests(retryAfter?: string): ApiError {
   return new ApiError({ ...codes.RATE_LIMITED, code: 'RATE_LIMITED', message: 'Too many requests', headers });
 }
 
-/** 500; never carries what went wrong inside. */
+/** 500; never carries internal details. */
 export function serverError(): ApiError {
   return refuse('INTERNAL_ERROR', 'Something went wrong');
 }
 
-/** 501: the contract has this operation, the sandbox does not play it yet. */
+/** 501: the contract has this operation, but the sandbox does not implement it yet. */
 export function notImplemented(operation: string): ApiError {
   return new ApiError({
     status: 501,
@@ -254,12 +254,12 @@ const FORMATS: Record<string, string> = {
 const NOUNS: Record<string, string> = { string: 'a text', int: 'an integer', array: 'a list', record: 'an object' };
 const defaults = z.locales.en();
 
-/** What is wrong with a field, in words a person can act on; what the contract says of it in its own words stays. */
+/** A field's fault, in words a person can act on; the contract's own words stay. */
 export function issueWords(issue: Issue): string {
   const { message, ...raw } = issue;
   const told = defaults.localeError(raw as Parameters<typeof defaults.localeError>[0]);
   const isDefault = message === (typeof told === 'string' ? told : told?.message);
-  // What was received is no longer known here, so the default cannot be made again whole.
+  // The received value is no longer known here, so the default message cannot be rebuilt.
   const isDefaultType = issue.code === 'invalid_type' && message.startsWith('Invalid input: expected');
   return isDefault || isDefaultType ? plainWords(issue) : message;
 }
@@ -299,7 +299,7 @@ function unit(origin: string): string {
   return origin === 'array' || origin === 'set' ? ' entries' : '';
 }
 
-/** Each field that an issue is about, by its path: unknown keys by their own names, the body where it is no field. */
+/** Each field that an issue is about, by its path: unknown keys by their own names, the body if it is no field. */
 export function issuePaths(issue: Issue): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => dotted([...issue.path, key]));
   return [issue.path.length === 0 ? 'body' : dotted(issue.path)];

@@ -8,7 +8,7 @@ type SandboxEvent = EventName | 'interview.error';
 
 /**
  * Always written to the ledger; queued for delivery when the company has a webhook URL. It shares the transaction of
- * the effect, so an event exists exactly when what it reports does.
+ * the effect, so an event exists exactly if its effect does.
  */
 export function emit(ctx: Context, event: SandboxEvent, data: Record<string, unknown>): void {
   const { state, company } = ctx;

@@ -3,7 +3,7 @@ import { createRandom, type Random } from './random.ts';
 
 type Json = Record<string, unknown>;
 
-/** What the platform may one day answer without asking us: name to what it does to one record. */
+/** Changes that the platform may one day make to its answers without notice: name to its effect on one record. */
 const SURPRISES = {
   'unknown-key': (record: Json): Json => ({ ...record, introducedLater: { since: 2027, flags: [true, null] } }),
   'unknown-enum': (record: Json): Json =>
@@ -57,7 +57,7 @@ function nulled(value: unknown): unknown {
   return typeof value === 'string' || Array.isArray(value) ? null : value;
 }
 
-/** What can go wrong with a call, and what the sandbox does then. */
+/** Faults of a call, and the sandbox's reaction to each. */
 export const REQUEST_FAULTS = {
   latency: 'waits ms before anything else; combines with the others',
   throttle: '429 without executing; retryAfter (seconds or date) sets the header, left out there is none',
@@ -74,7 +74,7 @@ export const REQUEST_FAULTS = {
   'inactive-account': '403 ACCOUNT_INACTIVE without executing',
 } as const;
 
-/** What can go wrong with a webhook. */
+/** Faults of a webhook. */
 export const EVENT_FAULTS = {
   'webhook-lost': 'never delivered',
   'webhook-late': 'first attempt ms later',
@@ -98,7 +98,7 @@ export const Fault = z.strictObject({
   /** Only the nth matching call (1-based) since the fault was set, or each of several. */
   nth: z.union([z.int().min(1), z.array(z.int().min(1)).min(1)]).optional(),
   probability: z.number().min(0).max(1).optional(),
-  /** Strikes at most so often. */
+  /** Strikes at most this often. */
   times: z.int().min(1).optional(),
   ms: z.int().min(0).max(3_600_000).optional(),
   retryAfter: z.union([z.string(), z.int()]).optional(),
@@ -111,7 +111,7 @@ export type Fault = z.infer<typeof Fault>;
 export const FaultPlan = z.strictObject({ seed: z.int().optional(), faults: z.array(Fault) });
 export type FaultPlan = z.infer<typeof FaultPlan>;
 
-/** Of a call, what `holding` looks at. */
+/** The parts of a call that `holding` searches. */
 interface Sent {
   url: string;
   body?: string | undefined;
@@ -134,7 +134,7 @@ export class Faults {
     this.#armed = plan.faults.map((fault) => ({ fault, seen: 0, struck: 0 }));
   }
 
-  /** Adds to the plan; the counts of the others go on. */
+  /** Adds to the plan; the counts of the others continue. */
   add(faults: readonly Fault[]): void {
     this.#armed.push(...faults.map((fault) => ({ fault, seen: 0, struck: 0 })));
   }
@@ -148,7 +148,7 @@ export class Faults {
     return this.#armed.map(({ fault, seen, struck }) => ({ ...fault, seen, struck }));
   }
 
-  /** What strikes this call: its latency, and at most one other fault (the first that fires). */
+  /** The faults that strike this call: its latency, and at most one other fault (the first that fires). */
   forRequest(operation: string, companyId: number, request: Sent): { latencyMs: number; fault: Fault | undefined } {
     let latencyMs = 0;
     let chosen: Fault | undefined;
@@ -162,7 +162,7 @@ export class Faults {
     return { latencyMs, fault: chosen };
   }
 
-  /** What strikes this event; several may. */
+  /** The faults that strike this event; several may. */
   forEvent(event: string, companyId: number): Fault[] {
     return this.#armed
       .filter((armed) => armed.fault.kind in EVENT_FAULTS && this.#strikes(armed, event, companyId, { url: '' }, false))

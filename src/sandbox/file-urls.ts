@@ -24,7 +24,7 @@ export function fileUrl(ctx: Context, kind: string, subject: string | number): s
   return `${state.publicUrl}${path}?expires=${String(expires)}&nonce=${String(nonce)}&signature=${signature}`;
 }
 
-/** Whose file a URL is for; `expired` also for a signature that is not ours, undefined for what is no URL of a file. */
+/** The owner of a URL's file; `expired` also for a foreign signature, undefined if it is no URL of a file. */
 export function readFileUrl(state: SandboxState, url: string): FileName | 'expired' | undefined {
   const [path = '', search] = url.split('?');
   const searchParams = new URLSearchParams(search);
@@ -44,13 +44,13 @@ function sign(state: SandboxState, file: FileName, expires: number, nonce: numbe
     .digest('hex');
 }
 
-/** What a document says. */
+/** A document's text. */
 export interface FileText {
   title: string;
   lines: string[];
 }
 
-/** Where a signer signs: it goes out by e-mail only, so the API never shows it; the page for people does. */
+/** The address where a signer signs: it is sent by e-mail only, so the API never shows it; the page for people does. */
 export function signingUrl(state: SandboxState, offerId: string, signingOrder: number): string {
   return `${state.publicUrl}/sign/${offerId}/${String(signingOrder)}/${signingToken(state, offerId, signingOrder)}`;
 }

@@ -110,12 +110,12 @@ const route = createRouter();
 const KEY_STATUS = 'keyStatus';
 const KEY = /^bearer ([!-~]+)$/i;
 
-/** Carries out one API call at once, without sockets, faults or limits: what a simulation drives. */
+/** Carries out one API call at once, without sockets, faults or limits, for simulations. */
 export function handle(state: SandboxState, request: ApiRequest): ApiResponse {
   return execute(state, prepare(state, request));
 }
 
-/** Finds out whose call this is and for which operation. */
+/** Finds the company and the operation of a call. */
 export function prepare(state: SandboxState, request: ApiRequest): Call {
   const cut = request.url.indexOf('?');
   const path = cut === -1 ? request.url : request.url.slice(0, cut);
@@ -136,8 +136,8 @@ export function prepare(state: SandboxState, request: ApiRequest): Call {
 }
 
 /**
- * Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, as its other side is the
- * client's own.
+ * Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, because the client
+ * implements its other side.
  */
 function isKeyStatus(method: string, path: string): boolean {
   return method === 'GET' && path === BASE_PATH + defaultOverrides.keyStatusPath;
@@ -165,7 +165,7 @@ export function refuseCall(state: SandboxState, call: Call, error: ApiError, fau
   });
 }
 
-/** Writes down a call that was never carried out and never answered. */
+/** Records a call that was never carried out and never answered. */
 export function noteUnanswered(state: SandboxState, call: Call, fault: string): void {
   state.transaction(() => {
     note(state, call, undefined, fault);
@@ -240,8 +240,8 @@ export function noteFault(state: SandboxState, { operation, requestId, company }
 }
 
 /**
- * What arrived against the contract's schema. The code of the refusal is the one the endpoint names for that field (a
- * bad perPage is INVALID_PER_PAGE), INVALID_REQUEST otherwise; details map the dotted path of a field to what is wrong
+ * Checks the input against the contract's schema. The code of the refusal is the one the endpoint names for that field
+ * (a bad perPage is INVALID_PER_PAGE), INVALID_REQUEST otherwise; details map the dotted path of a field to its fault
  * (G15).
  */
 function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, value: unknown): unknown {
@@ -250,7 +250,7 @@ function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, value: 
   if (result.success) return result.data;
   const { issues } = result.error;
   const told = issues.flatMap((issue) => issuePaths(issue).map((path) => [path, issueWords(issue)] as const));
-  // The first word on a field stands.
+  // The first fault of a field counts.
   const details = Object.fromEntries(told.toReversed());
   const [first = ''] = told[0] ?? [];
   const named = endpoint.errors.find((error) => error.field !== undefined && error.field === first);
@@ -262,7 +262,7 @@ function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, value: 
   throw new ApiError({ status: named.status, code: named.code, type: named.type, message, details });
 }
 
-/** A stage type that is not valid is told in the words of section 7, everything else with its field. */
+/** An invalid stage type is reported in the words of section 7, everything else with its field. */
 function messageOf(issue: z.core.$ZodIssue): string {
   const words = issueWords(issue);
   return words === 'Stage type is not valid' ? words : issueSentence(issue);
@@ -389,7 +389,7 @@ const resourceChecks: Record<string, (ctx: Context, id: never) => unknown> = {
   onboardingCandidateId: findEnrolment,
   bookingScheduleId: findSchedule,
   campaignId: findCampaign,
-  // Whatever has a body changes the assessment (A10).
+  // Every call with a body changes the assessment (A10).
   assessmentId: findAssessmentToChange,
   questionId: requireQuestion,
   // Only assessment flows call their path parameter so.

@@ -36,7 +36,10 @@ class Html {
 
 type Piece = Html | string | number | false | null | undefined | readonly Piece[];
 
-/** A piece of a page. What is put in is escaped, unless it is a piece itself; lists are joined, nothing is left out. */
+/**
+ * A piece of a page. Inserted values are escaped, unless they are pieces themselves; lists are joined, nothing is left
+ * out.
+ */
 function html(parts: TemplateStringsArray, ...values: Piece[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(written)));
 }
@@ -52,7 +55,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** Whatever is in these pages, no script runs and no form leads elsewhere. */
+/** No script runs in these pages, and no form leads elsewhere. */
 const POLICY =
   "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; img-src data:";
 
@@ -86,7 +89,7 @@ ${content}
   return { status, headers, body: text };
 }
 
-/** What is wrong, told where a screen reader says it at once. */
+/** The fault, in a place that a screen reader reads at once. */
 function alert(message: string | undefined): Html | undefined {
   return message === undefined ? undefined : html`<p class="notice bad" role="alert">${message}</p>`;
 }
@@ -97,9 +100,9 @@ function badge(text: string, tone = ''): Html {
 
 /** How a hosted page is opened. */
 interface Visit {
-  /** The part of the path that says whose page it is. */
+  /** The part of the path that identifies the page's owner. */
   key: string;
-  /** What follows the key in the path. */
+  /** The path after the key. */
   rest: string;
   query: URLSearchParams;
   /** Why the form that was sent is refused; the page shows it. */
@@ -108,7 +111,7 @@ interface Visit {
 
 interface HostedPage {
   show: (ctx: Context, visit: Visit) => ApiResponse;
-  /** What a form does; without an answer of its own the page is fetched anew, so that a reload does not act twice. */
+  /** A form's act; without its own answer the page is fetched anew, so that a reload does not act twice. */
   act: (ctx: Context, visit: Visit, form: URLSearchParams) => ApiResponse | undefined;
 }
 
@@ -380,7 +383,7 @@ const PAGES: Record<HostedKind, HostedPage> = {
   sign: signingPage,
 };
 
-/** The page of an address, or what became of a form sent from it. Undefined for other paths. */
+/** The page of an address, or the result of a form sent from it. Undefined for other paths. */
 export function openHostedPage(
   state: SandboxState,
   method: string | undefined,
@@ -402,7 +405,7 @@ function styleSheet(path: string): ApiResponse | undefined {
   return file && { status: 200, headers: { 'content-type': `${file.type}; charset=utf-8` }, body: file.text };
 }
 
-/** What a refused form had begun is undone, and the page is shown with the reason. */
+/** Undoes the changes of a refused form, and shows the page with the reason. */
 function opened(state: SandboxState, kind: HostedKind, visit: Visit, form?: URLSearchParams): ApiResponse {
   const companyId = ownerOf(state, kind, visit.key);
   const company = companyId === undefined ? undefined : companyById(state, companyId);
@@ -456,7 +459,7 @@ const TYPES: Record<string, string> = { html: 'text/html', css: 'text/css', js: 
 
 let files: Map<string, PageFile> | undefined;
 
-/** A file of the page by its path: `/` or `/page/<name>`. They are served as they stand, without a build step. */
+/** A file of the page by its path: `/` or `/page/<name>`. They are served unchanged, without a build step. */
 export function pageFile(path: string): PageFile | undefined {
   files ??= readFiles(new URL('page/', import.meta.url));
   return files.get(path);

@@ -77,7 +77,7 @@ function notRetired(state: SandboxState, key: string | undefined): string | unde
   return key === undefined || isRetiredKey(state, key) ? undefined : key;
 }
 
-/** A key says whose call it is, so it belongs to one company. */
+/** A key identifies the caller, so it belongs to one company. */
 function checkFree(state: SandboxState, option: string, key: string | undefined, own: Company | undefined): void {
   const holder = key === undefined ? undefined : companyByKey(state, key);
   if (holder !== undefined && holder.id !== own?.id) throw refusedOption(option, 'is the key of another company');
@@ -128,7 +128,7 @@ function checkedKey(option: string, key: string | undefined): string | undefined
   });
 }
 
-/** What was given on the command line cannot be used. */
+/** An invalid value on the command line. */
 export function refusedOption(option: string, why: string): ConnectorError {
   return new ConnectorError({ code: 'INVALID_OPTION', action: 'reject', message: `${option} ${why}` });
 }

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from './random.ts';
 
-/** Habits that another partner's server may have within the specification: name to what it does. */
+/** Habits that another partner's server may have within the specification: name to description. */
 export const QUIRKS = {
   'flat-external-status': 'externalStatus and employeeId are beside the other fields of an enrolment, not nested',
   'unknown-status': 'an enrolment is awaiting_signature for 2 s before it is completed',
@@ -15,7 +15,7 @@ export const QUIRKS = {
 export type Quirk = keyof typeof QUIRKS;
 export const quirkNames = Object.keys(QUIRKS) as [Quirk];
 
-/** Reads `all` or a comma list; a name that is no quirk is returned as it stands. */
+/** Reads `all` or a comma list; an unknown name is returned unchanged. */
 export function parseQuirks(text: string): { quirks: Quirk[] } | { unknown: string } {
   if (text === 'all') return { quirks: quirkNames };
   const names = text.split(',').map((name) => name.trim());
@@ -23,7 +23,7 @@ export function parseQuirks(text: string): { quirks: Quirk[] } | { unknown: stri
   return unknown === undefined ? { quirks: names as Quirk[] } : { unknown };
 }
 
-/** A list that nobody has read for so long stands still again. */
+/** A list that nobody has read for this long stands still again. */
 const QUIET_MS = 30_000;
 
 interface Movement {
@@ -88,7 +88,7 @@ export interface Clock {
   at(time: number, run: () => void): () => void;
 }
 
-/** A clock that only moves when told to: what was due on the way runs in order, each at its own time. */
+/** A clock that moves only on command: tasks due on the way run in order, each at its own time. */
 export interface SteppedClock extends Clock {
   readonly kind: 'stepped';
   advance(ms: number): void;
@@ -101,7 +101,7 @@ export function createRealClock(): Clock {
     now: Date.now,
     at(time, run) {
       const timer = setTimeout(run, Math.min(Math.max(0, time - Date.now()), 2 ** 31 - 1));
-      // The servers keep the process up, not what is still to happen.
+      // The servers keep the process alive, pending tasks do not.
       timer.unref();
       return () => {
         clearTimeout(timer);

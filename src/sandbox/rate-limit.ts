@@ -1,12 +1,12 @@
-/** Limits of section 8's last row, whose numbers and kind the spec leaves open: one of four kinds, per company. */
+/** Limits of section 8's last row. The spec leaves numbers and kind open: one of four kinds, per company. */
 export interface RateLimit {
-  /** Lets a call in, or says in how many ms to come again. */
+  /** Admits a call, or returns the wait in ms. */
   enter(companyId: number, now: number): { ok: true } | { ok: false; retryAfterMs: number };
   /** The call has been answered. */
   leave(companyId: number): void;
 }
 
-/** Fixed and sliding windows count over so long. */
+/** Length of fixed and sliding windows. */
 const WINDOW_MS = 10_000;
 
 type Kind = (rate: number, burst: number) => RateLimit;

@@ -31,7 +31,7 @@ export interface SandboxOptions {
   seed?: number | undefined;
   jobs?: number | undefined;
   candidates?: number | undefined;
-  /** People hired before anyone was watching. */
+  /** People hired before the sandbox started. */
   hired?: number | undefined;
   webhookUrl?: string | undefined;
   webhookKey?: string | undefined;
@@ -42,7 +42,7 @@ export interface SandboxOptions {
    * `concurrency:CALLS` (calls under way at once).
    */
   limit?: string | undefined;
-  /** A plan, or the JSON file it stands in. */
+  /** A plan, or a JSON file with it. */
   faults?: string | FaultPlan | undefined;
   /** `all`, or a comma list of the names in quirks.ts. */
   quirks?: string | undefined;
@@ -137,7 +137,7 @@ function reportDefect(where: string, error: unknown): void {
   );
 }
 
-/** A receiver that takes longer has failed this attempt. */
+/** An attempt fails if the receiver takes longer. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
 const MAX_IN_FLIGHT = 64;
 
@@ -194,7 +194,7 @@ function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog) => voi
   };
 }
 
-/** Runs it once, however often asked, after the answer of the call that caused it (E11). */
+/** Runs it once, even after several requests, after the answer of the call that caused it (E11). */
 function onceSoon(run: () => void): () => void {
   let planned = false;
   return () => {
@@ -207,7 +207,7 @@ function onceSoon(run: () => void): () => void {
   };
 }
 
-/** When the pump has something to do next. */
+/** Time of the pump's next work. */
 function nextDue(state: SandboxState, hasRoom: boolean): number {
   return Math.min(nextTaskAt(state) ?? Infinity, (hasRoom ? nextDeliveryAt(state) : undefined) ?? Infinity);
 }
@@ -220,7 +220,7 @@ function settled(state: SandboxState, delivery: Delivery, given: DeliveryOutcome
 
 const ANSWER_CHARS = 2000;
 
-/** As much of the receiver's answer as the page shows; the rest is not waited for. */
+/** The part of the receiver's answer that the page shows; the pump does not wait for the rest. */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   let text = '';
   for await (const chunk of body) {

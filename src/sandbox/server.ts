@@ -73,7 +73,7 @@ export async function startApiServer(
   return listen(server, options.port);
 }
 
-/** What is no HTTP, too long in its headers, or too slow to arrive is refused in the body of section 7 as well. */
+/** Invalid HTTP, headers that are too long and slow requests are refused with the body of section 7 as well. */
 function refuseNonsense(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -147,9 +147,7 @@ export async function readBody(req: IncomingMessage): Promise<string | undefined
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/**
- * How long the rest of a body that is too large is read and thrown away: closing at once would reset the answer too.
- */
+/** How long to read and discard the rest of a too large body: closing at once would reset the answer, too. */
 const LINGER_MS = 5000;
 
 function refuseTooLarge(req: IncomingMessage, res: ServerResponse): void {
@@ -199,14 +197,14 @@ function logOf(outcome: Outcome, started: number): RequestLog {
   };
 }
 
-/** What goes back over the socket: an answer, the first half of one, or nothing. */
+/** The result sent over the socket: an answer, its first half, or nothing. */
 type Outcome = { call: Call; fault?: string | undefined } & (
   | { kind: 'answer'; response: ApiResponse }
   | { kind: 'half'; response: ApiResponse }
   | { kind: 'reset' }
 );
 
-/** What became of the call under a fault. */
+/** The result of the call under a fault. */
 type Played = Outcome extends infer One ? (One extends unknown ? Omit<One, 'call' | 'fault'> : never) : never;
 
 const HTML = '<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>';
@@ -231,7 +229,7 @@ const FAULTS: Record<string, (state: SandboxState, call: Call, fault: Fault) => 
   },
   'executed-late': async (state, call, { kind, ms = 10_000 }) => {
     await wait(state, ms);
-    // Looked at again: key, account and company are those of the moment it is carried out.
+    // Checked again: key, account and company are those of the moment of execution.
     return answer(execute(state, prepare(state, call.request), kind));
   },
   'truncated-body': (state, call, { kind }) => ({ kind: 'half', response: execute(state, call, kind) }),
@@ -249,7 +247,7 @@ const FAULTS: Record<string, (state: SandboxState, call: Call, fault: Fault) => 
   },
 };
 
-/** Plays one call with the faults and limits in force. */
+/** Handles one call with the faults and limits in force. */
 export async function play(state: SandboxState, request: ApiRequest, limit: RateLimit | undefined): Promise<Outcome> {
   const call = prepare(state, request);
   const { company } = call;
@@ -363,12 +361,12 @@ function text(status: number, body: string): ApiResponse {
 }
 
 const LINE_HEIGHT = 18;
-/** A page of A4 holds so many lines below its title. */
+/** Lines on an A4 page below its title. */
 const LINES = 38;
 
 /**
- * A one-page PDF 1.4 of a title and lines of text, in Helvetica, which every reader brings along. Plain ASCII
- * throughout, so it travels as text like every other answer.
+ * A one-page PDF 1.4 of a title and lines of text, in Helvetica, which every reader has. Plain ASCII throughout, so it
+ * travels as text like every other answer.
  */
 function pdfOf(title: string, lines: readonly string[]): string {
   const text = [
@@ -400,7 +398,7 @@ function assemble(objects: readonly string[]): string {
   return `${file}xref\n0 ${size}\n0000000000 65535 f \n${table}${trailer}`;
 }
 
-/** Latin-1 as it is, other letters without their accents, what is left as a question mark. */
+/** Latin-1 unchanged, other letters without their accents, the rest as question marks. */
 function escaped(text: string): string {
   return Array.from(text.normalize('NFC'), (letter) => {
     const [plain = '?'] = letter.normalize('NFD');

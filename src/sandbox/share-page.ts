@@ -28,7 +28,7 @@ export function openSharePage(state: SandboxState, method: string | undefined, u
   });
 }
 
-/** What the company shares of a result; undefined when it shares none. */
+/** The parts of a result that the company shares; undefined if it shares none. */
 function sharedLines(ctx: Context, id: string): string[] | undefined {
   const { enabled, shows } = sharePageSettings(ctx);
   if (!enabled) return undefined;

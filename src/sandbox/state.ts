@@ -21,8 +21,8 @@ export interface StateOptions {
 const DEFAULT_START = Date.UTC(2026, 0, 5, 9);
 
 /**
- * What the platform knows, in one SQLite database, always through here: statements are prepared once, and everything
- * that belongs together (an effect, its ledger rows, its events) commits together.
+ * The platform's data, in one SQLite database, accessed only here: statements are prepared once, and everything that
+ * belongs together (an effect, its ledger rows, its events) commits together.
  */
 export class SandboxState {
   readonly clock: Clock;
@@ -34,9 +34,9 @@ export class SandboxState {
   publicUrl = 'http://sandbox.invalid';
   /** The rate limit in force, as it was given; undefined when there is none. */
   limit: string | undefined;
-  /** True once closed: what was still waiting for its time no longer happens. */
+  /** True once closed: pending tasks no longer run. */
   closed = false;
-  /** Set by the deliverer of events; called after a commit that left some to deliver. */
+  /** Set by the deliverer of events; called after a commit with events to deliver. */
   onEvents: (() => void) | undefined;
   /** Set by the logger; called with failures that must never happen. */
   onDefect: ((where: string, error: unknown) => void) | undefined;
@@ -72,19 +72,19 @@ export class SandboxState {
     return this.#prepare(sql).get(...values) as T | undefined;
   }
 
-  /** How many rows of a table fulfil the condition. */
+  /** Number of rows of a table that fulfil the condition. */
   count(table: string, where: string, ...values: SQLInputValue[]): number {
     return this.one<{ n: number }>(`select count(*) as n from ${table} where ${where}`, ...values)?.n ?? 0;
   }
 
-  /** Runs a statement; the answer is the number of rows it changed. */
+  /** Runs a statement; returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
   /**
    * The next number of a series, or the first of the next `count`; never given twice, also after a deletion. Counters
-   * are written once a transaction: one statement a number was a third of the time of a large seed.
+   * are written once a transaction: one statement per number took a third of the time of a large seed.
    */
   nextId(series: string, first = 1, count = 1): number {
     const last = this.#counters.get(series) ?? this.#savedCounter(series) ?? first - 1;
@@ -115,7 +115,7 @@ export class SandboxState {
     }
   }
 
-  /** Says that this transaction leaves events to deliver. */
+  /** Notes that this transaction has events to deliver. */
   eventsWaiting(): void {
     this.#eventsLeft = true;
     if (this.#depth === 0) this.#tellEvents();
@@ -139,7 +139,7 @@ export class SandboxState {
     );
   }
 
-  /** Moves a stepped clock and remembers where it stands. */
+  /** Moves a stepped clock and stores its time. */
   advance(ms: number): void {
     if (!isStepped(this.clock))
       throw new Error('Only a stepped clock is advanced by hand; start the sandbox with --clock stepped');
@@ -200,7 +200,7 @@ export class SandboxState {
   }
 }
 
-/** One request as it came and what went back, for debugging a client on the dashboard. */
+/** One request and its answer, for debugging a client on the dashboard. */
 interface Exchange {
   at: number;
   method: string;
@@ -219,7 +219,7 @@ interface Exchange {
 const KEPT = 100;
 const BODY_CHARS = 16_000;
 
-/** The last exchanges, bodies included; in memory only, for a body may hold anything and is nobody's record. */
+/** The last exchanges, bodies included; only in memory, because a body may hold anything. */
 class Exchanges {
   #kept: (Exchange & { seq: number })[] = [];
   #seq = 0;

@@ -221,7 +221,7 @@ export const machinery = {
     input: z.strictObject({ ms: z.int().min(0) }),
     run({ state }, { ms }) {
       const end = state.clock.now() + ms;
-      // Task by task: one that leads to another has it happen at its own time.
+      // Task by task: a task that leads to another runs it at its own time.
       for (let next = nextTaskAt(state); next !== undefined && next <= end; next = nextTaskAt(state)) {
         state.advance(Math.max(0, next - state.clock.now()));
         runDueTasks(state);

@@ -9,7 +9,7 @@ export interface Action<Input extends z.ZodType = z.ZodType, Result = unknown> {
   run: (ctx: Context, input: z.output<Input>) => Result;
 }
 
-/** Names an action; only there so that its input and result are inferred. */
+/** Names an action; exists only so that its input and result are inferred. */
 export function defineAction<Input extends z.ZodType, Result>(action: Action<Input, Result>): Action<Input, Result> {
   return action;
 }

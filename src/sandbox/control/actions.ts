@@ -22,10 +22,10 @@ export const actions = {
 export type Actions = typeof actions;
 export type ActionName = keyof Actions;
 
-/** Acts outside the usual transaction: time moves, and what is due then commits for itself. */
+/** Acts outside the usual transaction: time moves, and each due task then commits by itself. */
 export const UNWRAPPED: ReadonlySet<string> = new Set<ActionName>(['advanceClock']);
 
-/** The machine-readable list: name, what it does, and its fields as JSON Schema. */
+/** The machine-readable list: name, effect, and fields as JSON Schema. */
 export function describeActions(): { name: string; method: 'POST'; path: string; summary: string; input: unknown }[] {
   return Object.entries(actions as unknown as Record<string, Action>).map(([name, action]) => ({
     name,

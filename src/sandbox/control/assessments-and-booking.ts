@@ -87,7 +87,7 @@ export const assessments = {
         .array(z.strictObject({ name: z.string().min(1), status: z.enum(bucketStatuses) }))
         .max(5)
         .optional(),
-      /** Greater than 0 allows a candidate to resume so often. */
+      /** How often a candidate may resume; 0 for never. */
       maxResumeCount: z.int().min(0).max(5).default(0),
       shouldEvaluateCEFR: z.boolean().default(false),
       isEmailVerificationRequired: z.boolean().default(true),
@@ -204,14 +204,14 @@ export const assessments = {
   }),
 };
 
-/** Goes on where the person is: begun and paused interviews are finished. */
+/** Continues the person's interview: begun and paused interviews are finished. */
 function take(ctx: Context, invite: Invite, how: { scored: boolean; score?: number | undefined }): unknown {
   const begun: Submission = submissionOf(ctx, invite.id) ?? startInterview(ctx, invite);
   if (begun.status === 'PAUSED') resumeInterview(ctx, begun.id);
   return renderSubmission(ctx, finishInterview(ctx, begun.id, how));
 }
 
-/** Only who was invited has a link. */
+/** Only invited people have a link. */
 function findInvite(ctx: Context, who: { assessmentId: string } & Parameters<typeof personOf>[1]): Invite {
   const invite = inviteOf(ctx, who.assessmentId, personOf(ctx, who).email);
   if (invite === undefined) throw notFound('Invitation');

@@ -25,17 +25,17 @@ import { findJob, renderJob, stagesOf } from '../records/pipelines.ts';
 import { answeredCandidate } from '../records/resumes.ts';
 import type { SandboxState } from '../state.ts';
 
-/** What the page for people asks of a list; every part may be missing. */
+/** The page's query of a list; every part may be missing. */
 interface Asked {
-  /** Part of a name, title or e-mail, whatever the case. */
+  /** Part of a name, title or e-mail, ignoring case. */
   search?: string | undefined;
   jobId?: string | number | undefined;
   status?: string | undefined;
-  /** Rows to leave out in front: the page goes on where it stopped. */
+  /** Rows to skip: the page continues where it stopped. */
   skip: number;
 }
 
-/** A row of any list: `label` is what a person calls it, `id` what an action wants. */
+/** A row of any list: `label` is its name for people, `id` its id for actions. */
 interface Row {
   id: string | number;
   label: string;
@@ -49,10 +49,10 @@ interface Rows {
 
 const PAGE_ROWS = 25;
 
-/** A list as SQL: columns and tables, and which conditions stand for which question. */
+/** A list as SQL: columns, tables, and the condition of each filter. */
 interface Source {
   select: string;
-  /** Of the table whose rows are listed, for `company_id` and the order. */
+  /** Name of the listed table, for `company_id` and the order. */
   alias: string;
   /** The text that is searched, or a candidate's id: people are found by the index of the API's own search. */
   search: string | { person: string };
@@ -68,7 +68,7 @@ function searched(ctx: Context, { search }: Source, text = ''): [string, string 
   return [`${search.person} in (select value from json_each(?))`, ids];
 }
 
-/** One more row than shown is read: that there are more is told without counting them. */
+/** Reads one more row than it shows, to know without counting whether there are more. */
 function readRows(ctx: Context, source: Source, asked: Asked): Rows {
   const filters: [sql: string | undefined, value: SQLInputValue | undefined][] = [
     [`${source.alias}.company_id = ?`, ctx.company.id],
@@ -86,7 +86,7 @@ function readRows(ctx: Context, source: Source, asked: Asked): Rows {
   return { rows: rows.slice(0, PAGE_ROWS), more: rows.length > PAGE_ROWS };
 }
 
-/** A candidate's name, or the e-mail of one who has none. */
+/** A candidate's name, or their e-mail if they have none. */
 function name(body: string): string {
   const full = `trim(concat_ws(' ', ${body} ->> 'firstName', ${body} ->> 'lastName'))`;
   return `coalesce(nullif(${full}, ''), ${body} ->> 'email')`;
@@ -174,7 +174,7 @@ export const LISTS: Record<string, Source> = {
 
 type Detail = (ctx: Context, id: string) => unknown;
 
-/** One record with what hangs on it: what a person works with on one screen. */
+/** One record with its related records, for one screen. */
 const DETAILS: Record<string, Detail> = {
   jobs: (ctx, id) => {
     const job = findJob(ctx, Number(id));
@@ -255,7 +255,7 @@ function fieldRows(ctx: Context, entityType: 'candidate' | 'job', entityId: numb
 
 const SLOT_DAYS = 14;
 
-/** The free slots of the next days, told in the schedule's own time; an action wants the instant. */
+/** The free slots of the next days, in the schedule's own time; an action needs the instant. */
 function slotRows(ctx: Context, schedule: Schedule): Row[] {
   const { timezone } = schedule;
   return freeSlots(ctx, schedule, ctx.now, ctx.now + SLOT_DAYS * 86_400_000).map(({ start }) => ({
@@ -264,7 +264,7 @@ function slotRows(ctx: Context, schedule: Schedule): Row[] {
   }));
 }
 
-/** With the addresses where the signers sign. */
+/** With the signers' addresses for signing. */
 function offerInFull(ctx: Context, offer: Offer): unknown {
   const signers = offer.signers.map((one) => ({ ...one, url: signingUrl(ctx.state, offer.id, one.signingOrder) }));
   return { ...renderOffer(ctx, offer), signers };
@@ -293,14 +293,14 @@ function readDetail(ctx: Context, kind: string, id: string): unknown {
   return detail(ctx, id);
 }
 
-/** A list that is only chosen from: each row its id and what a person calls it. */
+/** A list to choose from: each row has its id and its name for people. */
 function choice(from: string, label: string, { id = 'x.id', order = 'x.rowid' } = {}): Source {
   return { select: `select ${id} as id, ${label} as label from ${from}`, alias: 'x', search: label, order };
 }
 
 const NAME = "trim(concat_ws(' ', x.first_name, x.last_name, '<' || x.email || '>'))";
 
-/** What the pickers of forms offer besides the lists of the page. */
+/** The choices in pickers of forms, besides the lists of the page. */
 export const CHOICES: Record<string, Source> = {
   assessments: choice('assessments x', "x.body ->> 'testName'"),
   'booking-links': choice(
@@ -340,7 +340,7 @@ const SOURCES = new Map(Object.entries({ ...CHOICES, ...LISTS }));
 
 const PATH = /^\/browse\/([a-z-]+)(?:\/([\w-]+))?$/;
 
-/** What the page for people reads besides the control plane's other answers: lists, records, bodies. */
+/** Data for the page besides the control plane's other answers: lists, records, bodies. */
 export function browse(state: SandboxState, path: string, given: Record<string, string>): unknown {
   const [, kind, id] = PATH.exec(path) ?? [];
   if (kind === undefined) return undefined;
@@ -361,7 +361,7 @@ export function browse(state: SandboxState, path: string, given: Record<string, 
 
 const LAST = 100;
 
-/** The last attempts, each with what was sent and what came back. */
+/** The last attempts, each with its request and answer. */
 function lastDeliveries(state: SandboxState, companyId: number): unknown[] {
   return readLedger(state, { kind: 'delivery', companyId, last: LAST })
     .toReversed()
@@ -376,7 +376,7 @@ function lastDeliveries(state: SandboxState, companyId: number): unknown[] {
     }));
 }
 
-/** Limits, faults and quirks: what is in force, how often it struck, and what else there is. */
+/** Limits, faults and quirks: those in force with their counts, and the available ones. */
 function machinery(state: SandboxState, companyId: number): unknown {
   return {
     limit: state.limit ?? null,

@@ -10,7 +10,7 @@ type Given<Name extends ActionName> = (Fields<Name> extends Record<string, never
 };
 type Result<Name extends ActionName> = ReturnType<Actions[Name]['run']>;
 
-/** The control plane of a running sandbox, for demos and tests: what a person does, and what the ledger says. */
+/** The control plane of a running sandbox, for demos and tests: a person's acts, and the ledger. */
 export interface ControlClient {
   act<Name extends ActionName>(name: Name, input?: Given<Name>): Promise<Result<Name>>;
   ledger(filter?: LedgerFilter): Promise<LedgerRow[]>;

@@ -103,7 +103,7 @@ export const recruiting = {
       candidate: Profile,
       consent: z.boolean().default(true),
       policyVersion: z.string().min(1).optional(),
-      /** Attached to the form; what it says stands in the application record. */
+      /** Attached to the form; its content is in the application record. */
       resume: z.boolean().default(true),
       /** Section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer, otherFiles... */
       application: Form.default({}),

@@ -160,7 +160,7 @@ export const assessments = {
   ...assessmentInvites,
 } satisfies OperationTree['assessments'];
 
-/** Credits are the last check (G26, assumed): without one nothing of it stays. */
+/** Credits are the last check (G26, assumed): without one nothing is stored. */
 function created(ctx: Context, assessment: Assessment, message: string) {
   takeCredit(ctx, assessment.id, 'an assessment');
   return success(renderAssessmentInFull(ctx, assessment), { message });

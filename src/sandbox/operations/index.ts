@@ -31,7 +31,7 @@ const tree = {
   teams,
 } satisfies OperationTree;
 
-/** What the sandbox plays, by operation id. */
+/** The sandbox's operations, by operation id. */
 export const operations: ReadonlyMap<string, Operation<unknown>> = new Map(
   Object.entries(tree).flatMap(([section, family]) =>
     Object.entries(family).map(

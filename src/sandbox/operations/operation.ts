@@ -2,10 +2,7 @@ import type { z } from 'zod';
 import type { Contract } from '../../partner/contract/index.ts';
 import type { Context } from '../context.ts';
 
-/**
- * What an operation answers: a value, or JSON text it has put together itself. The status is the contract's unless
- * given.
- */
+/** An operation's answer: a value, or JSON text that it built itself. The status is the contract's unless given. */
 export interface Answer {
   status?: number;
   body?: unknown;
@@ -18,17 +15,17 @@ type Parsed<E, Key extends string> = E extends { [K in Key]?: infer Schema }
     : undefined
   : undefined;
 
-/** What arrives, already checked against the contract. */
+/** The input, already checked against the contract. */
 export interface Input<E> {
   params: Parsed<E, 'params'>;
   query: Parsed<E, 'query'>;
   body: Parsed<E, 'body'>;
 }
 
-/** Plays one endpoint. Throws an ApiError to refuse; whatever it wrote is then undone. */
+/** Implements one endpoint. Throws an ApiError to refuse; its writes are then undone. */
 export type Operation<E> = (ctx: Context, input: Input<E>) => Answer;
 
-/** Operations under the ids of the contract; what is missing answers 501. */
+/** Operations under the ids of the contract; a missing one answers 501. */
 export type OperationTree = {
   [Section in keyof Contract]?: { [Id in keyof Contract[Section]]?: Operation<Contract[Section][Id]> };
 };
@@ -54,7 +51,7 @@ export function limitPagination(page: number, limit: number, total: number): Rec
   return { page, limit, total, totalPages: Math.ceil(total / limit) };
 }
 
-/** Ids as numbers or digits; another text is nobody's id. */
+/** Ids as numbers or digits; any other text matches no record. */
 export function numericIds(ids: readonly (number | string)[]): number[] {
   const numbers = ids.map((id) => (typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
   return [...new Set(numbers.filter((id) => Number.isSafeInteger(id)))];

@@ -268,7 +268,7 @@ function matches(user: User, { status = [], role, isCompanyAdmin, search }: Filt
 const candidateResumes = {
   uploadResumes: (ctx, { body }) => accepted(startBatch(ctx, body.resumeURLs, null), body.resumeURLs.length),
 
-  /** What has been parsed so far; hasNextPage too is of this moment (C16, assumed). */
+  /** The candidates parsed so far; hasNextPage is also of this moment (C16, assumed). */
   getBatch(ctx, { params, query: { page, perPage } }) {
     const { id, status } = findBatch(ctx, params.batchId);
     const ids = parsedIn(ctx, id, perPage + 1, (page - 1) * perPage);
@@ -406,7 +406,7 @@ const rescoring = {
 
   getRescore: (ctx, { params }) => success(renderRescore(findRescore(ctx, params.rescoreId))),
 
-  /** As the bulk fetch shows them; who was removed since is left out (K12, assumed). */
+  /** Like the bulk fetch; without people removed since (K12, assumed). */
   listRescored(ctx, { params }) {
     const found = findRescore(ctx, params.rescoreId).jobCandidateIds.map((id) => jobCandidateById(ctx, id));
     return successTexts(

@@ -33,7 +33,7 @@ interface HostedApplication {
   application: Record<string, unknown>;
 }
 
-/** The hosted application page: only an ACTIVE job has one (section 1, rule 3); the person stands in APPLIED. */
+/** The hosted application page: only an ACTIVE job has one (section 1, rule 3); the person is in APPLIED. */
 export function apply(ctx: Context, hosted: HostedApplication): JobCandidate {
   const { jobId, candidate } = hosted;
   const job = findJob(ctx, jobId);
@@ -58,7 +58,7 @@ export function apply(ctx: Context, hosted: HostedApplication): JobCandidate {
   return applied;
 }
 
-/** Makes somebody who stands in a job already one who came through the page, before anybody was watching. */
+/** Turns somebody already on a job into an applicant through the page, without events. */
 export function attachApplication(
   ctx: Context,
   jobCandidateId: number,
@@ -73,7 +73,7 @@ export function attachApplication(
   );
 }
 
-/** What the page keeps of an application. */
+/** The page's part of an application. */
 export function formOf(
   ctx: Context,
   person: Candidate,
@@ -90,8 +90,8 @@ export function formOf(
 }
 
 /**
- * Section 2.4: what the hosted page asks for besides the person, and what an update of the job candidate may change
- * since.
+ * Section 2.4: entries of the hosted page besides the person, and fields that an update of the job candidate may change
+ * later.
  */
 const ASKED = [
   'currentJobTitle',
@@ -117,7 +117,7 @@ function findForm(ctx: Context, id: number): { applied: JobCandidate; form: Appl
   return { applied, form: JSON.parse(applied.application) as ApplicationForm };
 }
 
-/** 409 for a candidate who gave none. */
+/** 409 for a candidate without a consent. */
 function findConsent(ctx: Context, id: number): Consent {
   const { consent } = findForm(ctx, id).form;
   if (consent === null) throw refuse('NO_CONSENT_RECORD', 'The application has no consent record');
@@ -153,7 +153,7 @@ export function renderApplication(ctx: Context, id: number): Record<string, unkn
   };
 }
 
-/** Withdraws a consent, or gives it another day; that an application was edited is told of it (CONSENT, assumed). */
+/** Withdraws a consent, or changes its day, with the event of an edited application (CONSENT, assumed). */
 export function changeConsent(ctx: Context, id: number, expiresAt: number | undefined): void {
   const { form } = findForm(ctx, id);
   const consent = expiresAt === undefined ? null : { ...findConsent(ctx, id), expiresAt };
@@ -214,7 +214,7 @@ function nameOf({ candidate: { firstName, lastName, email } }: ApplicationForm):
   return name === '' ? email : name;
 }
 
-/** Names of what was attached, given as text or as `{ name }`. */
+/** Names of attachments, given as text or as `{ name }`. */
 function fileNames(form: ApplicationForm): string[] {
   return listOf(form, 'otherFiles').map((file, index) => {
     const name = typeof file === 'object' && file !== null && 'name' in file ? file.name : file;

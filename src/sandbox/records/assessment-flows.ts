@@ -111,8 +111,8 @@ export function updateAssessmentFlow(
 }
 
 /**
- * Section 4.7: existing steps stay as they are but for their threshold, new ones may follow. The list is the whole one,
- * existing steps first; what is left out of an existing step stays (L2, assumed).
+ * Section 4.7: existing steps stay except for their threshold, new ones may follow. The list is complete, existing
+ * steps first; fields left out of an existing step stay (L2, assumed).
  */
 function grown(ctx: Context, before: readonly FlowStep[], given: readonly StepInput[]): FlowStep[] {
   if (given.length < before.length)
@@ -135,7 +135,7 @@ function changedField(step: FlowStep, input: StepInput): string | undefined {
   );
 }
 
-/** An assessment stands in a flow once (L4, assumed): an invitation is good for one interview. */
+/** An assessment is in a flow only once (L4, assumed): an invitation is valid for one interview. */
 function appended(ctx: Context, before: readonly FlowStep[], given: readonly StepInput[]): FlowStep[] {
   const steps = [...before];
   for (const input of given) {
@@ -273,7 +273,7 @@ function settleStep(ctx: Context, candidate: FlowCandidate, score: number): void
   }
 }
 
-/** Invites to the step; who has taken that interview before is judged by it. */
+/** Invites to the step; a person who has taken that interview before is judged by it. */
 function enterStep(ctx: Context, candidate: FlowCandidate): void {
   const step = findAssessmentFlow(ctx, candidate.flowId).steps[candidate.step];
   if (step === undefined) return;

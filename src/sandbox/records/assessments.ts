@@ -14,7 +14,7 @@ interface Bucket {
   status: string;
 }
 
-/** What is asked of the candidate, as section 2.6 names it. */
+/** The required entries of the candidate (section 2.6). */
 interface AssessmentFields {
   testName: string;
   assessmentType: string;
@@ -306,7 +306,7 @@ const GENERATING = ['assessments.autoGenerate', 'assessments.generateQuestions']
 
 interface Generator {
   state: GeneratorState;
-  /** Refuses so often, then works again; always when absent. */
+  /** Refuses this often, then works again; always if absent. */
   times?: number | undefined;
   /** The ledger's last entry when it was set. */
   since: number;
@@ -327,7 +327,7 @@ export function askGenerator(ctx: Context): void {
   throw refuse('AI_GENERATION_EMPTY', 'Question generation returned no questions');
 }
 
-/** Refusals are counted in the ledger: whatever a refused call writes itself is undone with it. */
+/** Counts refusals in the ledger, because a refused call's own writes are undone. */
 function isMended(ctx: Context, { times, since }: Generator): boolean {
   if (times === undefined) return false;
   const refused = GENERATING.flatMap((name) =>
@@ -406,7 +406,7 @@ function topicsOf(text: string): string[] {
   return [...new Set(long)].slice(0, 5);
 }
 
-/** What a public result page may tell. */
+/** The contents of a public result page. */
 export const sharedParts = ['name', 'score', 'bucket', 'cefrLevel'] as const;
 export type SharedPart = (typeof sharedParts)[number];
 

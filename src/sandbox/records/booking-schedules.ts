@@ -178,7 +178,7 @@ export function renderLocation(location: Location & { id: number }): Record<stri
   };
 }
 
-/** What an unlimited slot has left (B13, assumed). */
+/** Remaining capacity of an unlimited slot (B13, assumed). */
 const UNLIMITED = 999_999;
 
 export interface Slot {

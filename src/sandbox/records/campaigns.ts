@@ -16,7 +16,7 @@ interface Campaign {
   accessLevel: string;
   createdAt: number;
   updatedAt: number;
-  /** JSON text of what does not change. */
+  /** JSON text of the constant parts. */
   body: string;
 }
 
@@ -26,7 +26,7 @@ const CAMPAIGN = `select id, status, purpose as purposeType, access_level as acc
   updated_at as updatedAt, body
   from campaigns`;
 
-/** What stands in the list and is found: not deleted, and of the company. */
+/** Listed campaigns: not deleted, and of the company. */
 const VISIBLE = "company_id = ? and deleted = 0 and access_level = 'COMPANY'";
 
 /** Purposes the workspace has enabled; only ASSESSMENT_REMINDER unless configured (section 4.10). */
@@ -44,7 +44,7 @@ function purposesKey(ctx: Context): string {
   return `campaign-purposes-${String(ctx.company.id)}`;
 }
 
-/** A campaign of the company; what the body alone cannot show is checked here (M2, M8, assumed). */
+/** A campaign of the company; checks rules beyond the body (M2, M8, assumed). */
 export function createCampaign(ctx: Context, input: Input): Campaign {
   const { state, company, now } = ctx;
   if (!enabledPurposes(ctx).includes(input.purposeType))
@@ -199,7 +199,7 @@ function planCalls(timezone: string, times: CallTimes, now: number): CallSchedul
   };
 }
 
-/** A start so long ago has the wrong year; one of today that has just passed is called at once (M4, assumed). */
+/** A start this long ago has the wrong year; one of today that has just passed is called at once (M4, assumed). */
 const LONG_AGO_MS = 365 * 86_400_000;
 
 function refuseTimes(times: CallTimes, first: DateTime, later: readonly DateTime[], now: number): void {
@@ -263,7 +263,7 @@ export type LeadStatus = keyof typeof LEAD_LABELS;
 export interface Lead {
   leadId: number;
   status: LeadStatus;
-  /** JSON text of what was sent. */
+  /** JSON text of the sent request. */
   body: string;
 }
 

@@ -19,7 +19,7 @@ interface CandidateQuery extends Search {
 }
 
 /**
- * Each filter as one condition with one value; lists travel as JSON text. Texts match a part, whatever the case (C12,
+ * Each filter as one condition with one value; lists travel as JSON text. Texts match a part, ignoring case (C12,
  * assumed).
  */
 const FILTERS: Record<string, { sql: string; value?: (given: never) => string | number }> = {
@@ -59,7 +59,7 @@ interface Page {
   total: number;
 }
 
-/** Whom the filters of the search index let through; undefined when none is given. */
+/** Ids that pass the filters of the search index; undefined if none is given. */
 function searched(ctx: Context, query: CandidateQuery): Int32Array | undefined {
   const results = searchNames.flatMap((name) => {
     const given = query[name];
@@ -113,7 +113,7 @@ function withApplications(ctx: Context, row: { id: number; body: string }): stri
   return `${row.body.slice(0, -1)},"jobCandidateDetails":[${applications.join(',')}]}`;
 }
 
-/** The filters that this index answers, each with what it was given. */
+/** The filters that this index answers, each with its value. */
 interface Search {
   searchTerm?: string | undefined;
   skills?: string[] | undefined;
@@ -121,19 +121,19 @@ interface Search {
   currentCompany?: string | undefined;
 }
 
-/** What a company's people are searched by, kept in memory and brought up to date before each search. */
+/** Index of a company's people, kept in memory and updated before each search. */
 interface SearchIndex {
   texts: GramIndex;
   skills: ValueIndex;
   titles: ValueIndex;
   companies: ValueIndex;
-  /** What was found since the last change: the next page of a search is asked for soon. */
+  /** Results since the last change: the next page of a search usually follows soon. */
   found: Map<string, Int32Array>;
   /** The newest change that is in it. */
   version: number;
 }
 
-/** Texts match a part, whatever the case (C12, assumed); a skill matches whole. */
+/** Texts match a part, ignoring case (C12, assumed); a skill matches whole. */
 const SEARCHES: { [Name in keyof Search]-?: (index: SearchIndex, given: NonNullable<Search[Name]>) => Int32Array } = {
   searchTerm: ({ texts }, term) => texts.find(term.toLowerCase()),
   skills: ({ skills }, wanted) => skills.having(wanted),
@@ -144,12 +144,12 @@ const SEARCHES: { [Name in keyof Search]-?: (index: SearchIndex, given: NonNulla
 const searchNames = Object.keys(SEARCHES) as (keyof Search)[];
 
 const FOUND_KEPT = 32;
-/** Rows read at once: bodies of 100,000 people are 100 MB, and what lives briefly is cheap to forget. */
+/** Rows read at once: bodies of 100,000 people are 100 MB, and short-lived objects are cheap to collect. */
 const ROWS_AT_ONCE = 100;
 
 const indexes = new WeakMap<object, Map<number, SearchIndex>>();
 
-/** Ids of those whom one filter lets through, ascending. */
+/** Ids that pass one filter, ascending. */
 export function searchPeople<Name extends keyof Search>(
   ctx: Context,
   name: Name,
@@ -166,8 +166,8 @@ export function searchPeople<Name extends keyof Search>(
 }
 
 /**
- * The index, with every change since the last search. What is stored decides: a change that was undone never had a
- * version that stayed.
+ * The index, with every change since the last search. The stored data decides: an undone change never had a lasting
+ * version.
  */
 export function searchIndex(ctx: Context): SearchIndex {
   const index = indexOf(ctx);
@@ -230,7 +230,7 @@ function dropGone(index: SearchIndex, there: ReadonlySet<number>): void {
   for (const id of gone) take(index, id);
 }
 
-/** Characters that gram codes tell apart; texts with others are found too, with more candidates to look at. */
+/** Characters that gram codes distinguish; texts with others are found too, with more candidates to check. */
 const CHARACTERS = 1024;
 
 /**
@@ -320,7 +320,7 @@ function isNarrow(text: string): boolean {
   return true;
 }
 
-/** Who has which values, such as skills. Values are told apart in lower case. */
+/** People by value, such as skills. Values are compared in lower case. */
 class ValueIndex {
   readonly #lists = new Map<string, IdList>();
 

@@ -17,7 +17,7 @@ interface Row {
   body: string;
 }
 
-/** Section 2.3, in the order answered; what a new profile holds when nothing is said. */
+/** Section 2.3, in the order of answers; defaults of a new profile. */
 const EMPTY = {
   firstName: null,
   lastName: null,
@@ -48,7 +48,7 @@ const EMPTY = {
 
 const PROFILE_FIELDS: readonly string[] = Object.keys(EMPTY);
 
-/** E-mails are one however they are written (C9, assumed). */
+/** E-mails are compared ignoring case (C9, assumed). */
 export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
@@ -119,7 +119,7 @@ export function candidateById(ctx: Context, id: number): Candidate | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Candidate);
 }
 
-/** A profile as it is stored; own-resumes.ts makes of it what is answered. */
+/** A profile as stored; own-resumes.ts turns it into the answer. */
 export function storedText(ctx: Context, id: number): string | undefined {
   return ctx.state.one<Row>('select id, body from candidates where id = ? and company_id = ?', id, ctx.company.id)
     ?.body;
@@ -163,7 +163,7 @@ function save(ctx: Context, profile: Candidate): Candidate {
   return candidate;
 }
 
-/** Deletes people from the company: one candidate.removed_from_job a job (section 6). */
+/** Deletes people from the company: one candidate.removed_from_job per job (section 6). */
 export function deleteCandidates(ctx: Context, ids: readonly number[]): void {
   removeJobCandidates(
     ctx,
@@ -191,7 +191,7 @@ function withSubIds(ctx: Context, input: Record<string, unknown>): Record<string
   return { ...input, ...Object.fromEntries(lists.map(({ key, entries }) => [key, entries.map(withId)])) };
 }
 
-/** The kept index of a company's candidate ids no longer holds. */
+/** Drops the cached index of a company's candidate ids. */
 function touchPages(ctx: Context): void {
   candidateIndexes.get(ctx.state)?.delete(ctx.company.id);
 }
@@ -199,9 +199,9 @@ function touchPages(ctx: Context): void {
 const candidateIndexes = new WeakMap<object, Map<number, Int32Array>>();
 
 /**
- * All candidate ids of the company, ascending. Kept in memory (0.4 MB for 100,000) because page 900 by OFFSET costs
- * SQLite 90,000 steps, by id range it costs 100. Read in a call of its own, never after a write in the same
- * transaction: a rollback would leave it wrong.
+ * All candidate ids of the company, ascending. Kept in memory (0.4 MB for 100,000) because page 900 costs SQLite 90,000
+ * steps by OFFSET, and 100 by id range. Read in a call of its own, never after a write in the same transaction: a
+ * rollback would leave it wrong.
  */
 export function candidateIds(ctx: Context): Int32Array {
   let indexes = candidateIndexes.get(ctx.state);

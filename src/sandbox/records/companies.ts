@@ -21,7 +21,7 @@ const SELECT = `select id, name, api_key as apiKey, key_active as keyActive, acc
   webhook_url as webhookUrl,
   webhook_key as webhookKey, credits, onboarding_credits as onboardingCredits from companies`;
 
-/** Plenty for a demonstration, little enough to be used up on purpose. */
+/** Enough for a demonstration, few enough to use up on purpose. */
 const FIRST_CREDITS = 1000;
 
 const COLUMN: Record<keyof Omit<Company, 'id'>, string> = {

@@ -24,7 +24,7 @@ interface CustomFieldInput {
   parentSection?: string | null | undefined;
 }
 
-/** What may change of a definition; absent means as it was. */
+/** The changeable parts of a definition; absent ones stay. */
 type CustomFieldChange = {
   [Key in 'fieldLabel' | 'options' | 'description' | 'parentSection']?: CustomField[Key] | undefined;
 };
@@ -139,7 +139,7 @@ interface CustomFieldValue {
   updatedAt: number;
 }
 
-/** What a job or job candidate shows of a value. */
+/** The part of a value that a job or job candidate shows. */
 type ShownValues = Record<string, { label: string; value: unknown; parentSection: string | null }>;
 
 const VALUE = `select id, custom_field_id as customFieldId, entity_type as entityType, entity_id as entityId,
@@ -214,7 +214,7 @@ export function upsertValues(ctx: Context, entries: readonly Parameters<typeof u
   );
 }
 
-/** A condition only where something is given: one that may be null is answered by reading every value there is. */
+/** Adds a condition only for given values: SQLite answers one that may be null by reading every value. */
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {
   const given = { entity_type: entityType, entity_id: entityId === undefined ? undefined : String(entityId) };
   const used = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -358,7 +358,7 @@ export function storedForm(field: CustomField, value: unknown): unknown {
   return toStored === undefined ? value : toStored(value, field);
 }
 
-/** Details name each field by its whole path (G15, assumed): `value` alone would leave open whose. */
+/** Details name each field by its whole path (G15, assumed): `value` alone would be ambiguous. */
 function named<T>(pathOf: (field: string) => string, upsert: () => T): T {
   try {
     return upsert();

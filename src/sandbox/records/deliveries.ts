@@ -17,11 +17,11 @@ export interface Delivery {
   attempt: number;
 }
 
-/** What became of one attempt: the receiver's status, or why there was none. */
+/** The result of one attempt: the receiver's status, or why there was none. */
 export interface DeliveryOutcome {
   status?: number;
   error?: string;
-  /** How the receiver's body begins. */
+  /** The beginning of the receiver's body. */
   answer?: string;
 }
 
@@ -58,7 +58,7 @@ export function redeliver(ctx: Context, id: number): { deliveryId: number; event
   return { deliveryId: queueDelivery(state, { companyId: company.id, ...sent, delay: 0 }), event: sent.event };
 }
 
-/** Takes what is due, oldest first; it is not taken again until settled. */
+/** Takes due deliveries, oldest first; none is taken again until settled. */
 export function takeDueDeliveries(state: SandboxState, limit = 64): Delivery[] {
   return state
     .all<Delivery>(
@@ -113,7 +113,7 @@ export function settleDelivery(
   return next;
 }
 
-/** What was sent, by the id of the delivery. */
+/** Sent bodies, by the id of the delivery. */
 export function payloadOf(state: SandboxState, id: number): string | undefined {
   return state.one<{ body: string }>('select body from deliveries where id = ?', id)?.body;
 }

@@ -18,7 +18,7 @@ import { schedule } from './tasks.ts';
 /** How long the platform thinks about one interview. */
 const SCORING_MS = 400;
 
-/** How an interview ends: whether the platform scores it, and with what when a test says so. */
+/** How an interview ends: whether the platform scores it, and the score if a test sets one. */
 interface Scoring {
   scored: boolean;
   score?: number | undefined;
@@ -60,8 +60,8 @@ export function leaveInterview(ctx: Context, id: string, scoring: Scoring): Subm
 }
 
 /**
- * The interview breaks off by itself: an event that section 6 does not name (INTERVIEW_ERROR, assumed), then as if it
- * had been left.
+ * The interview breaks off by itself: an event that section 6 does not name (INTERVIEW_ERROR, assumed), then as if the
+ * candidate had left it.
  */
 export function breakInterview(ctx: Context, id: string, scoring: Scoring): Submission {
   const submission = inProgress(ctx, id);

@@ -37,7 +37,7 @@ export interface Person {
 const INVITE = `select id, assessment_id as assessmentId, email, first_name as firstName, last_name as lastName,
   job_candidate_id as jobCandidateId, external_ref as externalRef, invited_at as invitedAt from assessment_invites`;
 
-/** Who is meant; jobCandidateId wins over names (A8, assumed). 404 for an unknown job candidate. */
+/** The invited person; jobCandidateId wins over names (A8, assumed). 404 for an unknown job candidate. */
 export function personOf(ctx: Context, invitee: Invitee): Person {
   if (invitee.jobCandidateId !== undefined) {
     const { candidateId } = findJobCandidate(ctx, invitee.jobCandidateId);
@@ -132,7 +132,7 @@ export function inviteOfSubmission(ctx: Context, submission: Submission): Invite
   return ctx.state.one<Invite>(`${INVITE} where id = ?`, submission.inviteId) as Invite;
 }
 
-/** Whose submission it is, before a company is known: the result page is opened without a key. */
+/** The owner of a submission, before a company is known: the result page is opened without a key. */
 export function companyOfSubmission(state: SandboxState, id: string): number | undefined {
   return state.one<{ id: number }>('select company_id as id from submissions where id = ?', id)?.id;
 }
@@ -213,7 +213,7 @@ interface InviteBatch {
   results: string;
 }
 
-/** A4, assumed: what a batch says of one entry. */
+/** A4, assumed: a batch's result for one entry. */
 interface Outcome {
   index: number;
   status: 'invited' | 'skipped' | 'failed';
@@ -251,7 +251,7 @@ export function findBatch(ctx: Context, assessmentId: string, id: string): Invit
   return found;
 }
 
-/** Section 4.6: who was invited already, and who stands twice in the request, is skipped; the others go on. */
+/** Section 4.6: people invited already, and duplicates in the request, are skipped; the others continue. */
 export function finishBatch(ctx: Context, { batchId }: { batchId: string }): void {
   const batch = ctx.state.one<InviteBatch>(`${BATCH} where id = ?`, batchId) as InviteBatch;
   const assessment = findAssessment(ctx, batch.assessmentId);

@@ -26,7 +26,7 @@ const JOB_CANDIDATE = `select id, job_id as jobId, candidate_id as candidateId, 
   rejected, added_at as addedAt,
   moved_at as movedAt, applied_at as appliedAt, score, body, application from job_candidates`;
 
-/** Links a candidate to a job in the stage of a type; tells nobody, see `tellAdded`. */
+/** Links a candidate to a job in the stage of a type; emits no event, see `tellAdded`. */
 export function addToJob(
   ctx: Context,
   candidateId: number,
@@ -102,7 +102,7 @@ export function jobCandidateIdsOf(ctx: Context, candidateId: number): number[] {
     .map((row) => row.id);
 }
 
-/** Ids of those in a stage, the first come first. */
+/** Ids of the people in a stage, in order of arrival. */
 export function jobCandidateIdsIn(ctx: Context, stageId: number): number[] {
   return ctx.state
     .all<{ id: number }>(
@@ -115,7 +115,7 @@ export function jobCandidateIdsIn(ctx: Context, stageId: number): number[] {
 
 /**
  * Puts people into a stage: one candidate.stage_changed for each job and stage they leave, and candidate.hired besides
- * when it is a HIRED stage (E4, assumed). Who is there already stays, and nobody is told (K4, assumed).
+ * when it is a HIRED stage (E4, assumed). People already there stay, without an event (K4, assumed).
  */
 export function moveToStage(ctx: Context, ids: readonly number[], stage: Stage): JobCandidate[] {
   const moving = ids.map((id) => findJobCandidate(ctx, id)).filter((jobCandidate) => jobCandidate.stageId !== stage.id);
@@ -148,7 +148,7 @@ export function stageForJobCandidate(ctx: Context, jobCandidate: JobCandidate, s
 
 /**
  * Marks people rejected; they stay in their stage. One candidate.rejected a person (it carries both arrays and single
- * ids), none for who was rejected before.
+ * ids), none for people rejected before.
  */
 export function rejectJobCandidates(ctx: Context, ids: readonly number[], reason: string | null): void {
   const standing = ids.map((id) => findJobCandidate(ctx, id)).filter((one) => one.rejected === 0);
@@ -256,9 +256,8 @@ export interface JobCandidateQuery {
 }
 
 /**
- * Each filter is one condition with one value. Membership by type is that of the stage someone is in, whichever
- * pipeline it belongs to. The date range is that of being added to the job; a date without a time counts whole (K1,
- * assumed).
+ * Each filter is one condition with one value. Membership by type follows the stage a person is in, in any pipeline.
+ * The date range is that of being added to the job; a date without a time counts whole (K1, assumed).
  */
 const FILTERS: Record<string, { sql: string; value?: (given: never) => string | number }> = {
   jobId: { sql: 'job_id = ?' },
@@ -304,8 +303,8 @@ interface Moving {
 }
 
 /**
- * Takes the people of a job along to another pipeline: into the stage of the same type, or SOURCED where it has none.
- * Nobody is hired by that, so there is no candidate.hired.
+ * Moves the people of a job to another pipeline: into the stage of the same type, or SOURCED if it has none. This hires
+ * nobody, so there is no candidate.hired.
  */
 export function transferJob(ctx: Context, jobId: number, pipelineId: number): void {
   const people = ctx.state.all<Moving>(

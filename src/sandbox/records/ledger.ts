@@ -14,7 +14,7 @@ export interface LedgerEntry {
   requestId?: string | undefined;
   /** The fault applied to this request or delivery. */
   fault?: string | undefined;
-  /** Through which door it was done. */
+  /** Where the act came from. */
   origin?: 'api' | 'dashboard' | 'background' | 'seed' | undefined;
   detail?: Record<string, unknown> | undefined;
 }
@@ -41,15 +41,15 @@ export interface LedgerFilter {
   /** Rows after this one. */
   afterSeq?: number | undefined;
   limit?: number | undefined;
-  /** Only the last so many. */
+  /** Only this many of the last. */
   last?: number | undefined;
 }
 
-/** How many entries are kept; the oldest go, this many at a time, and only their totals stay. */
+/** How many entries are kept; the oldest are removed, this many at a time, and only their totals stay. */
 export const LEDGER_ROWS = 100_000;
 const DROPPED_AT_ONCE = 1000;
 
-/** Appends one entry. Called inside the transaction of what it tells, so neither is ever without the other. */
+/** Appends one entry. Called inside the transaction of the act that it records, so neither exists without the other. */
 export function record(state: SandboxState, entry: LedgerEntry): void {
   state.run(
     `insert into ledger (at, company_id, kind, name, status, subject, request_id, fault, origin, detail)
@@ -127,7 +127,7 @@ export type LedgerCounts = Partial<Record<LedgerKind, Record<string, number>>>;
 
 /**
  * How often each kind and name happened: `{ effect: { enrolment: 5 }, request: { 'onboarding.enrol': 6 } }`. Entries no
- * longer kept count too, unless the filter asks for what only a kept entry knows.
+ * longer kept count too, unless the filter needs a detail that only kept entries have.
  */
 export function countLedger(state: SandboxState, filter: LedgerFilter = {}): LedgerCounts {
   const { sql, values } = where(filter);

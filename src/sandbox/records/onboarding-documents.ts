@@ -27,7 +27,7 @@ const DOCUMENT = `select id, onboarding_id as onboardingId, step_key as stepKey,
 const MAX_FILES = 30;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** What a journey holds when the person uploads nothing by name. */
+/** Default documents of a journey without named uploads. */
 const USUAL = ['Identity card', 'Proof of address'];
 
 const REPORTS: Record<string, string> = {
@@ -48,8 +48,8 @@ export function uploadDocuments(
 }
 
 /**
- * What a step leaves behind: documents submitted are there, verified ones are told as onboarding.documents.verified;
- * the other steps end in a report, told as onboarding.report.ready (DOCUMENTS, assumed).
+ * The results of a step: submitted documents exist, verified ones emit onboarding.documents.verified; the other steps
+ * end in a report, with onboarding.report.ready (DOCUMENTS, assumed).
  */
 export function followStep(ctx: Context, enrolment: Enrolment, stepKey: string, status: string): void {
   if (stepKey !== 'doc_collection') {
@@ -229,7 +229,7 @@ export function findOffer(ctx: Context, id: string): Offer {
   return toOffer(row);
 }
 
-/** One page, oldest first. The filters are columns with the value wanted. */
+/** One page, oldest first. The filters are columns with the wanted value. */
 export function listOffers(
   ctx: Context,
   filters: Record<string, string | number | undefined>,

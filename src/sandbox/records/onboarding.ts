@@ -16,7 +16,7 @@ function isTerminal(overallStatus: string): boolean {
 }
 
 /**
- * Enrols all or none; `at` says where an entry stands in the request: a duplicate of an active enrolment, or within the
+ * Enrols all or none; `at` is an entry's place in the request: a duplicate of an active enrolment, or within the
  * entries, refuses the whole call with 409; then too few credits do with 402 (O3, O4, O13, assumed). One credit and one
  * event a person.
  */
@@ -174,8 +174,8 @@ export function terminate(ctx: Context, id: string, reason: string | null): Enro
 }
 
 /**
- * What the other system says of this person; kept whatever state the enrolment is in (O2, assumed), given fields
- * replace earlier ones.
+ * The other system's data about this person; kept in any state of the enrolment (O2, assumed), given fields replace
+ * earlier ones.
  */
 export function setExternalStatus(ctx: Context, id: string, given: Record<string, unknown>): Enrolment {
   const before = findEnrolment(ctx, id);

@@ -24,7 +24,7 @@ export interface Stage {
   updatedAt: number;
 }
 
-/** Section 2.1: what the stages of a new pipeline are called. */
+/** Section 2.1: the stages of a new pipeline. */
 const DEFAULT_NAMES: Record<(typeof defaultStageTypes)[number], string> = {
   SOURCED: 'Sourced',
   APPLIED: 'Applied',
@@ -115,7 +115,7 @@ export function stageOfType(ctx: Context, pipelineId: number, type: string): Sta
   );
 }
 
-/** Puts a new stage at `position`; those from there on move up by one. */
+/** Puts a new stage at `position`; later ones move up by one. */
 export function insertStage(
   ctx: Context,
   stage: { pipelineId: number; name: string; type: string; position: number },
@@ -164,7 +164,7 @@ export function placeStage(ctx: Context, stage: Stage, position: number): void {
   renumber(ctx, others);
 }
 
-/** Removes a stage that nobody is in any more; the remaining ones are numbered anew. */
+/** Removes an empty stage; the remaining ones are numbered anew. */
 export function removeStage(ctx: Context, stage: Stage): void {
   ctx.state.run('delete from stages where id = ?', stage.id);
   renumber(ctx, stagesOf(ctx, stage.pipelineId));
@@ -279,14 +279,14 @@ export function findJob(ctx: Context, id: number): Job {
   return toJob(row);
 }
 
-/** A DELETED job takes nobody in (C7, assumed). */
+/** A DELETED job accepts nobody (C7, assumed). */
 export function openJob(ctx: Context, id: number): Job {
   const job = findJob(ctx, id);
   if (job.status === 'DELETED') throw notFound('Job');
   return job;
 }
 
-/** Edits basic details and the pipeline: job.updated names what really changed, and nothing happens otherwise. */
+/** Edits basic details and the pipeline: job.updated names the real changes; without any, nothing happens. */
 export function updateJob(
   ctx: Context,
   id: number,
@@ -347,7 +347,7 @@ interface JobQuery {
   [filter: string]: unknown;
 }
 
-/** Text filters match a part, whatever the case (J2, assumed). */
+/** Text filters match a part, ignoring case (J2, assumed). */
 const PARTIAL = "instr(lower(body ->> '$'), lower(?)) > 0";
 const EXACT = "body ->> '$' = ?";
 const FILTERS: Record<string, string> = {
@@ -364,7 +364,7 @@ const FILTERS: Record<string, string> = {
   ),
 };
 
-/** Newest first (J3); a DELETED job is shown only to who asks for that status. */
+/** Newest first (J3); a DELETED job is shown only if the filter asks for that status. */
 export function listJobs(ctx: Context, query: JobQuery): { jobs: Job[]; total: number } {
   const used = Object.entries(FILTERS).filter(([name]) => typeof query[name] === 'string');
   const shown = query['status'] === undefined ? ["status <> 'DELETED'"] : [];

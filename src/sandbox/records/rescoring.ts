@@ -7,9 +7,9 @@ import { type JobCandidate, jobCandidateById } from './job-candidates.ts';
 import { findJob, findStage } from './pipelines.ts';
 import { schedule } from './tasks.ts';
 
-/** How long a run takes, whatever its size. */
+/** How long a run takes, for any size. */
 const RUN_MS = 500;
-/** Section 8: candidates per request; without ids the first so many are taken (K6, assumed). */
+/** Section 8: candidates per request; without ids the first ones are taken (K6, assumed). */
 const MAX_CANDIDATES = 250;
 
 interface RescoreRun {
@@ -94,8 +94,8 @@ function eligibleOf(ctx: Context, jobId: number, stageId: number | undefined): n
 }
 
 /**
- * Scores everybody of the run; who is gone by then, or finds no credit any more, has failed. A run that scored nobody
- * it had to has failed.
+ * Scores everybody of the run; people who are gone by then, or for whom no credit is left, count as failed. A run that
+ * scored none of its people has failed.
  */
 export function finishRescore(ctx: Context, { rescoreId }: { rescoreId: string }): void {
   const { jobCandidateIds } = findRescore(ctx, rescoreId);
@@ -145,7 +145,7 @@ export function scheduleScoring(ctx: Context, jobCandidateId: number): void {
   schedule(ctx, 'score', SCORING_MS, { jobCandidateId });
 }
 
-/** Without a credit it fails, and the candidate stays unscored. No event tells of candidates removed meanwhile. */
+/** Without a credit it fails, and the candidate stays unscored. No event reports candidates removed meanwhile. */
 export function scoreJobCandidate(ctx: Context, { jobCandidateId }: { jobCandidateId: number }): void {
   const jobCandidate = jobCandidateById(ctx, jobCandidateId);
   if (jobCandidate === undefined) return;
@@ -167,7 +167,7 @@ function scoreNow(ctx: Context, id: number, round: string): number | 'NOT_FOUND'
   return writeScore(ctx, jobCandidate, round);
 }
 
-/** Writes the score of a round, without a credit and without telling anybody. */
+/** Writes the score of a round, without a credit and without an event. */
 export function writeScore(ctx: Context, { id, body: before }: JobCandidate, round: string): number {
   const bytes = createHash('sha256')
     .update(`${String(ctx.state.seed)}/${String(id)}${round}`)

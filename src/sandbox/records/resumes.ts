@@ -21,7 +21,7 @@ import { schedule } from './tasks.ts';
 /** How long reading one resume takes. */
 const PARSING_MS = 400;
 
-/** What a resume tells where the profile is silent; what was sent stays (RESUMES, assumed). */
+/** Facts from a resume that fill gaps in the profile; sent values stay (RESUMES, assumed). */
 const TOLD = [
   'educations',
   'workExperiences',
@@ -51,7 +51,7 @@ export function parseResume(ctx: Context, candidateId: number, url: string): voi
 
 /** The same for the resume that came with a hosted application; without a credit left it fails. */
 export function parseApplicantResume(ctx: Context, candidateId: number, url: unknown): void {
-  // What is attached to the form has no public URL.
+  // Attachments of the form have no public URL.
   const attached = `https://resumes.invalid/${String(candidateId)}`;
   scheduleParsing(ctx, { candidateId, url: typeof url === 'string' ? url : attached, unpaid: true });
 }
@@ -74,7 +74,7 @@ export function finishParsing(ctx: Context, { candidateId, url, unpaid }: Resume
   emit(ctx, 'resume.single_parse.completed', { candidateId });
 }
 
-/** Stands in a stored profile for a resume that the sandbox draws itself. */
+/** Marks, in a stored profile, a resume that the sandbox draws itself. */
 export const OWN_RESUME = 'sandbox:resume';
 const STORED = `"resume":"${OWN_RESUME}"`;
 
@@ -84,7 +84,7 @@ export function candidateText(ctx: Context, id: number): string | undefined {
   return stored === undefined ? undefined : answeredText(ctx, id, stored);
 }
 
-/** A stored profile as it is answered: its resume under a URL of this moment (section 8). */
+/** A stored profile as the answer shows it: its resume under a fresh URL (section 8). */
 export function answeredText(ctx: Context, id: number, stored: string): string {
   const at = stored.indexOf(STORED);
   if (at === -1) return stored;
@@ -135,16 +135,13 @@ function section(title: string, rows: readonly (string | undefined)[][]): string
   return lines.every((line) => line === '') ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** The sandbox opens no document: a file is known by its ending (RESUMES, assumed). */
+/** The sandbox opens no document: the ending decides (RESUMES, assumed). */
 const READABLE = /\.(pdf|docx?|rtf|odt|txt)$/i;
 const NOT_A_NAME = new Set(['cv', 'resume', 'curriculum', 'vitae', 'final', 'new', 'updated', 'copy']);
 
 type ReadResume = { profile: Record<string, unknown> & { email: string } } | { error: 'UNSUPPORTED_FILE_TYPE' };
 
-/**
- * What the platform reads in a resume: an invented person, the same for the same URL, with the name that the file
- * carries.
- */
+/** The result of parsing a resume: an invented person, the same for the same URL, with the file's name. */
 function readResume(url: string): ReadResume {
   const file = fileName(url);
   if (!isReadable(url)) return { error: 'UNSUPPORTED_FILE_TYPE' };
@@ -210,7 +207,7 @@ export interface ResumeBatch {
 
 const BATCH = 'select id, job_id as jobId, status, urls from resume_batches';
 
-/** Takes a batch in; everything else happens in the background, credits too (C17, assumed). */
+/** Accepts a batch; everything else happens in the background, credits too (C17, assumed). */
 export function startBatch(ctx: Context, urls: readonly string[], jobId: number | null): ResumeBatch {
   const { state, company, now } = ctx;
   const id = stableUuid(state.seed, 'resume-batch', state.nextId('resume-batch'));
@@ -273,14 +270,15 @@ export function parseResumes(ctx: Context, { batchId, from }: { batchId: string;
 }
 
 /**
- * What makes a batch fail before processing: between the call and the first file the job or the subscription has ended.
+ * The reason why a batch fails before processing: the job or the subscription ended between the call and the first
+ * file.
  */
 function whyNot(ctx: Context, { jobId }: ResumeBatch): string | undefined {
   if (!ctx.company.accountActive) return 'The subscription of this account is inactive';
   return jobId !== null && findJob(ctx, jobId).status === 'DELETED' ? 'The job was deleted' : undefined;
 }
 
-/** One credit a file that is parsed; someone known by e-mail is taken as they are, and linked once. */
+/** One credit per parsed file; a person known by e-mail stays unchanged, and is linked once. */
 function parseFile(ctx: Context, batch: ResumeBatch, position: number, url: string): JobCandidate | undefined {
   const read = readResume(url);
   const error = 'error' in read ? read.error : creditsOf(ctx) < 1 ? 'INSUFFICIENT_CREDITS' : null;

@@ -25,7 +25,7 @@ create index if not exists bookings_of_company on bookings (company_id, seq);
 `;
 
 /**
- * Tables of assessments, interviews, assessment flows and rescore runs. What is never searched for is kept as JSON
+ * Tables of assessments, interviews, assessment flows and rescore runs. Parts that are never searched are kept as JSON
  * text.
  */
 const ASSESSMENTS = `
@@ -96,7 +96,7 @@ create table if not exists campaign_leads (
 create index if not exists leads_of_campaign on campaign_leads (campaign_id, id);
 `;
 
-/** Sections 4.3, 4.4: batches of resumes, and what became of each file. */
+/** Sections 4.3, 4.4: batches of resumes, and the result of each file. */
 const RESUMES = `
 create table if not exists resume_batches (
   id text primary key, company_id integer not null, job_id integer, status text not null, urls text not null,
@@ -150,8 +150,8 @@ create table if not exists verified_numbers (
 
 /**
  * Every table of the sandbox, created when missing. Each holds one family's records; large records are kept as the JSON
- * text they are answered with, so that a page is put together without parsing (measured: parsing costs more than SQLite
- * does). Families added later append their tables to TABLES from a file of their own under records/.
+ * text of their answer, so that a page is built without parsing (measured: parsing costs more than SQLite does).
+ * Families added later append their tables to TABLES from a file of their own under records/.
  */
 const CORE = `
 create table if not exists counters (name text primary key, value integer not null) strict, without rowid;

@@ -1,10 +1,7 @@
 import type { Context } from '../context.ts';
 import type { SandboxState } from '../state.ts';
 
-/**
- * Has a task of background.ts run `delayMs` from now, in a transaction of its own. Stored: a restart does not forget
- * it.
- */
+/** Schedules a task of background.ts in `delayMs`, in a transaction of its own. Stored, so it survives a restart. */
 export function schedule(ctx: Context, name: string, delayMs: number, input: Record<string, unknown>): void {
   ctx.state.run(
     'insert into tasks (company_id, name, due_at, input) values (?, ?, ?, ?)',
@@ -23,7 +20,7 @@ export interface Task {
   input: string;
 }
 
-/** Has `run` carry out the oldest task that is due, in one transaction with its removal; false when none is. */
+/** Lets `run` carry out the oldest due task, in one transaction with its removal; false if none is due. */
 export function runOldestTask(state: SandboxState, run: (task: Task) => void): boolean {
   const task = state.one<Task & { id: number }>(
     'select id, company_id as companyId, name, input from tasks where due_at <= ? order by due_at, id limit 1',

@@ -52,9 +52,9 @@ function seedOne(ctx: Context, testName: string, assessmentType: string, maxResu
 }
 
 /**
- * What some of the first people have behind them: two came through the hosted page, one without consent; three were
- * assigned to the flow, one of whom was scored, one has ended and waits, one has not begun. Adds nobody and draws no
- * chance.
+ * The history of some of the first people: two came through the hosted page, one without consent; three were assigned
+ * to the flow, one of whom was scored, one has ended and waits, one has not begun. Adds nobody and draws no random
+ * number.
  */
 export function seedOutcomes(
   ctx: Context,

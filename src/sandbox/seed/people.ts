@@ -1,6 +1,6 @@
 import { pick, type Random } from '../random.ts';
 
-/** What seeded people and jobs are made of. All of it invented; e-mail addresses are of reserved domains. */
+/** Material for seeded people and jobs. All of it is invented; e-mail addresses use reserved domains. */
 
 export const FIRST_NAMES = [
   'Amara',
@@ -157,7 +157,7 @@ const DEGREES = ["Bachelor's", "Master's", 'High School', 'Ph.D.'] as const;
 const LANGUAGES = ['English', 'Spanish', 'Tagalog', 'German', 'Portuguese', 'Polish', 'Hindi', 'Swahili'] as const;
 const MAIL_DOMAINS = ['example.com', 'example.org', 'example.net', 'mail.example'] as const;
 
-/** No two of the first 65,000 share a name: namesakes are asked about, and a hire would wait for that by chance. */
+/** No two of the first 65,000 share a name: a person is asked about namesakes, and a hire would wait by chance. */
 function nameOf(n: number): { firstName: string; lastName: string } {
   const at = (words: readonly string[], index: number): string => words[index % words.length] ?? '';
   const round = Math.floor(n / FIRST_NAMES.length);
@@ -172,7 +172,7 @@ function nameOf(n: number): { firstName: string; lastName: string } {
 /** The nth invented person of a seed: varied, plausible, with an address that reaches nobody. */
 export function person(random: Random, n: number): Record<string, unknown> & { email: string } {
   const { firstName, lastName } = nameOf(n);
-  // Names were drawn once: without these two draws every seed would be another world.
+  // Names were once drawn here: without these two draws every seed would give another world.
   random();
   random();
   const place = pick(random, PLACES);

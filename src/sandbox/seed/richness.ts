@@ -32,18 +32,18 @@ import { defaultPipeline, type Job, setJobStatus, stageOfType } from '../records
 import { writeScore } from '../records/rescoring.ts';
 import { OWN_RESUME } from '../records/resumes.ts';
 
-/** From so many people on a company looks as if it had been at work for two years. */
+/** From this many people on, a company looks like two years of work. */
 const RICH_FROM = 30;
 const SPAN_MS = 730 * 86_400_000;
 /** Enough jobs for some to be drafts and some to be closed. */
 const JOBS_ENOUGH = 6;
-/** Each kind of event has happened to so many people, and so many have custom fields filled. */
+/** How many people each kind of event has happened to, and how many have custom fields. */
 const SOME = 24;
 const FILLED = 500;
 /** How many of a stage came through the hosted page; of later stages every second. */
 const APPLIED_SHARE: Record<string, number> = { SOURCED: 0, APPLIED: 0.9 };
 
-/** What a company has besides people on jobs. Its chance is its own: who there is, and where, stays the same. */
+/** A company's data besides people on jobs. It has its own randomness, so people and their jobs stay the same. */
 export interface Richness {
   random: Random;
   jobs: number;
@@ -57,12 +57,12 @@ export function richnessOf(
   return candidates < RICH_FROM ? undefined : { random: createRandom(seed), jobs };
 }
 
-/** When the nth of so many came: one after another for two years. */
+/** When the nth of this many arrived: one after another for two years. */
 export function cameAt(ctx: Context, n: number, count: number): Context {
   return { ...ctx, now: Math.floor(ctx.now - SPAN_MS * (1 - (n + 1) / count)) };
 }
 
-/** Drafts take nobody in. */
+/** Drafts accept nobody. */
 export function seededStatus({ jobs }: Richness, n: number): { status: 'DRAFT' | 'ACTIVE' } {
   return { status: jobs >= JOBS_ENOUGH && n % 5 === 4 ? 'DRAFT' : 'ACTIVE' };
 }
@@ -85,7 +85,7 @@ export function addApplicant(
   return added;
 }
 
-/** What happened to the first people of each stage, and what the company made besides. */
+/** The history of the first people of each stage, and the company's other records. */
 export function seedEvents(
   ctx: Context,
   richness: Richness,
@@ -174,7 +174,7 @@ function fill(ctx: Context, random: Random, fields: readonly CustomField[], enti
   }
 }
 
-/** What was done in a job: a value of section 2.5 that hangs on the work experience. */
+/** A job's tasks: a value of section 2.5 on the work experience. */
 function seedNested(ctx: Context, candidateIds: readonly number[]): void {
   const field = createCustomField(ctx, {
     entityType: 'candidate',
@@ -197,7 +197,7 @@ const ANSWERS: [string, readonly string[]][] = [
   ['Why do you apply?', ['A friend works with you', 'I want to learn more', 'Your shop is near my home']],
 ];
 
-/** What somebody sent in through the hosted page: nine in ten with their consent and a resume. */
+/** A person's entries on the hosted page: nine in ten with consent and a resume. */
 function seededForm(ctx: Context, random: Random, person: Candidate): ApplicationForm {
   const expected = 24_000 + Math.floor(random() * 30) * 1000;
   return formOf(ctx, person, {

@@ -23,7 +23,7 @@ export interface SeedOrder {
   jobs?: number | undefined;
   /** People spread over the company's jobs and their stages before HIRED; without jobs they are profiles only. */
   candidates?: number | undefined;
-  /** People hired before anyone was watching. */
+  /** People hired before the sandbox started. */
   hired?: number | undefined;
 }
 
@@ -144,8 +144,8 @@ function jobsOf(ctx: Context): Job[] {
 }
 
 /**
- * What a company has before anybody uses the API: people, teams, sites, a number to call from. The first user is the
- * API key's.
+ * A company's data before anybody uses the API: people, teams, sites, a number to call from. The first user is the API
+ * key's.
  */
 export function seedWorkspace(ctx: Context): void {
   const at = `company-${String(ctx.company.id)}.example`;
