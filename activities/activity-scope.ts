@@ -3,7 +3,7 @@ import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Priority, RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 
-/** What is known of the activity that the current code runs in. */
+/** The activity that the current code runs in. */
 interface Scope {
   /** Aborts when the activity should give up. */
   cancelled: AbortSignal;

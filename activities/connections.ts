@@ -42,7 +42,7 @@ export interface Connection {
   landings: Partial<Record<PullName, Mapping>>;
   /** Mapping of each stream that goes both ways, if the tenant maps it. */
   exchanges: Partial<Record<StreamName, Mapping>>;
-  /** How this tenant's partner settles what the specification leaves open. */
+  /** How this tenant's partner behaves where the specification is silent. */
   overrides: Overrides;
   /** Identifies the partner key without showing it. */
   keyFingerprint: string;

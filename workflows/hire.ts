@@ -98,7 +98,7 @@ export async function hire(input: HireInput): Promise<HireResult> {
 
 async function follow(input: HireInput, reached: { period: number | undefined }): Promise<HireResult> {
   const hints = listenForHints();
-  // The first step reads anyway what the start signal was about; hints of the run before still need to be acted upon.
+  // The first step reads anyway what the start signal named; hints of the run before still need handling.
   if (input.carried === undefined) hints.clear();
   else hints.add(input.carried.hints ?? []);
   const activities = activitiesOf(input);
@@ -150,7 +150,10 @@ async function open(input: HireInput, activities: HireActivities): Promise<Begun
   return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
-/** Picks the step after an activity that may have gone on. If the person has moved meanwhile, goes step by step. */
+/**
+ * Picks the step after an activity that may have done later steps too. If the person has moved meanwhile, goes step by
+ * step.
+ */
 function afterGoingOn(hire: Hire, { done = false, held }: WentOn, next: HireStep): HireStep | Promise<HireStep> {
   if (held !== undefined) {
     hire.progress.step = 'write-back';

@@ -58,7 +58,7 @@ function exchange(input: ExchangeStart, round: number, begun: boolean): Promise<
   return exchangePairs({ tenantId, stream, runId: runIdOf(round), begun, ...askedOf(input, round) });
 }
 
-/** The first round does what was asked for; later rounds only serve hints. */
+/** The first round does the requested pass; later rounds only serve hints. */
 function askedOf({ mode, full = false, recordId, hinted = false }: ExchangeStart, round: number) {
   if (round > 0 || hinted) return { full: false, mode: 'incremental' as const };
   return mode === 'one' && recordId !== undefined ? { full, mode, recordId } : { full };
@@ -94,7 +94,7 @@ export function pullStream(input: PullStart): Promise<StreamStep> {
 function pull(input: PullStart, round: number, begun: boolean): Promise<StreamStep> {
   const { pullPages } = proxyActivities<StreamActivities>(streamOptions(input));
   const { tenantId, stream, mode = 'incremental', rewrite = false, recordId } = input;
-  // The first round does what was asked for; later rounds only serve hints.
+  // The first round does the requested pass; later rounds only serve hints.
   const isOwn = round === 0;
   const own = isOwn && recordId !== undefined ? { recordId } : {};
   const read = isOwn ? { mode, rewrite, ...own } : { mode: 'incremental' as const };
@@ -115,7 +115,7 @@ export interface PushRun {
   carried?: Carried;
 }
 
-/** One pass over what the HRIS tells the partner. Cursor, counts and records are in the store. */
+/** One pass over data that the HRIS sends to the partner. Cursor, counts and records are in the store. */
 export async function pushStream(input: PushRun): Promise<StreamStep> {
   const { tenantId, stream, full = false, hinted = false, carried } = input;
   const { pushRecords } = proxyActivities<PushActivities>(streamOptions(input));
@@ -173,7 +173,7 @@ function streamOptions({ tenantId, timing }: { tenantId: string; timing: HireTim
   };
 }
 
-/** What a run hands over to the run that continues it. */
+/** State that a run hands over to the run that continues it. */
 interface Carried {
   round: number;
   begun: boolean;
@@ -183,7 +183,7 @@ interface Carried {
 
 /** How to do one part of a pass, and how to continue a long history in a new run. */
 interface Passes<Step> {
-  /** Round 0 does what was asked for; later rounds serve hints. */
+  /** Round 0 does the requested pass; later rounds serve hints. */
   take(round: number, begun: boolean): Promise<Step>;
   continueWith(carried: Carried): Promise<never>;
 }

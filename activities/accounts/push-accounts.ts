@@ -39,7 +39,7 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 const MOST_HINTS = 500;
 const CALL_MS = 30_000;
 
-/** What a pass works with and what it has found so far. */
+/** A pass's tools and its results so far. */
 interface AccountRun {
   context: PushContext;
   hints: readonly Hint[];

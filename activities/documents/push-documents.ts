@@ -33,7 +33,7 @@ const ENDED_WITHIN_MS = 30 * 86_400_000;
 /** Most hints per pass; the next pass takes the rest. */
 const MOST_HINTS = 500;
 
-/** What a pass works with and what it has found so far. */
+/** A pass's tools and its results so far. */
 interface DocumentRun {
   context: PushContext;
   files: NonNullable<OwnHris['files']>;

@@ -222,7 +222,7 @@ function writeOf({ hire }: Employment, write: Pick<NewWrite, 'target' | 'foreign
   return { recordId: hire.job_candidate_id, period: hire.period, kind: 'update', sensitive: [], ...write };
 }
 
-/** What the partner should hold about an employee. */
+/** The values that the partner should hold about an employee. */
 interface ToldEmployment {
   employeeId: string;
   status: string;

@@ -97,7 +97,7 @@ async function confirm(
       if (one.state === 'due' && (witnesses.length === 0 || now - Number(one.since) > UNPROVEN_MS))
         await askAbout(store, one, 'unconfirmed');
       else await postponeCase(store, one, { why: one.why ?? 'unconfirmed', ms: HOUR_MS });
-    // A person who allowed the erasure may know what the answer cannot prove.
+    // A person who allowed the erasure may know more than the answer proves.
     return cases.filter(({ state }) => state === 'allowed');
   }
   const back = cases.filter((one) => shown.has(one.candidate_id));

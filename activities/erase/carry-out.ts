@@ -116,7 +116,7 @@ async function erase(deps: ErasureDeps, erasureId: string): Promise<ErasureRecei
   return receipt;
 }
 
-/** Signs the receipt, which says what was found and what is left to look at. */
+/** Signs the receipt, which lists the findings and the checks left for people. */
 function signer(
   { dataDir }: ErasureDeps,
   row: ErasureRow,
@@ -307,7 +307,7 @@ async function isInWork(
   return running.length > 0 || hires.some(({ state }) => state === 'open');
 }
 
-/** The removed tenant's work has not ended yet, or only a moment ago, so a process may still write what it had read. */
+/** The removed tenant's work has not ended yet, or only a moment ago, so a process may still write earlier readings. */
 async function endedLately({ kysely, now }: Store, { tenant_id: tenantId }: ErasureRow): Promise<boolean> {
   const tenant = kysely.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId);
   const rested = tenant.where('ended_at', '<', sql<number>`${now} - ${sql.lit(UNDER_WAY_MS)}`);

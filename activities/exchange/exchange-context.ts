@@ -5,7 +5,7 @@ import type { StreamName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../connections.ts';
 import type { Reading } from './read-sides.ts';
 
-/** What one step of a run needs to read and write its pairs. */
+/** Everything that one step of a run needs to read and write its pairs. */
 export interface ExchangeContext extends Reading {
   deps: ActivityDeps;
   key: { tenantId: string; stream: StreamName };

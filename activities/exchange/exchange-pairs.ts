@@ -143,7 +143,7 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
-/** Clears what a person allowed, so that the next run asks again about new changes. */
+/** Clears a person's permission, so that the next run asks again about new changes. */
 async function endAllowance({ deps, key }: ExchangeContext, codes: readonly string[]): Promise<void> {
   if (codes.length === 0) return;
   await forgetAllowed(deps.store, key, (tally) =>
@@ -385,7 +385,7 @@ async function saveSeen(
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
 }
 
-/** A pair of which one side is missing and which this run has not marked yet. */
+/** A pair with a missing side that this run has not marked yet. */
 type MissingPair = Pick<ReadPair, 'pair' | 'state' | 'readAt'> & { side: Side };
 
 function newlyMissing({ runId }: Pick<ExchangeContext, 'runId'>, read: readonly ReadPair[]): MissingPair[] {
@@ -443,7 +443,7 @@ async function noteMissing(
 const SOON = 10;
 
 /**
- * Writes what the plans say. No API here has conditional writes, so an edit between our reading and our write is
+ * Carries out the plans. No API here has conditional writes, so an edit between our reading and our write is
  * overwritten unseen. If both sides own a field, a pair read some time ago is therefore read and decided again just
  * before its write. `check` sees the latest reading of all pairs before any of them is written. Returns that reading.
  */

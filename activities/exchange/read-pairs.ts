@@ -37,7 +37,7 @@ export interface ReadPair {
     | {
         plan: PairPlan;
         bases: Record<string, string>;
-        /** What the reading showed of our own earlier writes. */
+        /** Our own earlier writes that the reading showed. */
         heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
         /** Which field each mapping field is on both sides; set if this must be saved. */
         identities?: Readonly<Record<string, string>>;

@@ -41,7 +41,7 @@ export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** Forms both sides agreed on before, including values that were still on their way. */
   bases: Record<string, string>;
-  /** What the reading showed of our own earlier writes. */
+  /** Our own earlier writes that the reading showed. */
   heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
   identities?: Readonly<Record<string, string>>;
   renewed: ReadonlySet<string>;
@@ -225,7 +225,7 @@ function employeeIn({ hris: { employees } }: Connection, pair: LinkedPair): OneR
   };
 }
 
-/** Stores what is about to be written, sends it, then stores the outcome. */
+/** Stores the write, sends it, then stores the outcome. */
 async function recorded(
   { deps, key, origin }: ExchangeContext,
   pairs: readonly PlannedPair[],
@@ -262,7 +262,7 @@ function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
 }
 
 /**
- * Reads what the HR system made of values that both sides may edit: a rounded or cut value would later pass for a
+ * Reads values that both sides may edit as the HR system stored them: a rounded or cut value would later pass for a
  * person's edit. Asks only systems that show a write at once; for others the next reading tells.
  */
 async function lookAfter(context: ExchangeContext, written: Omit<WrittenPair, 'after'>): Promise<WrittenPair['after']> {

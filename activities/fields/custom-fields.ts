@@ -41,7 +41,7 @@ const readTogether = shareReads<PartnerSide, Definitions>(
   },
 );
 
-/** Reads what the partner defines now, with one call for both kinds of record. */
+/** Reads the partner's current definitions, with one call for both kinds of record. */
 export function readDefinitions(connection: PartnerSide): Promise<Definitions> {
   return readTogether(connection);
 }

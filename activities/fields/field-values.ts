@@ -15,7 +15,7 @@ import type { ActivityDeps, Connection } from '../connections.ts';
 import type { HireContext } from '../hire/with-hire.ts';
 import { fieldsInUse, judgeFields, latestDefinitions, readDefinitions } from './custom-fields.ts';
 
-/** Definitions older than this are read again, no matter what the records show. */
+/** Definitions older than this are read again, regardless of the records. */
 const FRESH_MS = 60_000;
 
 type Deps = Pick<ActivityDeps, 'store' | 'log' | 'limits'>;
@@ -151,7 +151,7 @@ function valueMisfit({ id, label, type }: FieldDefinition, wrong: string): Conne
 /** Parent types of values, by the list that holds the entries (section 2.5). */
 const PARENTS: Readonly<Record<string, string>> = { workExperiences: 'work_experience', educations: 'education' };
 
-/** What is known of how a partner's records show the custom fields of candidates. */
+/** How a partner's records show the custom fields of candidates, as far as known. */
 interface Showing {
   /** Paths of mappings whose field a record has shown, with a value or without. */
   paths: Set<string>;
@@ -167,7 +167,7 @@ const COMPLETE_RECORDS = 3;
 /**
  * Adds custom fields of the candidate that the records do not show: those of work experiences and educations, which no
  * record does, and the candidate's own that no record of this partner has shown so far (K15). Makes the call only then.
- * What a record shows stays as it is.
+ * Values that a record shows stay as they are.
  */
 export async function withFieldValues(
   connection: Pick<Connection, 'partner' | 'log'>,

@@ -350,7 +350,7 @@ async function resolvePending(
   }
 }
 
-/** A kind that is asked later no longer knows what was sent, and what the HR system says may quote it. */
+/** A kind that is asked later no longer knows the sent values, and the HR system's words may quote them. */
 async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorError): Promise<ConnectorError> {
   const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
   const told =
@@ -361,7 +361,7 @@ async function withoutTheirValues({ store, ref }: HireContext, error: ConnectorE
   return new ConnectorError({ code, action, ...told, details, status, requestId, cause: error });
 }
 
-/** Our own words come before theirs and quote nobody; where nothing tells them apart, all may be theirs. */
+/** Our own words come before theirs and quote nobody; if nothing separates the two, all of them may be theirs. */
 function cutWords(message: string, sent: readonly unknown[]): { message: string; said: string } {
   const at = message.indexOf(THEIR_WORDS);
   const own = at === -1 ? 'The HR system rejected the new employee.' : message.slice(0, at);

@@ -27,8 +27,8 @@ import { type HireContext, personOf, REHIRE_VERB } from './with-hire.ts';
 import type { Once } from './write-once.ts';
 
 /*
- * What a hire asks of its person (`src/person`): the right to look up and make their employee, that no other hire makes
- * an employee with the same keys meanwhile, and whether another hire has taken the person over.
+ * A hire's questions about its person (`src/person`): the right to look up and make their employee, a guarantee that no
+ * other hire makes an employee with the same keys meanwhile, and whether another hire has taken the person over.
  */
 
 interface Claimed {
@@ -37,7 +37,7 @@ interface Claimed {
   before: Employed | undefined;
 }
 
-/** Claims the right to look up, make or link this person, or asks what this hire is to them. */
+/** Claims the right to look up, make or link this person's employee, or asks how this hire relates to them. */
 export function claimPerson(hire: HireContext, candidateId: string): Promise<Claimed | Held> {
   return claim(hire, candidateId, changePerson);
 }
@@ -98,7 +98,7 @@ function othersOf({ employees }: Person, ref: HireRef): Employed[] {
   return employees.filter((one) => !isSameHire(one.hire, ref));
 }
 
-/** Whether it is clear without asking what this hire is to the person: a rehire, or a move that somebody announced. */
+/** Whether the hire's relation to the person is clear without asking: a rehire, or a move that somebody announced. */
 async function isToldOf(hire: HireContext, { person, refusal }: Outcome): Promise<boolean> {
   const others = othersOf(person, hire.ref);
   const [before] = others;
@@ -122,7 +122,7 @@ async function isRehiredAlready(store: Store, before: HireRef): Promise<boolean>
 async function isMoved(hire: HireContext, before: Employed): Promise<boolean> {
   if (before.hire.tenantId !== hire.ref.tenantId) return false;
   if ((await answersOf(hire.store, before.hire)).at(-1)?.answer !== 'moved') return false;
-  // With a third one, nobody said which of the two this hire takes over from.
+  // With a third hire, nobody said which of the two this hire takes over from.
   return !(await isShared(hire, before.employee, before.hire));
 }
 

@@ -84,7 +84,7 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
   });
 }
 
-/** Somebody who is back is no longer among those whose hires end. */
+/** A person who is back no longer counts among the hires that end. */
 async function goesOn(hire: HireContext): Promise<{ verdict: 'back' }> {
   await noteHire(hire, { step: 'enrol' });
   return { verdict: 'back' };
@@ -103,7 +103,7 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
   await whileOpen(store, ref, async (open) => {
     const waitMs = await requestUnderWay(open, ref, lookedAt);
     if (waitMs !== undefined) throw underWay(ref, waitMs);
-    // A worker that stood still must not use an old reading to end a hire that goes on by now.
+    // A worker that stood still must not use an old reading to end a hire that continues by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
     if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
     await releasePeople(open, ref);
@@ -111,14 +111,17 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
   });
 }
 
-/** Whether a create has made, or may have made, an employee since it was settled. A person's decision ends the rest. */
+/**
+ * Whether a create has made, or may have made, an employee since it was settled. If a person ends the hire, only a
+ * known employee counts.
+ */
 async function hasMade(open: Store, ref: HireRef, ends: EndState): Promise<boolean> {
   if ((await readHireRow(open, ref)).employee_id !== null) return true;
   const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
   return ends === 'left' && (outcome === 'open' || outcome === 'done');
 }
 
-/** Ends the live enrolment and counts up; a repeat after that finds the new number and leaves it. */
+/** Ends the live enrolment and increments its number; a repeat finds the new number and does nothing. */
 export function startNextEnrolment(
   deps: ActivityDeps,
   input: HireRef,

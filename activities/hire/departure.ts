@@ -60,7 +60,7 @@ export function allowCancellation(deps: ActivityDeps, given: HireRef): ReturnTyp
     const { store, connection, ref } = hire;
     const most = connection.tenant.policies.changeLimits.cancellationsPerHour;
     if (await reserveCancellation(store, ref, { most, windowMs: HOUR_MS })) return { verdict: 'allowed' } as const;
-    // A hire that is asked about already was listed since.
+    // A hire with an open question was listed since.
     if (!(await isAsking(store, ref, 'TOO_MANY_CANCELLATIONS'))) await hintReturn(hire);
     return held('TOO_MANY_CANCELLATIONS', { jobCandidateId: ref.jobCandidateId, most });
   });
@@ -85,7 +85,7 @@ export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: Hi
 
 const DAY_MS = 86_400_000;
 
-/** Decides what it means that the person of a finished hire left the stage. */
+/** Decides about a finished hire whose person left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;

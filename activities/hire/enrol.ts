@@ -56,8 +56,8 @@ interface Attempt {
 }
 
 /**
- * Enrols the person once per (hire, period, enrolment): claims the person or asks what this hire is to them, looks for
- * our reference, commits the intent, and only then spends the credit. `seen`: the person as read a moment ago.
+ * Enrols the person once per (hire, period, enrolment): claims the person or asks how this hire relates to them, looks
+ * for our reference, commits the intent, and only then spends the credit. `seen`: the person as read a moment ago.
  */
 export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<Enrolled> {
   return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
@@ -201,8 +201,7 @@ async function waitForCredits({ store, ref }: HireContext, waitMs: number): Prom
 
 const PAGE = 100;
 /**
- * If the list has more pages, only its first and last pages are read, because recent enrolments stand at one of its
- * ends.
+ * If the list has more pages, only its first and last pages are read, because recent enrolments are at one of its ends.
  */
 const MOST_PAGES = 5;
 

@@ -74,8 +74,8 @@ export async function isFormer(hire: HireContext, employee: Employee): Promise<b
 }
 
 /**
- * Whether the employment that we ended is still over, though its last day may be ahead. What was sent before a restore
- * may be unknown, and with it that this hire made them active again.
+ * Whether the employment that we ended is still over, though its last day may be ahead. After a restore, earlier writes
+ * may be unknown, including one by which this hire made them active again.
  */
 export async function isStillEndedByUs(hire: HireContext, employee: Employee): Promise<boolean> {
   const rehire = await latestRehire(hire);

@@ -361,7 +361,7 @@ async function readJobsOfTeam({ partner }: Connection, teamId: string): Promise<
   return new Set([...items.map(({ id }) => id), ...unreadable.flatMap(({ id }) => id ?? [])]);
 }
 
-/** It cannot be told whose job it is, and a wrong guess would hire somebody twice or not at all. */
+/** Nobody can tell whose job it is, and a wrong guess would hire somebody twice or not at all. */
 function jobUnreadable(jobId: string): ConnectorError {
   return new ConnectorError({
     code: 'JOB_UNREADABLE',

@@ -62,7 +62,7 @@ export async function withHireOrHeld<T>(
   }
 }
 
-/** The question about a refusal, as a workflow may see it; what it asks with the other side's words is kept. */
+/** The question about a refusal, as a workflow may see it; the store keeps the question with the other side's words. */
 export async function holdWithout(
   store: Store,
   ref: HireRef,

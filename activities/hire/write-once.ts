@@ -5,10 +5,10 @@ import { assertMayWrite } from '../../src/store/freezes.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import { readKept, type Store } from '../../src/store/open-store.ts';
 
-/** What a look at the other system shows about this write. */
+/** The result of looking for this write in the other system. */
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;
 
-/** Only a person can tell. `hits`: ids of records that may be what was written. */
+/** Only a person can tell. `hits`: ids of records that this write may have created. */
 interface Unprovable {
   kind: 'unprovable';
   hits?: string[];
@@ -43,7 +43,7 @@ export interface OnceOptions<T, Pinned> {
   send: (pinned: Pinned, guard: SendGuard) => Promise<T>;
 }
 
-/** What is needed to find the outcome of earlier attempts. */
+/** Everything needed to find the outcome of earlier attempts. */
 export type EarlierOptions<T> = Pick<OnceOptions<T, never>, 'store' | 'key' | 'verb' | 'readLagMs' | 'look'>;
 
 export type Elapsed = () => number;

@@ -132,7 +132,7 @@ function mayBeBatch(recordId: string): boolean {
 }
 
 /**
- * Stores what a batch says about some rows of one assessment. `isGuess`: only the entries can tell whether the batch
+ * Stores a batch's results for some rows of one assessment. `isGuess`: only the entries can tell whether the batch
  * holds these rows.
  */
 async function askBatch(
@@ -307,7 +307,7 @@ function unreadOf(id: string, reason: string): Verdict {
   return { id, kind: 'quarantined', reason: `${UNREAD}: ${reason}` };
 }
 
-/** People whom an earlier run could not read and whom this run does not look at. */
+/** People that an earlier run could not read and this run does not check. */
 async function stillUnread({ deps, key }: PushContext, hints: readonly Hint[]): Promise<Verdict[]> {
   const looked = new Set(hints.map(({ recordId }) => recordId));
   const left = (await readQuarantine(deps.store, key)).filter(({ reason }) => reason.startsWith(UNREAD));
@@ -364,7 +364,7 @@ async function stillThere(run: InviteRun, planned: readonly Planned[]): Promise<
   return planned.filter(({ invitee }) => present.has(nameOf(invitee)));
 }
 
-/** Plans whom to invite among those in the stages, and reports a verdict for the others. */
+/** Plans invitations for people in the stages, and reports a verdict for the others. */
 async function planAll(
   { deps, key, full, searched, verdicts }: InviteRun,
   people: readonly Invitee[],
@@ -485,7 +485,7 @@ function again(row: InvitationRow): Planned {
   return { invitee: { assessmentId, candidateId, jobCandidateId }, before: { ...row, state: 'absent' } };
 }
 
-/** Verdicts of this run, and of everybody whom the partner still refuses. */
+/** Verdicts of this run, and of people that the partner still refuses. */
 async function verdictsOf({ deps, key, verdicts }: InviteRun): Promise<Verdict[]> {
   const { rows } = await readOpenInvitations(deps.store, key.tenantId);
   for (const row of rows.filter(({ state }) => state === 'refused')) {

@@ -133,7 +133,7 @@ interface Sides extends Asking {
 
 const isFilled = ({ entries }: Sides): boolean => entries.length > 0;
 
-/** Returns what the next run would find and plan. Only reads; asks who holds an option only if one should go. */
+/** Returns the plan of the next run. Only reads; asks who holds an option only if one should be removed. */
 export async function findOptions(
   context: Pick<PushContext, 'deps' | 'connection' | 'key' | 'runId'>,
   set: OptionSet,
@@ -178,7 +178,7 @@ async function readSides(
   };
 }
 
-/** Reads both sides and settles what an earlier run left open. */
+/** Reads both sides and settles changes that an earlier run left open. */
 async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
   const side = await readSides(run, set);
   await concludeOptions(run, side);
@@ -188,7 +188,7 @@ async function beginSet(run: Run, set: OptionSet): Promise<Sides> {
 
 type Stop = Excess & { set: OptionSet };
 
-/** The lift names code and field, so that what a person allows for one field does not pass for another. */
+/** The lift names code and field, so that a permission for one field does not count for another. */
 function liftOf(code: string, { customField }: OptionSet): string {
   return `${code}:${encodeURIComponent(customField)}`;
 }

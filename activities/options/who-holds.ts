@@ -37,7 +37,7 @@ export function holdersOf({ rename }: OptionPlan, { holders }: Uses): string[] {
 /** Up to this many candidates are asked one by one, because no list shows values on parts of a profile. */
 const MOST_ASKED = 200;
 
-/** The labels to check for one field, and what was found so far. */
+/** The labels to check for one field, and the results so far. */
 interface Ask {
   field: FieldDefinition;
   labels: ReadonlySet<string>;
@@ -152,7 +152,7 @@ export interface Place {
   held: string[] | undefined;
 }
 
-/** What a record holds in a field, on itself and on parts of a profile; nothing if the record is gone. */
+/** A record's values in a field, on itself and on parts of a profile; none if the record is gone. */
 export async function readPlaces({ partner }: Connection, field: FieldDefinition, entityId: string): Promise<Place[]> {
   const entityType = field.entity as 'candidate' | 'job';
   try {

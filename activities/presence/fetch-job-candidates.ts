@@ -8,7 +8,7 @@ import type { Connection } from '../connections.ts';
 type PartnerSide = Pick<Connection, 'partner'>;
 
 /**
- * What the partner shows for one id: the record, or why it cannot be read. Empty if it shows nothing, which proves
+ * The partner's answer for one id: the record, or why it cannot be read. Empty if it shows nothing, which proves
  * nothing.
  */
 export interface Fetched {

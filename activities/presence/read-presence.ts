@@ -183,7 +183,9 @@ async function readMemberships(
   });
 }
 
-/** Who of these the filter shows, though a page of the list fails. The first failure of the filter ends this, too. */
+/**
+ * The people that the filter shows, although a page of the list fails. The first failure of the filter ends this, too.
+ */
 async function findBesideFailure(
   store: Store,
   connection: Connection,
@@ -206,7 +208,7 @@ function ofConnector(error: unknown): ConnectorError {
   throw error;
 }
 
-/** Takes those out of `missing` whom the lists show, also before one fails. */
+/** Removes the people that the lists show from `missing`, even if a list fails later. */
 async function findInLists(
   connection: Connection,
   jobId: string,
@@ -244,14 +246,13 @@ interface Listed {
   unshown: number;
 }
 
-/** How long lists have to end in the same place until their totals are taken to count too many. */
+/** How long lists must end in the same place before their totals count as too high. */
 const SHORT_LIST_MS = 3_600_000;
 /** By open connection and list: how many people are unshown, and since when. */
 const shortLists = new WeakMap<Connection, Map<string, { unshown: number; since: number }>>();
 
 /**
- * Whoever is in no list may be one of those whom both the totals of the lists and the job's own count tell of, and no
- * page shows.
+ * A person who is in no list may be one that the lists' totals and the job's own count include and no page shows.
  * @throws ConnectorError STAGE_LIST_SHORT
  */
 async function assertNobodyHidden(
@@ -281,7 +282,7 @@ async function assertNobodyHidden(
 }
 
 /**
- * New people stand last, so if the list was long, its last known page is read first. Only the whole list shows that a
+ * New people come last, so if the list was long, its last known page is read first. Only the whole list shows that a
  * person is missing.
  */
 async function findOnPage(

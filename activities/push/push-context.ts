@@ -22,7 +22,7 @@ export interface PushContext {
   hinted?: boolean;
 }
 
-/** What a run did with one record. `reason` says why it was left out: field names, ids and codes only. */
+/** A run's result for one record. `reason` says why it was left out: field names, ids and codes only. */
 export interface Verdict {
   id: string;
   kind: 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';

@@ -32,7 +32,7 @@ const pushers: Record<PushName, (context: PushContext, beat: () => void) => Prom
   sourcing: pushSourcing,
 };
 
-/** One pass of a push stream. A repeat finds in the store what is done, so nothing is done twice. */
+/** One pass of a push stream. A repeat finds finished records in the store, so nothing is done twice. */
 export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = () => undefined): Promise<StreamStep> {
   const { tenantId, stream, runId, full, hinted = false } = input;
   const key = { tenantId, stream };

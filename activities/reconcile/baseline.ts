@@ -245,7 +245,7 @@ export async function askAboutOthers(run: Run): Promise<boolean> {
   return true;
 }
 
-/** Those whom this tenant of the company recorded as hired before go-live, and whose jobs it takes. */
+/** The people whom this tenant of the company recorded as hired before go-live, and whose jobs it takes. */
 async function takenAmongRecorded({ deps, connection, tenantId }: Run, asked: string): Promise<string[]> {
   const { store, connections } = deps;
   const recorded = await baselineHires(store, asked);
@@ -257,7 +257,7 @@ async function takenAmongRecorded({ deps, connection, tenantId }: Run, asked: st
     return taken;
   } catch (error) {
     if (asked === tenantId) throw error;
-    // What is wrong with another tenant does not keep this one from going live; it is asked about too many.
+    // A fault of another tenant does not keep this one from going live; it only asks about too many people.
     deps.log.warn({ err: error, tenantId: asked }, 'scope of another tenant unknown');
     return recorded.map((one) => one.jobCandidateId);
   }

@@ -97,7 +97,7 @@ async function listPeople(run: Run): Promise<boolean> {
     run.position =
       cursor === undefined ? { ...position, list: position.list + 1, cursor: startOfList() } : { ...position, cursor };
   } catch (error) {
-    // What is unreadable in this list is so in the others.
+    // A record that is unreadable in this list is unreadable in the others.
     const isRefused = isConnectorError(error) && error.action === 'reject' && error.code !== BASELINE_UNREADABLE;
     if (list.jobId !== undefined || !plan.isWide || !isRefused) throw error;
     run.plan = { ...plan, isWide: false };
@@ -137,12 +137,12 @@ function noteCut(run: Run, { jobId }: StageList, unshown: number): void {
   run.isPlanChanged = true;
 }
 
-/** How long a baseline waits for people whom two totals count and no list shows. */
+/** How long a baseline waits for people that two totals count and no list shows. */
 const SHORT_BASELINE_MS = 3_600_000;
 
 /**
- * Refuses a baseline without people whom both the list's total and the job's own count tell of: they would be hired
- * again once they are shown. Both may count wrongly, so it goes on after an hour.
+ * Refuses a baseline while both the list's total and the job's own count include people that no list shows: they would
+ * be hired again once they are shown. Both may count wrongly, so it goes on after an hour.
  */
 async function assertWhole(run: Run): Promise<void> {
   const { deps, tenantId, plan, connection } = run;

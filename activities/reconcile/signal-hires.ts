@@ -14,7 +14,7 @@ const PAGE = 100;
 const AT_ONCE = 20;
 /** Temporal may take this long to list a new workflow. */
 const SETTLED_MS = 60_000;
-/** Stands in place of a list's number: each enrolment is read by its id. */
+/** Replaces a list's number: each enrolment is read by its id. */
 const EACH = 1;
 
 /**

@@ -168,7 +168,7 @@ function listed(job: Job, types: ReadonlyMap<string, string>): ListedJob {
   };
 }
 
-/** What the pass did with one requisition. */
+/** The pass's result for one requisition. */
 type Pushed =
   | { kind: 'known'; wanted: WantedJob; job: ListedJob; isNew: boolean }
   | { kind: 'created'; wanted: WantedJob }
@@ -335,7 +335,7 @@ interface WantedJob {
   values: TargetValue[];
 }
 
-/** What the partner should hold for a requisition, or why it cannot hold it: field names, never values. */
+/** The job that the partner should hold for a requisition, or why it cannot: field names, never values. */
 function wantedJob(
   requisition: Requisition,
   mapping: Mapping,

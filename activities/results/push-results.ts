@@ -132,7 +132,7 @@ async function applicationsOf(
   return items.map((item, n) => shownId(item['jobCandidateId']) ?? rows.get(candidates[n] ?? '')?.job_candidate_id);
 }
 
-// What the partner holds for these people.
+// The partner's values for these people.
 
 interface Person {
   candidateId: string;
@@ -196,7 +196,7 @@ function latestOf(results: readonly Result[], fields: readonly FieldDefinition[]
   return { wanted, wrong };
 }
 
-/** A rule that names the wrong field would replace what the field holds. */
+/** A rule that names the wrong field would replace that field's values. */
 async function assertFewReplaced(context: PushContext, people: readonly Person[]): Promise<void> {
   const replaced = people.filter(({ missing }) => missing.some(({ old }) => old !== undefined && old !== ''));
   const message =

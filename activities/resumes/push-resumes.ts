@@ -206,7 +206,7 @@ async function findRequest(run: Run, rows: readonly ResumeRow[], batches: Readon
 /** Clocks differ, and a lower bound that is too early costs only a page. */
 const DAY_MS = 86_400_000;
 
-// What is to be sent.
+// The request to send.
 
 /** Most addresses per request (section 8), and most bytes of files that we serve. */
 const MOST = { urls: 5_000, bytes: 64_000_000, fileBytes: 10_000_000 };

@@ -121,7 +121,7 @@ function tell({ verdicts }: Run, lead: LeadOfJob, kind: Verdict['kind'], reason?
 
 // Leads that the rules name.
 
-/** `left`: leads with an unanswered request whom no rule names any more. */
+/** `left`: leads with an unanswered request that no rule names any more. */
 async function readLeads({ deps, connection, key }: PushContext, { rules, country }: Settings, sent: SentLead[]) {
   const found = new Map<string, Lead>();
   const shown = new Map<string, Contact>();

@@ -31,7 +31,7 @@ import { commit, landWithinLimits, NO_PAGE, openReading, type Reading } from './
 import { type Fetched, keepSettled, landPages, removeGone, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**
- * One activity of a run: reads what the run's mode asks for and lands it, from the stored cursor on. The cursor moves
+ * One activity of a run: reads and lands the records of the run's mode, from the stored cursor on. The cursor moves
  * after a page is written, so a repeat finds the page's hashes in the store and writes nothing twice.
  */
 export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () => undefined): Promise<StreamStep> {

@@ -153,7 +153,7 @@ function isExpectedToChange({ run, state, destination }: Reading): boolean {
   return run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash;
 }
 
-/** Advances the run by what was landed. Returns false if another run took over. */
+/** Advances the run past the landed records. Returns false if another run took over. */
 export async function commit(reading: Reading, page: CommittedPage): Promise<boolean> {
   const { deps, key, run, tally } = reading;
   const committed = { ...page, seenSoFar: run.seen, tally: JSON.stringify(tally) };
@@ -180,7 +180,7 @@ function attemptedTwice({ key }: Reading): ConnectorError {
 }
 
 /**
- * Another run may have taken over while this process stood still; what this one read is then older than the stored
+ * Another run may have taken over while this process stood still; this one's reading is then older than the stored
  * data.
  */
 export async function isStillOurs({ deps, key, run }: Reading): Promise<boolean> {

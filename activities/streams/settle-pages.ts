@@ -46,7 +46,7 @@ import { erasedRecords } from '../../src/streams/without-erased.ts';
 import type { Connection } from '../connections.ts';
 import { commit, isStillOurs, landWithinLimits, NO_PAGE, type Reading, stopAt, TOO_MUCH_AS_ONE } from './reading.ts';
 
-/** Pages of one part of a list are numbered from a multiple of this in what is stored for the whole list. */
+/** In the store, the pages of one part of a list are numbered from a multiple of this. */
 const PAGES_A_SEGMENT = 1_000_000;
 /** The same for lists with one part per record of many; the number must fit into 31 bits. */
 const PAGES_A_PARENT = 10_000;
@@ -57,7 +57,7 @@ export interface Fetched {
   read: number;
 }
 
-/** A page whose rows are written, and what was left out of it. */
+/** A page whose rows are written, and its left-out records. */
 interface Settled {
   page: OpenedPage | undefined;
   landed: LandedPage;

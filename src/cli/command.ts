@@ -12,8 +12,8 @@ import { systemUser } from '../places.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 
 /**
- * What a terminal would obey, besides a line break and a colour. The name of an event, for one, is whatever the partner
- * sent.
+ * Control sequences that a terminal would obey, besides a line break and a colour. For example, the partner decides an
+ * event's name.
  */
 const CONTROL = /(?!\p{Cc}\[\d{1,2}m)[^\P{Cc}\n]/gu;
 

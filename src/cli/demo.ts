@@ -94,7 +94,7 @@ const BASELINE_MS = 60_000;
 
 /** Plays the demo; the exit code says whether every hire became exactly one employee, written back and verified. */
 async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCode> {
-  // The demo has a store of its own, whatever store this environment uses.
+  // The demo has its own store, regardless of this environment's store.
   delete process.env['HIREBRIDGE_STORE_URL'];
   // The demo's data directory is new each time; keep the bundle outside it, so that it is built only once.
   process.env['HIREBRIDGE_BUNDLE_DIR'] = join(options.dataDir, 'cache');

@@ -23,7 +23,7 @@ export interface Heard {
 
 type Known = Pick<PairState, 'bases' | 'sent' | 'echoes'>;
 
-/** What decides about a pair besides its stored state. */
+/** Settings and facts that decide about a pair besides its stored state. */
 interface Hearing {
   /** Whether to write a field's value once more although the side never kept it. */
   again: (field: string) => boolean;
@@ -139,7 +139,7 @@ function hearOther(one: SeenField, { shown, other, echo }: Forms & { echo: Echo 
   const isOld = echo.over?.includes(shown) === true;
   if (isOld && (flow.owner === 'either' || flow.amends !== undefined))
     return spelled(one, { ...echo, shown, times: 1 });
-  // A value that the side itself made of our write is no edit, even if somebody edited the other side since.
+  // A value into which the side turned our write is no edit, even if somebody edited the other side since.
   if (other !== echo.form) return shown === echo.after ? spelled(one, { ...echo, shown, times: MOST_BOUNCES }) : {};
   const [value, source] = [one[echo.to], one[otherSide(echo.to)]];
   if (isAlike(value, source)) return spelled(one, { ...echo, shown, times: 0 });

@@ -2,7 +2,7 @@ import type { Side } from '../hire/hire.ts';
 import { EMPTY_FORM } from './form-of.ts';
 import type { FieldWrite, PairPlan } from './plan-pair.ts';
 
-/** What a write does to its side. met: the field of this pair was never compared before. */
+/** A write's effect on its side. met: the field of this pair was never compared before. */
 type Effect = 'emptied' | 'changed' | 'met';
 
 /** Ids of pairs by side and effect, and by side, effect and field. */
@@ -43,7 +43,7 @@ export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
 const EFFECTS = Object.keys(LIMITS) as Effect[];
 const PLACES: Readonly<Record<Side, string>> = { hris: 'in the HR system', partner: 'at the hiring platform' };
 
-/** What would be written, grouped by effect. */
+/** The planned writes, grouped by effect. */
 export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
   const written: Record<string, string[]> = {};
   const add = (pairId: string, ...key: string[]): void => void (written[key.join(' ')] ??= []).push(pairId);
@@ -56,7 +56,7 @@ export function effectsOf(pairs: readonly Judged[]): WrittenPairs {
   return written;
 }
 
-/** Removes what a person allowed with these codes. */
+/** Removes the permissions that a person gave with these codes. */
 export function withoutAllowed(written: WrittenPairs, codes: readonly string[]): WrittenPairs {
   const allowed = EFFECTS.filter((effect) => codes.includes(LIMITS[effect].code));
   return Object.fromEntries(

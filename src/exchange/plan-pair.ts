@@ -37,7 +37,7 @@ export interface PairPlan {
   findings: Finding[];
 }
 
-/** What is known of a pair besides its two records. */
+/** Facts about a pair besides its two records. */
 export interface PairKnowledge {
   bases: Readonly<Record<string, string>>;
   /** Conflicts of the pair that are still open; empty if everything is to be tried again. */
@@ -75,7 +75,7 @@ export function planPair(seen: readonly SeenField[], known: PairKnowledge): Pair
   return plan;
 }
 
-/** What is about to be sent, by field, and to which side. */
+/** The values about to be sent, by field, and their side. */
 export function sentForms({ toHris, toPartner }: PairPlan): SentForms {
   const hris = toHris.map(({ field, form }) => [field, { to: 'hris' as const, form }] as const);
   const partner = toPartner.map(({ field, form }) => [field, { to: 'partner' as const, form }] as const);

@@ -32,7 +32,7 @@ export interface SeenField {
   flow: FieldFlow;
   partner: SideValue;
   hris: SideValue & {
-    /** What the partner would have to hold for this value; null if empty. */
+    /** The partner's value that gives this value; null if empty. */
     atPartner?: Value | null;
   };
   /** Why one side does not hold the value that was written there. */
@@ -69,7 +69,7 @@ export function seeFields(mapping: Mapping, { pairId, sources, record, defined }
     });
 }
 
-/** Forms of what an HR record holds, by field; unreadable fields are left out. Pure. */
+/** Forms of an HR record's values, by field; unreadable fields are left out. Pure. */
 export function hrisForms(
   mapping: Mapping,
   { pairId, record, defined }: Omit<ShownPair, 'sources'>,
@@ -143,7 +143,7 @@ function seeHris(
   { record, goesBack, defined }: Pick<ShownPair, 'record' | 'defined'> & { goesBack: boolean },
 ): SeenField['hris'] {
   const value = record.fields[field.target];
-  // A field that is not shown is not known to be empty.
+  // A field that is not shown may not be empty.
   if (value === undefined)
     return { seen: { unreadable: record.unreadable?.[field.target] ?? 'NOT_SHOWN' }, value: null };
   const plain = { ...seenAs(field, salt, value), value };

@@ -17,7 +17,7 @@ interface AnswerEntry {
   waitsFor?: string;
 }
 
-/** What came with an answer. */
+/** The input of an answer. */
 export interface Given {
   argument: string | undefined;
   /** Details of the answered hold. */
@@ -159,7 +159,7 @@ function samePersonAs(employeeIds: unknown): Partial<Decisions> {
 
 /**
  * The person who answers `create` looked at what the hold showed: those employees are other people, and that attempt
- * made none.
+ * created none.
  */
 function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   const { employeeIds, reason, attempt, told } = details;
@@ -203,13 +203,13 @@ export interface Decisions {
   startInPast?: boolean;
   /** For a person who was hired before or for another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment' | undefined;
-  /** When that was said, by the database's clock: it says nothing of what other hires did since. */
+  /** The time of that answer, by the database's clock; it does not cover later changes by other hires. */
   personAt?: number | undefined;
   /** Make an employee here although another HR system of the company has or gets this person too. */
   hereToo?: boolean;
-  /** The employee that this person is. */
+  /** The person's employee. */
   link?: string | undefined;
-  /** The employee whose stored candidate is another one but the same human. */
+  /** The employee stored for another candidate who is the same human. */
   samePerson?: string | undefined;
   /** Employees who are other people. */
   notThese: ReadonlySet<string>;

@@ -37,9 +37,9 @@ export type Employed =
 export type Onboarding = ({ verdict: 'ready'; present?: boolean } & WentOn) | { verdict: 'waiting' } | Held;
 
 /**
- * An activity that is asked to go on also does the following steps, as long as none of them has to wait. A later step's
- * result that `WentOn` cannot express is left out: that step then runs as an activity of its own and gets the result
- * again, so that the workflow follows the path that its earlier versions know.
+ * An activity that is asked to go on also does the following steps, until one has to wait. A later step's result that
+ * `WentOn` cannot express is left out: that step then runs as an activity of its own and gets the result again, so that
+ * the workflow follows the path that its earlier versions know.
  */
 interface GoesOn {
   goOn?: boolean;
@@ -47,7 +47,7 @@ interface GoesOn {
   orHold?: boolean;
 }
 
-/** How far an activity that went on came. */
+/** How far an activity got. */
 export interface WentOn {
   /** It reached the end of the hire. */
   done?: boolean;
@@ -58,7 +58,7 @@ export interface WentOn {
 type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
 
 /**
- * What the hire workflow may ask of the outside. Each activity can run twice and names the key that makes this
+ * The activities that the hire workflow may call. Each activity can run twice and names the key that makes this
  * harmless.
  */
 export interface HireActivities {
@@ -92,15 +92,15 @@ export interface HireActivities {
    */
   cancelHire(input: HireRef): Promise<{ verdict: 'cancelled'; state: HireState } | { verdict: 'back' } | Held>;
   /**
-   * Whether the person of a hire that waits to be ended is in the stage again; if so, closes the question how it ends.
-   * Ends nothing, because a refused request is not sent again.
+   * Whether the person is in the stage again while the hire waits to be ended; if so, closes that question. Ends
+   * nothing, because a refused request is not sent again.
    */
   lookForReturn(input: HireRef): Promise<{ verdict: 'back' | 'away' }>;
   /** For workflows that began before `judgeDeparture` existed. */
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   /**
-   * Decides what it means that the person of a finished hire is gone: it asks before the first day and `noShowDays`
-   * after it, and ends the hire as `left` later on. Returns `back` if the person is in the stage again.
+   * Decides about a finished hire whose person is gone: asks before the first day and `noShowDays` after it, and ends
+   * the hire as `left` later on. Returns `back` if the person is in the stage again.
    */
   judgeDeparture(input: HireRef): Promise<{ verdict: 'over' } | { verdict: 'back' } | Held>;
   /**

@@ -193,8 +193,8 @@ export type SignalHire = (
 ) => Promise<boolean>;
 
 /**
- * Code of the error that ends a run because the store knows less of the hire than its workflow: it was restored from a
- * backup. The hire starts again from what the store and both sides show.
+ * Code of the error that ends a run because the store knows less about the hire than its workflow, because it was
+ * restored from a backup. The hire starts again from what the store and both sides show.
  */
 export const HIRE_BEHIND = 'HIRE_BEHIND';
 

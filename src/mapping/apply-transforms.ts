@@ -23,7 +23,7 @@ export function applyTransforms(
   return { value };
 }
 
-/** Applies the transforms backwards: what the partner would have to hold for them to give this value. */
+/** Applies the transforms backwards: returns the partner's value from which they give this value. */
 export function undoTransforms(steps: readonly TransformStep[], start: Value): Transformed {
   let value: Value | undefined = start;
   for (const { name, option } of steps.toReversed()) {

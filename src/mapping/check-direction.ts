@@ -9,7 +9,7 @@ import { flowsToPartner, type PlacedRule, pathsOf, placeOfValue } from './placed
 import type { FieldRule } from './schema.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
 
-/** What carries values of a mapping to the partner, and which fields it can write there. */
+/** The stream or write-back that carries a mapping's values to the partner, and the fields that it can write. */
 export interface WayBack {
   carrier: string;
   writes: SourceRecords;

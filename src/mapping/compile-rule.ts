@@ -30,7 +30,7 @@ export interface CompiledField {
   sensitive: boolean;
   /** No other person may have this value. */
   unique?: true;
-  /** What happens on a later change at the partner; set only for the stream `amendments`. */
+  /** The reaction to a later change at the partner; set only for the stream `amendments`. */
   amends?: 'ask' | 'apply';
   /** The rule as written, and its place in the file. */
   rule: PlacedRule['rule'];

@@ -34,7 +34,7 @@ export function evaluateBack(
   return { values, problems };
 }
 
-/** Applies one rule backwards: what the partner should hold for the HR system to get this value. */
+/** Applies one rule backwards: returns the partner's value from which the HR system gets this value. */
 export function valueBack(
   { target, lookup, transforms }: CompiledField,
   value: Value,

@@ -6,7 +6,7 @@ import type { Mapping } from './load-mapping.ts';
 /** Why a mapping does not fit the HR system's current fields. */
 export interface Misfit {
   field: string;
-  /** What is wrong, where, and the next step. */
+  /** The fault, its place, and the next step. */
   text: string;
 }
 

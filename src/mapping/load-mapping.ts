@@ -33,11 +33,11 @@ export interface Mapping {
   back: readonly CompiledField[];
   /** SHA-256 of the mapping's meaning. Comments, order and the split into files do not change it. */
   hash: string;
-  /** Every tenant file that the mapping was made of, lookups included: absolute path -> text. */
+  /** Every tenant file that the mapping was made from, lookups included: absolute path -> text. */
   files: Texts;
 }
 
-/** What is mapped: its name, which the default mapping files carry, and the records it is made from. */
+/** The mapping's subject: its name, as in the default mapping files, and the records it is made from. */
 export interface MappingSubject {
   name: string;
   reads: SourceRecords;
@@ -110,7 +110,7 @@ export function hasDefaultMapping(kind: string, name: string): boolean {
   return existsSync(defaultMappingFile(kind, name));
 }
 
-/** What a mapping reads. `base` is the file whose rules count only if the HR system has their field. */
+/** The files of a mapping. The rules of `base` count only if the HR system has their field. */
 interface CompileOptions {
   of?: MappingSubject;
   base?: string;

@@ -14,7 +14,7 @@ export interface FieldTrouble {
     | 'FIELD_REPLACED'
     | 'FIELD_MOVED'
     | 'FIELD_OPTION_REMOVED';
-  /** What is wrong, why, and the next step; labels and ids only. */
+  /** The problem, its cause and the next step; labels and ids only. */
   message: string;
   /** Whether a value read or written now could be wrong or lost. */
   blocks: boolean;

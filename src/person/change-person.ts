@@ -52,7 +52,7 @@ interface Events {
 
 export type PersonEvent = { [Kind in keyof Events]: { kind: Kind } & Events[Kind] }[keyof Events];
 
-/** Those decisions of people about a hire that change what the hire means for its person. */
+/** People's decisions about a hire that change its effect on the person. */
 export type HoldDecisions = Pick<Decisions, 'person' | 'personAt' | 'link' | 'hereToo'>;
 
 export interface Named {
@@ -60,7 +60,7 @@ export interface Named {
   number: string | null;
 }
 
-/** What else is true at the time of the event. */
+/** Other facts at the time of the event. */
 export interface Facts {
   /** The database's clock, milliseconds since 1970. */
   now: number;
@@ -185,7 +185,7 @@ function hold(
   return { subject: { ...subject, owner: hire, isAbandoned: false, recorded: kept, companies: claimed } };
 }
 
-/** What a person said this hire is; nothing, if another hire got the person's newest employee only after that. */
+/** A person's answer about this hire; void if another hire got the person's newest employee after it. */
 export function decidedAbout(
   before: Employed | undefined,
   { person, personAt }: Pick<Decisions, 'person' | 'personAt'>,
@@ -216,7 +216,7 @@ function takenBack(person: Person, tenantId: string): Person {
   return { ...person, recorded: undefined, owner: owner ?? hire };
 }
 
-/** Takes all keys or none. A hire that has to wait is told of the key that takes longest. */
+/** Takes all keys or none. A hire that has to wait learns which key takes longest. */
 function create(
   { subject, others }: People,
   { hire, keys, holder, forMs }: Events['create'],
@@ -244,7 +244,7 @@ function isInForce({ until, hire }: Creating, { now, unsettled }: Facts): boolea
   return until > now || unsettled(hire) !== undefined;
 }
 
-/** The create may take days: somebody must finish it in the HR system, or say what became of it. */
+/** The create may take days: somebody must finish it in the HR system, or report its outcome. */
 function isPending({ until, hire }: Creating, { now, unsettled }: Facts): boolean {
   const outcome = unsettled(hire);
   return outcome === 'done' || (outcome === 'open' && until <= now);
@@ -318,7 +318,7 @@ function leave({ subject }: People, { hire, employee, heir }: Events['leave']): 
   return { subject: { ...subject, employees, owner: isOwner(subject, hire) ? heir : subject.owner } };
 }
 
-/** Both are one human: the subject takes over everything known of the other person, who is left empty. */
+/** Both are one human: the subject takes over all knowledge of the other person, who is left empty. */
 function absorb({ subject, others }: People, other: Person): People {
   const isNew = (one: Candidate): boolean => !subject.candidates.some((own) => isSameCandidate(own, one));
   const owned = subject.owner === undefined ? other : subject;

@@ -105,7 +105,7 @@ export function mapRecord(
   return { id, hash: rowHash(fields), fields };
 }
 
-/** Fields of the HR system that are mapped from what only the list shows. */
+/** Fields of the HR system that are mapped from values that only the list shows. */
 export function listOnlyTargets(mapping: Mapping, stream: PullName): string[] {
   const { listOnly = [] } = pullStreams[stream];
   const tells = (path: SourcePath): boolean => 'field' in path && listOnly.includes(path.field);
@@ -179,7 +179,7 @@ async function landTogether(destination: Destination, rows: LandingRow[]): Promi
     if (batchId !== undefined) await settleWrites(store, batchId, 'done');
     return landed;
   } catch (error) {
-    // A missing permission lets nothing through either.
+    // A missing permission blocks every row, too.
     const refused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
     if (batchId !== undefined && refused) await forgetWrites(store, batchId);
     throw error;

@@ -5,7 +5,7 @@ import { type LandedPage, leftOutOf } from './land-page.ts';
 import { countRecords, PAGE_SIZE, type RecordPage, readableIds } from './read-page.ts';
 import type { StreamCounts, StreamStep } from './stream-activities.ts';
 
-/** What one page changes in its run. */
+/** The changes of one page in its run. */
 interface PageOutcome {
   /** Records on the page, readable or not. */
   records: number;
@@ -186,7 +186,7 @@ export function splitLanded(pages: readonly RecordPage[], landed: LandedPage): L
   });
 }
 
-/** What each page changes in its run, and what all of them change together. */
+/** The changes of each page in its run, and the changes of all of them together. */
 export function outcomesOf(
   run: StreamRow,
   pages: readonly { page: RecordPage | undefined; landed: LandedPage }[],

@@ -8,7 +8,7 @@ import type { PullName } from './streams.ts';
 
 const READ_MS = 30_000;
 
-/** One record to land: what its row holds, and what it should hold. */
+/** One record to land: its row's current and new values. */
 export interface RowPlan {
   before: Pick<StoredRow, 'hash' | 'fields'> | null;
   after: Pick<LandingRow, 'hash' | 'fields'>;
@@ -22,7 +22,7 @@ export interface PlanEnds {
   stream: PullName;
 }
 
-/** What landing one page would write, by id, and what it would leave out. Writes nothing. */
+/** The rows that landing one page would write, by id, and the records it would leave out. Writes nothing. */
 export async function planPage(
   ends: PlanEnds,
   page: RecordPage,
@@ -72,7 +72,7 @@ export function isAsPlanned(before: RowPlan['before'], row: StoredRow | undefine
   return before.hash === row.hash && isSame(before.fields, row.fields);
 }
 
-/** Whether a row already holds what was planned for it. */
+/** Whether a row already holds its planned values. */
 export function isDone({ after }: RowPlan, row: StoredRow | undefined): boolean {
   return row !== undefined && row.hash === after.hash && isSame(row.fields, after.fields);
 }

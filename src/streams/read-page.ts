@@ -218,7 +218,7 @@ export async function* fetchAhead<Page>(
   }
 }
 
-/** What a run must know about a row that it need not write. */
+/** Facts that a run needs about a row that it need not write. */
 export interface RowFacts {
   id: string;
   /** The row's hash, or the start of it. */

@@ -52,7 +52,7 @@ export interface PullInput {
 export interface StreamActivities {
   /** Reads and lands some pages from the stored cursor on, without regard to hints. Earlier versions call this. */
   syncPages(input: StreamInput): Promise<StreamStep>;
-  /** Reads and lands what the run's mode asks for, from the stored cursor on. */
+  /** Reads and lands the records of the run's mode, from the stored cursor on. */
   pullPages(input: PullInput): Promise<StreamStep>;
 }
 
@@ -70,7 +70,7 @@ export interface PushInput {
 }
 
 export interface PushActivities {
-  /** Does one part of a pass that tells the partner what the HRIS knows. */
+  /** Does one part of a pass that sends the HRIS's data to the partner. */
   pushRecords(input: PushInput): Promise<StreamStep>;
 }
 

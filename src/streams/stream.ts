@@ -32,7 +32,7 @@ export interface PullStream {
   toRecords?: (item: Record<string, unknown>, query: Readonly<Record<string, unknown>>) => Record<string, unknown>[];
   /** Fields that only the list shows: for a record read by id, fields mapped from these keep the row's value. */
   listOnly?: readonly string[];
-  /** The record's name in mapping files, and what they may read of it. */
+  /** The record's name in mapping files, and the fields that they may read. */
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */
   landing: Landings[string];
@@ -68,7 +68,7 @@ export interface ExchangeStream {
   entity: PairEntity;
 }
 
-/** A small stream handled as one pass: tells the partner what the HRIS knows first, or gives documents to the HRIS. */
+/** A small stream handled as one pass: sends the HRIS's data to the partner, or documents to the HRIS. */
 export interface PushStream {
   kind: 'push';
   workflow: 'pushStream';

@@ -13,7 +13,7 @@ export type ExchangeName = {
   [Name in StreamName]: (typeof list)[Name] extends ExchangeStream ? Name : never;
 }[StreamName];
 
-/** Streams that tell the partner what the HRIS knows. */
+/** Streams that send the HRIS's data to the partner. */
 export type PushName = { [Name in StreamName]: (typeof list)[Name] extends PushStream ? Name : never }[StreamName];
 
 export const streams: Readonly<Record<StreamName, Stream>> = list;

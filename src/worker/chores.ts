@@ -59,8 +59,8 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /**
- * An HR system that works is checked once in this many rounds: every five minutes. A call that it refuses tells of
- * trouble at once, and a customer's quota of calls is theirs.
+ * An HR system that works is checked once in this many rounds: every five minutes. A refused call reveals trouble at
+ * once, and the customer's quota of calls is not ours to spend.
  */
 const HRIS_EVERY = 20;
 /** Alarms are raised and ended once in this many rounds: every minute, because that reads the state of every tenant. */
@@ -275,7 +275,7 @@ async function probe(connections: ActivityDeps['connections'], tenantId: string,
   }
 }
 
-/** Fingerprint of what a person may correct after a failed chore: the tenant's definition and its secrets. */
+/** Fingerprint of the parts that a person may correct after a failed chore: the tenant's definition and its secrets. */
 function fingerprintOf(tenant: Tenant): string {
   const { configHash, notify, events } = tenant;
   const told = [notify?.url, notify?.secret, events?.url, events?.secret].filter((one) => one !== undefined);

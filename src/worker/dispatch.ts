@@ -3,13 +3,13 @@ import { HRIS_CHANGED } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 
 /**
- * What an event means for hires. `hired`: a hint for each job candidate's hire, started if none runs. `moved`: the same
- * if the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`: a
- * hint for the hire of that enrolment, or a reconcile if no id is known.
+ * The effect of an event on hires. `hired`: a hint for each job candidate's hire, started if none runs. `moved`: the
+ * same if the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only.
+ * `onboarding`: a hint for the hire of that enrolment, or a reconcile if no id is known.
  */
 export type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 
-/** What an event leads to: hints for hires or streams; if nothing, the reason. */
+/** The effect of an event: hints for hires or streams; if none, the reason. */
 export interface Dispatch {
   hires?: HireHint;
   /** Sends a hint to each hire of the job without an employee. */
@@ -96,7 +96,7 @@ export const dispatch: Record<EventName, Dispatch> = {
 /** Fields that both sides edit are exchanged as soon as the HRIS reports a change; the scheduled pass finds it too. */
 const ofHris: Dispatch = { streams: { employees: 'employeeId' } };
 
-/** An unknown event leads to nothing. */
+/** An unknown event has no effect. */
 export function dispatchOf(event: string): Dispatch {
   if (event === HRIS_CHANGED) return ofHris;
   return isEventName(event) ? dispatch[event] : {};

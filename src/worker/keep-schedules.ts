@@ -39,10 +39,10 @@ const LEASE_END_MS = 500;
 const FIRST_PAUSES_MS = [500, 2_000, 8_000];
 
 /**
- * Keeps the server's schedules equal to the applied tenants', and ends what removed tenants leave there. One worker
- * compares them regularly; a new change is applied by every worker that notices it, because the lease's holder may be
- * dead. Resolves after the first comparison, or once another worker is known to do it; rejects if four attempts at the
- * first one failed.
+ * Keeps the server's schedules equal to the applied tenants', and ends the workflows that removed tenants leave there.
+ * One worker compares them regularly; a new change is applied by every worker that notices it, because the lease's
+ * holder may be dead. Resolves after the first comparison, or once another worker is known to do it; rejects if four
+ * attempts at the first one failed.
  */
 export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper> {
   const { tenants, log, everyMs = 60_000 } = parts;

@@ -22,7 +22,7 @@ export interface DemoHris {
   close(): Promise<void>;
 }
 
-/** Installs what is missing, as the tests of this kind do. */
+/** Installs missing parts, like the tests of this kind. */
 export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHris> {
   switch (kind) {
     case 'sql':
