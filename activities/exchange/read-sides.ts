@@ -13,7 +13,7 @@ import { positionsIn } from './positions-in.ts';
 const AT_ONCE = 8;
 const READ_MS = 30_000;
 
-/** What is needed to read pairs. */
+/** Everything needed to read pairs. */
 export interface Reading {
   connection: Connection;
   /** The partner's kind of record that holds the values. */

@@ -22,12 +22,12 @@ interface ConsoleFlags {
 export function defineConsole(command: Command): void {
   command
     .description(
-      "Serve the operator's pages: what needs a person, hires and their story, holds to answer, streams, " +
+      "Serve the operator's pages: open problems, hires and their story, holds to answer, streams, " +
         'deliveries, changes. A button does what the command of its name does. On loopback, anyone with the ' +
         'printed address may do everything; an access file says who else may sign in, and what they may do.',
     )
     .option('--port <n>', 'port of the pages (default 8790, or HIREBRIDGE_CONSOLE_PORT; 0 takes a free one)', port)
-    .option('--access <file>', 'file that says who may sign in, by token or through OpenID Connect, and to what')
+    .option('--access <file>', 'file with the people who may sign in, by token or OpenID Connect, and their roles')
     .option('--host <address>', 'address to listen on (default 127.0.0.1); others need --access')
     .option('--read-only', 'show the pages without buttons that change anything');
   asOption(command)
@@ -83,7 +83,7 @@ function openToAll(host: string): ConnectorError {
     code: 'CONSOLE_OPEN',
     action: 'reject',
     message:
-      `${host} can be reached from other machines, where one token for everything is not enough. Say who may ` +
+      `Other machines can reach ${host}, so one token for everything is not enough. Say who may ` +
       'sign in with --access FILE: docs/console.md shows one.',
   });
 }

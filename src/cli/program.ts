@@ -23,7 +23,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ],
     [
       'discover',
-      'show what the files of a tenant may name on both sides',
+      'show names and ids of both sides for tenant files',
       async () => (await import('./discover.ts')).defineDiscover,
     ],
     ['ddl', "print the statements that a tenant's HR database needs", async () => (await import('./ddl.ts')).defineDdl],
@@ -39,7 +39,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ],
     [
       'migrate',
-      "bring the store's tables up to date, with a role of its own",
+      "bring the store's tables up to date, with a separate role",
       async () => (await import('./store.ts')).defineMigrate,
     ],
     ['tenant', 'apply, list, show and remove tenants', async () => (await import('./tenant.ts')).defineTenant],
@@ -75,29 +75,25 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ],
   ],
   'Look:': [
-    ['status', 'show who runs, what waits and what is wrong', async () => (await import('./status.ts')).defineStatus],
-    ['hire', 'list hires, show how one stands, start one', async () => (await import('./hire.ts')).defineHire],
+    ['status', 'show processes, waiting work and problems', async () => (await import('./status.ts')).defineStatus],
+    ['hire', 'list hires, show one, start one', async () => (await import('./hire.ts')).defineHire],
     [
       'explain',
       'show where each field of a record comes from',
       async () => (await import('./explain.ts')).defineExplain,
     ],
     ['audit', 'list every write with its old and new value', async () => (await import('./audit.ts')).defineAudit],
-    [
-      'person',
-      'find, export and erase what is kept about a person',
-      async () => (await import('./person.ts')).definePerson,
-    ],
+    ['person', 'find, export and erase data about a person', async () => (await import('./person.ts')).definePerson],
     ['digest', 'show the last 24 hours of a tenant', async () => (await import('./status.ts')).defineDigest],
     ['rate-limit', 'show the learned request budgets', async () => (await import('./status.ts')).defineRateLimit],
     [
       'doctor',
-      'check this installation and list what it assumes',
+      'check this installation and list its assumptions',
       async () => (await import('./doctor.ts')).defineDoctor,
     ],
   ],
   'Decide:': [
-    ['hold', 'list, show and answer what waits for a person', async () => (await import('./hold.ts')).defineHold],
+    ['hold', 'list, show and answer questions to a person', async () => (await import('./hold.ts')).defineHold],
     [
       'conflicts',
       'list fields that differ on both sides',
@@ -105,9 +101,9 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ],
   ],
   'Change:': [
-    ['plan', 'show what would be written, and why', async () => (await import('./plan.ts')).definePlan],
+    ['plan', 'show planned writes, and why', async () => (await import('./plan.ts')).definePlan],
     ['apply', 'write exactly what a plan contains', async () => (await import('./plan.ts')).defineApply],
-    ['revert', 'plan how to put back what was written', async () => (await import('./plan.ts')).defineRevert],
+    ['revert', 'plan how to put back earlier values', async () => (await import('./plan.ts')).defineRevert],
     ['pause', 'stop a tenant, or one of its streams', async () => (await import('./pause.ts')).definePause],
     ['resume', 'resume a paused tenant or stream', async () => (await import('./pause.ts')).defineResume],
     ['freeze', 'stop all writes of all tenants at once', async () => (await import('./pause.ts')).defineFreeze],
@@ -135,11 +131,7 @@ const GROUPS: Readonly<Record<string, readonly Listed[]>> = {
     ['restore', 'replace the store with a backup', async () => (await import('./store.ts')).defineRestore],
   ],
   'Build:': [
-    [
-      'sandbox',
-      'run the partner API as a service of its own',
-      async () => (await import('./sandbox.ts')).defineSandbox,
-    ],
+    ['sandbox', 'run the partner API as a separate service', async () => (await import('./sandbox.ts')).defineSandbox],
     [
       'openapi',
       'write the OpenAPI document of the partner API',
@@ -170,7 +162,7 @@ function createProgram(): Command {
     .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
     .version(packageFile.version)
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(add --help for what this command takes)')
+    .showHelpAfterError('(add --help for the options of this command)')
     .addHelpText(
       'after',
       '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part, 130 stopped.\n' +
@@ -210,7 +202,7 @@ function nextSteps(hasTenants: boolean): string {
     ? [
         ['hirebridge check TENANT', 'asks both sides of a tenant whether they can work'],
         ['hirebridge up', 'runs everything on this machine until Ctrl-C'],
-        ['hirebridge status', 'shows who runs, what waits and what is wrong'],
+        ['hirebridge status', 'shows processes, waiting work and problems'],
       ]
     : [
         ['hirebridge demo --once', 'shows five hires from start to end on this machine'],

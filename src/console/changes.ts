@@ -43,7 +43,7 @@ import {
   time,
 } from './layout.ts';
 
-/** A tenant's files, a mapping before it is live, and plans of what would be written. */
+/** A tenant's files, a mapping before it is live, and plans of writes. */
 export function addChanges(app: ConsoleApp, parts: ConsoleParts): void {
   addFiles(app);
   addMapping(app, parts);
@@ -53,7 +53,7 @@ export function addChanges(app: ConsoleApp, parts: ConsoleParts): void {
 const MOST_PLANS = 10;
 
 const NOTICES: Readonly<Record<string, string>> = {
-  written: 'The mapping is applied, and its file says the same. Running processes take it up within seconds.',
+  written: 'The mapping is applied, and its file has the same text. Running processes use it within seconds.',
   differs:
     'The mapping is applied. Its file in the folder was left alone, because it says something else: put this ' +
     'text there too, or the next hirebridge tenant apply undoes the change.',
@@ -90,7 +90,7 @@ plans, or choose one on the <a href="/">overview</a>.</p>`,
 ${time(appliedAt)}${mode === 'observe' ? ', and only observes' : ''}.</p>
 ${section('mappings', 'Mappings', mappingsPart(tenantId, mappings))}
 ${section('plans', 'Plans', plansPart(c, tenantId, plans, versions))}
-${section('files', 'Files as they are applied', html`<div>${Object.entries(files).map(filePart)}</div>`)}
+${section('files', 'Applied files', html`<div>${Object.entries(files).map(filePart)}</div>`)}
 <p class="ways"><a class="button" href="/audit?tenant=${encodeURIComponent(tenantId)}">What people did</a>
 <a class="button" href="${addressOf('audit', tenantId, 'writes')}">What was written</a></p>`,
       { tenant: tenantId, above: tenantLink(tenantId) },
@@ -107,7 +107,7 @@ function mappingsPart(tenantId: string, mappings: readonly OwnMapping[]): Html {
     html`<a href="${addressOf('changes', tenantId, 'mappings', subject)}">${subject}</a>`,
     basename(path),
   ]);
-  const hint = html`<p class="hint">Open one to change it, and to see what that would change before it is live.</p>`;
+  const hint = html`<p class="hint">Open one to edit it, and to see the effect before it is live.</p>`;
   const list = table('Mapping files of its own', ['maps', 'file'], rows, {
     none: 'Everything is mapped by the defaults: the tenant file names no mapping of its own.',
   });
@@ -251,12 +251,12 @@ function earlierPart(c: Asked, tenantId: string, to: string, earlier: Awaited<Re
     html`<a href="${to}?version=${version}">Put it into the editor</a>`,
   ]);
   const revert = earlier.length === 0 ? '' : revertForm(c, tenantId);
-  return html`${table('Earlier texts', ['version', 'first used', 'take it up'], rows, {
+  return html`${table('Earlier texts', ['version', 'first used', 'restore'], rows, {
     none: 'No other text of this file has been in use yet.',
   })}${revert}`;
 }
 
-/** Values that a version replaced are restored by a separate plan. */
+/** A separate plan restores values that a version replaced. */
 function revertForm(c: Asked, tenantId: string): Html {
   return html`<p class="hint">To put back the values that one version wrote into landed records:
 <a href="${addressOf('changes', tenantId)}#plans">plan to put them
@@ -325,10 +325,10 @@ function plansPart(c: Asked, tenantId: string, plans: readonly ListedPlan[], ver
     plan.plannedBy,
   ]);
   const choices = [['all', 'everything that lands'], ...landedNames.map((name) => [name, name] as const)];
-  const stream = html`<label>Plan what the next sync would write<select name="subject">${choices.map(
+  const stream = html`<label>Plan the next sync<select name="subject">${choices.map(
     ([value, name]) => html`<option value="${value}">${name}</option>`,
   )}</select></label>`;
-  const version = html`<label>Put back what a mapping version replaced<select name="subject">${versions.map(
+  const version = html`<label>Put back the values of a mapping version<select name="subject">${versions.map(
     ({ subject, version: name, firstUsedAt }) =>
       html`<option value="revert:${name}">${subject} ${name}, first used
 ${firstUsedAt.slice(0, 16).replace('T', ' ')}</option>`,
@@ -364,7 +364,7 @@ function madePart(c: Asked, tenantId: string, subject: string, plans: readonly P
     section(`plan-${plan.subject.replaceAll(/\W/g, '-')}`, plan.subject, planPart(c, plan, isRevealed)),
   );
   return html`<p>Both sides were read just now, and nothing was written.</p>${parts}
-${plans.length === 0 ? html`<p class="empty">There is nothing of this to plan.</p>` : ''}<div
+${plans.length === 0 ? html`<p class="empty">There is nothing to plan.</p>` : ''}<div
 class="actions">${reveal}</div>`;
 }
 
@@ -409,8 +409,8 @@ function keptPart(c: Asked, tenantId: string, plan: ListedPlan | undefined): Htm
 ${statesText(records)}.</p>
 <p>${
     left === 0
-      ? 'Nothing of it is still to be written.'
-      : `${count(left, 'record')} would be written, each only where both sides are as they were planned from.`
+      ? 'Nothing is left to write.'
+      : `${count(left, 'record')} would be written, each only if neither side has changed since the plan.`
   }</p>
 <div class="actions">${left === 0 ? '' : applyForm(c, tenantId, hash)}</div>`;
 }

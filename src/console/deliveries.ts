@@ -160,7 +160,7 @@ function deliveryPart(c: Asked, one: DeliveryView & { body: string | undefined }
   return html`${noticeOf(c, NOTICES)}<p class="inline">${stateBadge(state)} <span>${SAYS[state]}</span></p>
 ${section(
   'facts',
-  'What came',
+  'Event',
   facts([
     ['event', event.slice(0, MOST_NAME)],
     ['names', idsCell(tenantId, ids)],

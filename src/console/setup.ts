@@ -285,7 +285,7 @@ named in the tenant file: the guide to HR systems says how.</p>
     `Set up ${tenant}`,
     html`${section(
       'seen',
-      'What the hiring platform says',
+      'Answer of the hiring platform',
       facts([
         ['company', seen.company ?? 'no record names it'],
         ['active onboarding flows', seen.flows.length],
@@ -349,7 +349,7 @@ function lookPage(c: Asked, { tenantsDir, draft, files, tried }: Look) {
     c,
     3,
     `Set up ${draft.tenant}`,
-    html`${section('checks', 'What both sides say', checksPart(tried.checks))}
+    html`${section('checks', 'Answers of both sides', checksPart(tried.checks))}
 ${isGood ? section('tried', 'First dry run', triedPart(tried)) : ''}
 ${section(
   'files',
@@ -388,14 +388,9 @@ function triedPart({ hired, read, ready, fields }: Tried): Html {
 every value that an employee needs. Nothing was written.</p>
 <p>${count(hired, 'person is', 'people are')} hired already: they are recorded when the tenant begins, and none of
 them is started.</p>
-${table(
-  'What the mapping makes of them',
-  ['field', 'filled', 'empty', 'would wait for a person', 'for example'],
-  rows,
-  {
-    none: 'There is nobody to try it with yet.',
-  },
-)}`;
+${table('Result of the mapping', ['field', 'filled', 'empty', 'would wait for a person', 'for example'], rows, {
+  none: 'There is nobody to try it with yet.',
+})}`;
 }
 
 function filePart(tenantsDir: string, { path, text, isSecret }: NewFile): Html {

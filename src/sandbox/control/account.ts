@@ -36,7 +36,7 @@ export const account = {
   }),
 
   deactivateKey: defineAction({
-    summary: 'Have the key rejected on every call, 401',
+    summary: 'Reject the key on every call, 401',
     input: NoInput,
     run: (ctx) => updateCompany(ctx.state, ctx.company.id, { keyActive: false }),
   }),
@@ -106,7 +106,7 @@ export const workspace = {
   }),
 
   setUserTeams: defineAction({
-    summary: 'Put a user into teams, and out of all others',
+    summary: 'Put a user into these teams, and remove them from all others',
     input: z.strictObject({ userId: z.string(), teamIds: z.array(z.string()) }),
     run: (ctx, { userId, teamIds }) => setUserTeams(ctx, userId, teamIds),
   }),
@@ -128,7 +128,7 @@ export const workspace = {
   }),
 
   linkSite: defineAction({
-    summary: "Assign a site to the API key's user, or take it away",
+    summary: "Assign a site to the API key's user, or remove it",
     input: z.strictObject({ siteId: z.int(), linked: z.boolean().default(true) }),
     run(ctx, { siteId, linked }) {
       setSiteLinked(ctx, siteId, linked);
@@ -165,11 +165,11 @@ export const machinery = {
   }),
 
   createCompany: defineAction({
-    summary: 'Another company with a key of its own',
+    summary: 'Create another company with its own key',
     input: z.strictObject({ name: z.string().min(1), key: z.string().regex(TEST_KEY).optional() }),
     run(ctx, { name, key }) {
       if (key !== undefined && companyByKey(ctx.state, key) !== undefined)
-        throw invalidRequest('The key is that of another company', { key: 'taken' });
+        throw invalidRequest('The key belongs to another company', { key: 'taken' });
       return bornCompany(ctx.state, name, key);
     },
   }),
@@ -202,13 +202,13 @@ export const machinery = {
   }),
 
   redeliver: defineAction({
-    summary: 'Send a delivery of the log once more, with the same body, whatever became of it',
+    summary: 'Send a logged delivery once more, with the same body, regardless of its result',
     input: z.strictObject({ deliveryId: z.int() }),
     run: (ctx, { deliveryId }) => redeliver(ctx, deliveryId),
   }),
 
   setQuirks: defineAction({
-    summary: 'Have the partner show these quirks from now on, or all of them; an empty list ends them',
+    summary: 'Show these quirks from now on, or all of them; an empty list ends them',
     input: z.strictObject({ quirks: z.union([z.literal('all'), z.array(z.enum(quirkNames))]) }),
     run({ state }, { quirks }) {
       state.quirks.set(quirks === 'all' ? quirkNames : quirks);
@@ -217,7 +217,7 @@ export const machinery = {
   }),
 
   advanceClock: defineAction({
-    summary: 'Move a stepped clock; what was due on the way happens in order',
+    summary: 'Move a stepped clock; tasks due on the way run in order',
     input: z.strictObject({ ms: z.int().min(0) }),
     run({ state }, { ms }) {
       const end = state.clock.now() + ms;

@@ -179,7 +179,7 @@ export const assessments = {
   }),
 
   configureSharePage: defineAction({
-    summary: 'Configure the public page of interview results: whether there is one, and what it shows',
+    summary: 'Configure the public page of interview results: on or off, and its contents',
     input: z.strictObject({
       enabled: z.boolean().default(true),
       shows: z.array(z.enum(sharedParts)).default([...sharedParts]),
@@ -191,7 +191,7 @@ export const assessments = {
   }),
 
   finishFlowStep: defineAction({
-    summary: 'Take the interview of the step a flow candidate is at; its score decides how the flow goes on',
+    summary: "Take the interview of a flow candidate's current step; its score decides how the flow continues",
     input: z.strictObject({ flowCandidateId: z.int(), ...scoring }),
     run(ctx, { flowCandidateId, ...how }) {
       const invite = currentInvite(ctx, findFlowCandidate(ctx, flowCandidateId));
@@ -371,13 +371,13 @@ export const booking = {
   }),
 
   checkIn: defineAction({
-    summary: 'The person of a booking has come',
+    summary: 'The person of a booking came',
     input: z.strictObject({ bookingId: z.string() }),
     run: (ctx, { bookingId }) => renderBooking(setAttendance(ctx, bookingId, 'CHECKED_IN')),
   }),
 
   markNoShow: defineAction({
-    summary: 'The person of a booking has not come',
+    summary: 'The person of a booking did not come',
     input: z.strictObject({ bookingId: z.string() }),
     run: (ctx, { bookingId }) => renderBooking(setAttendance(ctx, bookingId, 'NO_SHOW')),
   }),
@@ -421,7 +421,7 @@ export const campaigns = {
   }),
 
   setLeadStatus: defineAction({
-    summary: 'What became of a lead',
+    summary: "A lead's result",
     input: z.strictObject({ leadId: z.int(), status: z.enum(Object.keys(LEAD_LABELS) as [LeadStatus]) }),
     run: (ctx, { leadId, status }) => setLeadStatus(ctx, leadId, status),
   }),

@@ -59,7 +59,7 @@ export const onboarding = {
   }),
 
   enrol: defineAction({
-    summary: 'Enrol somebody by hand in the dashboard; costs a credit as the API does',
+    summary: 'Enrol somebody by hand in the dashboard; costs a credit like the API',
     input: z.strictObject({ flowId: z.string(), ...EnrolmentInput.shape }),
     run(ctx, { flowId, ...entry }) {
       const [enrolled] = enrol(ctx, flowId, [entry]);
@@ -68,7 +68,7 @@ export const onboarding = {
   }),
 
   openJourney: defineAction({
-    summary: 'The candidate opens the journey link, which no longer resolves once terminated, rejected or failed',
+    summary: 'The candidate opens the journey link, which stops working once terminated, rejected or failed',
     input: z.strictObject(enrolment),
     run: (ctx, { onboardingCandidateId }) => renderEnrolmentInFull(ctx, openJourney(ctx, onboardingCandidateId)),
   }),
@@ -94,7 +94,7 @@ export const onboarding = {
   }),
 
   verifyStep: defineAction({
-    summary: 'A reviewer verifies a step; all verified is final_handoff',
+    summary: 'A reviewer verifies a step; final_handoff once all are verified',
     input: z.strictObject(step),
     run: (ctx, { onboardingCandidateId, stepKey }) =>
       renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, 'verified')),
@@ -152,25 +152,25 @@ export const offers = {
   }),
 
   remindOffer: defineAction({
-    summary: 'Remind whose turn it is; nothing changes',
+    summary: 'Remind the next signer; nothing changes',
     input: z.strictObject(offer),
     run: (ctx, { offerId }) => shown(findOffer(ctx, offerId)),
   }),
 
   openOffer: defineAction({
-    summary: 'A signer whose turn it is looks at the offer',
+    summary: 'The next signer opens the offer',
     input: z.strictObject(signer),
     run: (ctx, { offerId, signingOrder }) => shown(openOffer(ctx, offerId, signingOrder)),
   }),
 
   signOffer: defineAction({
-    summary: 'A signer whose turn it is signs; the last signature completes the offer: onboarding.offer.completed',
+    summary: 'The next signer signs; the last signature completes the offer: onboarding.offer.completed',
     input: z.strictObject(signer),
     run: (ctx, { offerId, signingOrder }) => shown(signOffer(ctx, offerId, signingOrder)),
   }),
 
   completeOffer: defineAction({
-    summary: 'Send the offer if need be and have everybody sign who has not: onboarding.offer.completed',
+    summary: 'Send the offer if needed, and let all remaining signers sign: onboarding.offer.completed',
     input: z.strictObject(offer),
     run(ctx, { offerId }) {
       let now = findOffer(ctx, offerId);
@@ -182,7 +182,7 @@ export const offers = {
   }),
 
   cancelOffer: defineAction({
-    summary: 'Cancel an offer that is not completed: it is gone',
+    summary: 'Cancel an offer that is not completed; it disappears',
     input: z.strictObject(offer),
     run(ctx, { offerId }) {
       cancelOffer(ctx, offerId);

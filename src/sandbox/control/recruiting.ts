@@ -112,7 +112,7 @@ export const recruiting = {
   }),
 
   changeConsent: defineAction({
-    summary: 'Withdraw the consent of an application, or give it another day: candidate.updated',
+    summary: 'Withdraw the consent of an application, or change its day: candidate.updated',
     input: z.strictObject({ jobCandidateId: z.int(), expiresAt: z.int().optional() }),
     run(ctx, { jobCandidateId, expiresAt }) {
       changeConsent(ctx, jobCandidateId, expiresAt);
@@ -121,7 +121,7 @@ export const recruiting = {
   }),
 
   addCandidate: defineAction({
-    summary: 'A recruiter adds a person, to a job when jobId is given: candidate.added_to_job',
+    summary: 'A recruiter adds a person, to a job if jobId is given: candidate.added_to_job',
     input: z.strictObject({
       candidate: Profile,
       jobId: z.int().optional(),
@@ -163,7 +163,7 @@ export const recruiting = {
   }),
 
   announceHired: defineAction({
-    summary: 'Send candidate.hired again, as if the platform repeated itself; moves nobody',
+    summary: 'Send candidate.hired again, like a repeated event; moves nobody',
     input: z.strictObject({ jobCandidateIds: Ids }),
     run(ctx, { jobCandidateIds }) {
       const byJob = Map.groupBy(
@@ -200,7 +200,7 @@ export const recruiting = {
   }),
 
   deleteCandidate: defineAction({
-    summary: 'Delete people from the company: one candidate.removed_from_job a job',
+    summary: 'Delete people from the company: one candidate.removed_from_job per job',
     input: z.strictObject({ candidateIds: Ids }),
     run(ctx, { candidateIds }) {
       deleteCandidates(ctx, candidateIds);
@@ -260,7 +260,7 @@ export const jobs = {
   }),
 
   editJob: defineAction({
-    summary: "Edit a job's basic details, or put it on another pipeline: job.updated when something changes",
+    summary: "Edit a job's basic details, or move it to another pipeline: job.updated if something changes",
     input: z.strictObject({ jobId: z.int(), fields: z.strictObject(details).partial() }),
     run(ctx, { jobId, fields: { pipelineId, ...fields } }) {
       const job = findJob(ctx, jobId);
