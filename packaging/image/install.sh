@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packed hirebridge into a folder of an image and leaves out what never runs there.
 # install.sh TARBALL ROOT KIND: ROOT/app gets the program and its SBOM, ROOT/usr/local/bin/node the Node that comes with
-# it, each for amd64 or arm64, whichever runs this.
+# it, each for amd64 or arm64, like this machine.
 set -eu
 case $3 in
 amd64) machine=x86_64-unknown-linux-gnu cpu=x64 ;;
