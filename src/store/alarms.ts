@@ -82,7 +82,7 @@ export async function listAlarms(store: Store, tenantId?: string): Promise<Alarm
   return query.execute();
 }
 
-/** What fails for a stream or a hire now, even if it is too young to be an alarm; the newest. */
+/** The newest failure of a stream or a hire, even if it is too young to be an alarm. */
 export async function readTrouble(store: Store, tenantId: string, of: string): Promise<AlarmRow | undefined> {
   return store.kysely
     .selectFrom('alarms')
@@ -131,7 +131,7 @@ function keyText({ tenantId, kind, subject }: AlarmKey): string {
   return JSON.stringify([tenantId, kind, subject]);
 }
 
-/** Deliveries of one event that no part of hirebridge acts upon. */
+/** Deliveries of one event without effect. */
 export interface StuckDeliveries {
   tenantId: string;
   state: 'unknown' | 'undeliverable';

@@ -9,7 +9,7 @@ import type { TenantRow } from './schema.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 import type { ErasureRow } from './tenant-tables.ts';
 
-/** What the receiver, and the check before each write, need to know of a tenant without parsing its file. */
+/** The facts about a tenant that the receiver, and the check before each write, need without parsing its file. */
 export interface Receives {
   /** Absent if the tenant is live. */
   mode?: 'observe';
@@ -178,7 +178,7 @@ async function changeHrisOf(
   for (const { tenantId, hris } of applications) {
     if (hris === undefined) continue;
     if (way === undefined) throw hrisChanged(tenantId, hris);
-    // A worker that still has the old connection open would go on recording people under the old name.
+    // A worker with the old connection still open would keep recording people under the old name.
     if (hris.from !== hris.to && known.get(tenantId)?.state === 'active') throw notPaused(tenantId);
     if (way === 'keep' && renamed.has(hris.from)) continue;
     renamed.add(hris.from);

@@ -147,7 +147,7 @@ async function compareAllAnew({ kysely }: StoreTables): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-/** Whether what was done since that moment (database clock, ms) may be forgotten. */
+/** Whether work since that moment (database clock, ms) may be forgotten. */
 export async function isRestoredSince({ kysely }: Pick<Store, 'kysely'>, at: number): Promise<boolean> {
   const restored = kysely.selectFrom('audit').select('at').where('act', '=', 'restored').where('at', '>=', at);
   return (await restored.limit(1).execute()).length > 0;

@@ -88,7 +88,7 @@ async function judgePeople(trx: Store, tenantId: string, changed: readonly Conse
   }
 }
 
-/** Tells of each of these people, by candidate or application id, whether their consent is over. */
+/** Returns for each of these people, by candidate or application id, whether their consent is over. */
 export async function stoppedAmong(
   { kysely }: Pick<Store, 'kysely'>,
   tenantId: string,

@@ -16,7 +16,7 @@ export async function createIndexes(db: Kysely<unknown>, indexes: Readonly<Recor
   const before = await sql<{ ms: string }>`select current_setting('lock_timeout') as ms`.execute(db);
   await sql`select set_config('lock_timeout', ${PATIENCE}, false)`.execute(db);
   for (const [name, definition] of Object.entries(indexes)) {
-    // Half an index is what is left of a build that was cut short.
+    // A build that was cut short leaves half an index.
     const half = await sql`
       select 1 from pg_index where indexrelid = to_regclass(${name}) and not indisvalid`.execute(db);
     if (half.rows.length > 0) await sql`drop index concurrently ${sql.ref(name)}`.execute(db);

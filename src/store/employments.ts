@@ -11,7 +11,7 @@ export interface ConnectionKey {
   connection: string;
 }
 
-/** An employee of one of this tenant's hires, and what the partner was last told about them. */
+/** An employee of one of this tenant's hires, and the values last sent to the partner. */
 export interface Employment {
   employee: Employee;
   number: string | null;

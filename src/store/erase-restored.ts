@@ -25,7 +25,7 @@ export interface ErasedSince {
   person: string[];
   /** Set if the whole tenant was erased: when that was requested, in milliseconds. Absent for a single person. */
   wholeTenant?: number;
-  /** What was to become of that tenant's landing tables. Absent where an earlier version wrote the line. */
+  /** The request for that tenant's landing tables. Absent if an earlier version wrote the line. */
   landing?: TenantSubject['landing'];
 }
 
@@ -63,8 +63,8 @@ export async function eraseRestored(store: Store, erased: readonly ErasedSince[]
 type Met = Map<string, PersonId[]>;
 
 /**
- * Ids in one statement. What names people inside a value has no index, so that each statement reads a table: for people
- * one by one, that would be the whole store for each of them. SQLite takes no more than a thousand alternatives.
+ * Ids in one statement. Names of people inside values have no index, so each statement reads a whole table: for people
+ * one by one, that would read the whole store for each of them. SQLite takes at most a thousand alternatives.
  */
 const MOST_IDS = 200;
 
@@ -112,7 +112,7 @@ const isPart = (kind: IdKind): boolean => kind === 'employee' || kind === 'recor
 
 const textOf = ({ text }: Found): string => text;
 
-/** By tenant and erasure: those ids of erased people that stand anywhere in the store. */
+/** By tenant and erasure: those ids of erased people that are anywhere in the store. */
 async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<string, Met>> {
   const connections = await connectionsIn(store);
   const asked = new Map<string, Asked>();
@@ -133,7 +133,7 @@ async function peopleMet(store: Store, tenants: readonly string[]): Promise<Map<
   return new Map([...asked].map(([tenant, { met }]) => [tenant, met]));
 }
 
-/** What is looked for in one tenant. */
+/** The ids to look for in one tenant. */
 interface Asked {
   erasureOf: (one: PersonId) => string | undefined;
   met: Met;
@@ -155,14 +155,14 @@ function meet({ erasureOf, met, looked, connections }: Asked, found: readonly Fo
   }
 }
 
-/** So many texts are remembered, so that memory stays bounded. */
+/** How many texts to remember, so that memory stays bounded. */
 const MOST_LOOKED = 500_000;
 
 interface IdColumns {
   columns: readonly string[];
   /** The columns, and that of the tenant. */
   read: readonly string[];
-  /** Each row is of one tenant. Others are of all: tenants of a company share people. */
+  /** Each row belongs to one tenant. Other rows belong to all: tenants of a company share people. */
   isOfOne: boolean;
 }
 
@@ -179,7 +179,7 @@ const ID_COLUMNS: ReadonlyMap<string, IdColumns> = new Map(
   }),
 );
 
-/** Columns with ids of one kind alone. All others are asked about every kind: the marks tell kinds apart. */
+/** Columns with ids of only one kind. All others are checked for every kind: the marks distinguish kinds. */
 const KIND_OF: Readonly<Record<string, IdKind>> = {
   candidate_id: 'candidate',
   job_candidate_id: 'job-candidate',
@@ -193,7 +193,7 @@ interface Found {
   text: string;
 }
 
-/** Whatever may be an id in a value: all of it, what JSON holds, words of a sentence, the record of `5012/resume`. */
+/** Possible ids in a value: the whole value, texts inside JSON, words of a sentence, the record of `5012/resume`. */
 function idsIn(column: string, value: unknown): Found[] {
   const kind = KIND_OF[column];
   if (kind !== undefined) return typeof value === 'string' ? [{ kind, text: value }] : [];
@@ -226,7 +226,7 @@ function wordsOf(text: string): string[] {
   return [text, ...parts, ...(text.match(/[\w-]+/g) ?? [])];
 }
 
-/** The ids that a text may be. One too many does no harm: what is marked is of somebody who was erased. */
+/** The ids that a text may stand for. One too many does no harm: only ids of erased people are marked. */
 function meanings({ kind, text: id }: Found, connections: readonly string[]): PersonId[] {
   if (kind !== undefined) return [{ kind, id }];
   return [
@@ -253,7 +253,7 @@ async function connectionsIn({ kysely }: Store): Promise<Map<string, string[]>> 
 
 type Row = Record<string, unknown>;
 
-/** All rows of a table, in the order in which they lie in the file, some at a time. */
+/** All rows of a table, in file order, some at a time. */
 async function* batchesOf({ kysely, kind }: Store, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
   const read = sql.join(columns.map((column) => sql.ref(column)));
   if (kind === 'postgres') {
