@@ -169,6 +169,11 @@ export async function leaseDeliveries(
   return leased.sort((one, other) => one.receivedAt - other.receivedAt);
 }
 
+/** Keeps one tenant's deliveries leased while they are relayed. What another relay took keeps that relay's lease. */
+export async function renewLeases(store: Store, rows: readonly LeasedDelivery[]): Promise<void> {
+  await update(store, rows, { due_at: sql<number>`${store.now} + ${LEASE_MS}` });
+}
+
 /** Finishes deliveries of one tenant: their work is in Temporal or in `hints`, or they need none. */
 export async function finishDeliveries(
   store: Store,
@@ -234,14 +239,17 @@ async function update(
   for (const together of Map.groupBy(rows, ({ tenantId, leasedUntil }) => `${tenantId} ${leasedUntil}`).values()) {
     const [{ tenantId, leasedUntil }] = together as [LeasedDelivery];
     const hashes = together.map(({ bodyHash }) => bodyHash);
-    await store.kysely
+    const changed = await store.kysely
       .updateTable('inbox')
       .set(change)
       .where('tenant_id', '=', tenantId)
       .where('body_hash', 'in', hashes)
       .where('state', '=', 'waiting')
       .where('due_at', '=', leasedUntil)
+      .returning(['body_hash', 'due_at'])
       .execute();
+    const dueAt = new Map(changed.map((row) => [row.body_hash, Number(row.due_at)]));
+    for (const row of together) row.leasedUntil = dueAt.get(row.bodyHash) ?? leasedUntil;
   }
 }
 
@@ -353,7 +361,7 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
     .where('state', 'in', filter.states)
     .orderBy('received_at', 'desc')
     .orderBy('body_hash');
-  if (filter.states.every(isLeft)) query = query.where(IS_LEFT);
+  if (filter.states.every((state) => leftStates.some((left) => left === state))) query = query.where(IS_LEFT);
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.hash !== undefined)
     query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
@@ -368,10 +376,6 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
     failures: row.failures,
     lastError: row.last_error,
   }));
-}
-
-function isLeft(state: InboxState): state is LeftState {
-  return leftStates.some((left) => left === state);
 }
 
 /** Hands these to the relay again and resets their failures. Returns how many. */

@@ -10,6 +10,7 @@ import {
   type LeasedDelivery,
   leaseDeliveries,
   lookForDue,
+  renewLeases,
 } from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamName } from '../streams/streams.ts';
@@ -54,6 +55,10 @@ const MOST_TOGETHER = 200;
  */
 const PACE = { ms: 150, longestMs: 10_000 };
 const MOST_UNDER_WAY = 256;
+/** A delivery may name thousands of hires. After this long, the tenant's next deliveries begin beside it. */
+const LONG_MS = 1_000;
+/** How often the lease of such a delivery is renewed: three times in its length. */
+const RENEW_MS = 10_000;
 /** Wait before asking an unreadable store again. */
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
@@ -143,14 +148,14 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
 }
 
 /**
- * Begins due deliveries as far as there is room: a batch of every tenant, and its next batch when that has ended, so
- * that several deliveries about one hire become one signal.
+ * Begins due deliveries as far as there is room: a batch of every tenant, and its next batch when that has ended or
+ * takes long, so that several deliveries about one hire become one signal.
  */
 async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal): Promise<void> {
   const { underWay } = relay;
   for (const tenantId of due) {
-    const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
-    if (room <= 0 || underWay.of(tenantId) > 0) continue;
+    const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
+    if (room <= 0 || underWay.sinceBegun(tenantId) < LONG_MS) continue;
     const { aboutHires, others } = await leaseBatch(relay, tenantId, room);
     const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId, stop)) };
     for (const delivery of aboutHires) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
@@ -200,6 +205,8 @@ function signalOnce(signalHire: SignalHire): SignalHire {
 /** Counts the work under way, by tenant. */
 interface UnderWay {
   of(tenantId: string): number;
+  /** Milliseconds since the tenant's latest work began; infinite if none is under way. */
+  sinceBegun(tenantId: string): number;
   all(): number;
   /** `work` must not reject. */
   begin(tenantId: string, work: () => Promise<void>): void;
@@ -214,6 +221,7 @@ interface UnderWay {
 
 function createUnderWay(): UnderWay {
   const counts = new Map<string, number>();
+  const begunAt = new Map<string, number>();
   const running = new Set<Promise<void>>();
   let changed = false;
   let wake = (): void => undefined;
@@ -223,6 +231,7 @@ function createUnderWay(): UnderWay {
     running.delete(done);
     if (left > 0) return void counts.set(tenantId, left);
     counts.delete(tenantId);
+    begunAt.delete(tenantId);
     noteChange();
   }
 
@@ -233,8 +242,10 @@ function createUnderWay(): UnderWay {
 
   return {
     of: (tenantId) => counts.get(tenantId) ?? 0,
+    sinceBegun: (tenantId) => performance.now() - (begunAt.get(tenantId) ?? Number.NEGATIVE_INFINITY),
     all: () => running.size,
     begin(tenantId, work) {
+      begunAt.set(tenantId, performance.now());
       counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
       const done: Promise<void> = work().finally(() => end(tenantId, done));
       running.add(done);
@@ -275,7 +286,7 @@ async function relayDelivery(relay: DeliveryRelay, delivery: LeasedDelivery): Pr
   try {
     if (hires !== undefined)
       await hireHints[hires](
-        signalling(relay, delivery),
+        keepingLeased(signalling(relay, delivery), [delivery]),
         delivery,
         await readTenantState(relay.store, delivery.tenantId),
       );
@@ -295,6 +306,22 @@ function signalling(relay: DeliveryRelay, { tenantId, bodyHash, event }: LeasedD
     signalHire: (hire, about, options) =>
       tracedForHire(`relay ${event}`, { installationId, ...hire }, own, () => relay.signalHire(hire, about, options)),
   };
+}
+
+/**
+ * The same relay, which keeps these deliveries leased for as long as it sends signals for them. Otherwise another relay
+ * would take them up from the beginning, this one's end would not count, and so on without end.
+ */
+function keepingLeased(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): DeliveryRelay {
+  let renewedAt = performance.now();
+  const signalHire: SignalHire = async (hire, about, options) => {
+    const isSent = await relay.signalHire(hire, about, options);
+    if (performance.now() - renewedAt < RENEW_MS) return isSent;
+    renewedAt = performance.now();
+    await renewLeases(relay.store, deliveries);
+    return isSent;
+  };
+  return { ...relay, signalHire };
 }
 
 /** Relays a tenant's deliveries that are not about hires in a few statements: thousands cost others little. */
@@ -319,7 +346,7 @@ async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelive
 }
 
 async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
-  await hintUnmade(relay, deliveries);
+  await hintUnmade(keepingLeased(relay, deliveries), deliveries);
   const taken = await hintStreams(relay, deliveries);
   const ignored = deliveries.filter((delivery) => !taken.has(delivery));
   await finishDeliveries(relay.store, [...taken], 'relayed');
