@@ -395,10 +395,17 @@ function isOutage(error: unknown): boolean {
   return isDriverError(error);
 }
 
-/** Errors of database drivers and sockets have a code; a mistake in our own code has none. */
+/** SQLSTATE of data that Postgres cannot keep (class 22), or that exceeds its limits (54). */
+const OF_DATA = /^(?:22|54)[0-9A-Z]{3}$/;
+
+/**
+ * Errors of database drivers and sockets have a code; a mistake in our own code has none. One about the data comes
+ * back however often it is tried.
+ */
 function isDriverError(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError) return false;
-  return typeof (error as NodeJS.ErrnoException).code === 'string';
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && !OF_DATA.test(code);
 }
 
 /** The loggable reason of an outage: a name or a code, never a message, which might quote a record. */

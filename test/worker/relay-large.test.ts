@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SignalHire } from '../../src/hire/hire.ts';
+import { readHints } from '../../src/store/hints.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
+import { hintRecords } from '../../src/worker/send-hints.ts';
 import { until } from '../harness/world.ts';
+import { freshStore as storeOf } from '../store/stores.ts';
 import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';
 
 const THOUSANDS = Array.from({ length: 2_000 }, (_, n) => n + 1);
@@ -54,4 +58,40 @@ test('a delivery of thousands of hires keeps the tenant’s next ones waiting a 
   await deliver(store, 'job.updated', { jobId: 5 });
   await relayed(store, 2);
   expect(signalled).toEqual(['1', '9001']);
+});
+
+test('an id that no record has stops nothing: the event’s other ids count', async () => {
+  const { store } = await storeOf('postgres');
+  await readTenantState(store, TENANT_ID);
+  await finishBaseline(store, TENANT_ID);
+  const odd = ['a\0b', 'x'.repeat(300)];
+  await deliver(store, 'candidate.applied', { candidateIds: [odd[0], 3, odd[1]], jobCandidateIds: [4] });
+  await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: odd[0] });
+  await deliver(store, 'job.updated', { jobId: odd[1] });
+  const { reconciles } = relayOver(store);
+  await relayed(store, 3);
+  expect(reconciles).toHaveLength(1);
+  expect(await readHints(store, TENANT_ID, 'candidates')).toMatchObject([{ recordId: '3' }]);
+  expect(await readHints(store, TENANT_ID, 'jobs')).toMatchObject([{ recordId: '*' }]);
+});
+
+test('a delivery that the database refuses for its values is left to a person in the end', async () => {
+  const { store } = await storeOf('postgres');
+  await readTenantState(store, TENANT_ID);
+  await finishBaseline(store, TENANT_ID);
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  const signalHire: SignalHire = async () => {
+    await hintRecords(
+      { store, runsByItself: () => true, streamHints: { ask: async () => undefined } as never },
+      { tenantId: TENANT_ID, stream: 'jobs' },
+      new Map([['a\0b', false]]),
+    );
+    return true;
+  };
+  relayOver(store, { signalHire });
+  const row = await until('it has failed', async () => {
+    const one = await store.kysely.selectFrom('inbox').select(['failures', 'last_error']).executeTakeFirstOrThrow();
+    return one.failures > 0 ? one : undefined;
+  });
+  expect(row.last_error).toContain('22021');
 });

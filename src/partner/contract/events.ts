@@ -151,8 +151,13 @@ export function allIdsOf(data: Record<string, unknown>): EventIds {
   return Object.fromEntries(found.filter(([, ids]) => ids.length > 0)) as EventIds;
 }
 
+/** Longer texts are no ids: an index of Postgres takes at most 2,704 bytes. */
+const MOST_CHARACTERS = 255;
+
+/** A text that no database keeps cannot be the id of a record that is stored. */
 function isId(value: unknown): value is number | string {
-  return typeof value === 'number' || (typeof value === 'string' && value !== '');
+  if (typeof value === 'number') return true;
+  return typeof value === 'string' && value !== '' && value.length <= MOST_CHARACTERS && !value.includes('\0');
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
