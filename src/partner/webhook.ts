@@ -16,12 +16,16 @@ export function checkWebhookKey(headerValue: string | string[] | undefined, keys
   return right;
 }
 
-/** For key lists that are checked with every delivery. */
-const known = new WeakMap<readonly string[], readonly Buffer[]>();
+/** For key lists that are checked with every delivery, with their keys at the time of hashing. */
+const known = new WeakMap<readonly string[], { keys: readonly string[]; digests: readonly Buffer[] }>();
 
 function digestsOf(keys: readonly string[]): readonly Buffer[] {
-  const digests = known.get(keys) ?? keys.map(digest);
-  known.set(keys, digests);
+  const held = known.get(keys);
+  // A caller may keep one list and change it: a key taken out of it must not stay right.
+  if (held !== undefined && held.keys.length === keys.length && held.keys.every((key, at) => key === keys[at]))
+    return held.digests;
+  const digests = keys.map(digest);
+  known.set(keys, { keys: [...keys], digests });
   return digests;
 }
 

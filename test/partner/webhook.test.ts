@@ -16,6 +16,16 @@ describe('a webhook key', () => {
     ['in another case', 'Current', ['current']],
     ['right, but the tenant has none', 'current', []],
   ])('is wrong when it is %s', (_name, header, keys) => expect(checkWebhookKey(header, keys)).toBe(false));
+
+  // Section 5.3: a key that was replaced is invalid at once, also where the caller changes one list for ever.
+  test('is wrong once it is taken from the list, and right once it is added', () => {
+    const keys = ['current'];
+    expect(checkWebhookKey('current', keys)).toBe(true);
+    keys.push('next');
+    expect(checkWebhookKey('next', keys)).toBe(true);
+    keys.shift();
+    expect(checkWebhookKey('current', keys)).toBe(false);
+  });
 });
 
 describe('an envelope', () => {
