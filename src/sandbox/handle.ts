@@ -202,7 +202,7 @@ function run(state: SandboxState, call: Call): Answer {
   const query = parseWith(endpoint, endpoint.query, readQuery(call.search));
   if (endpoint.body !== undefined)
     for (const name of Object.keys(params ?? {})) resourceChecks[name]?.(ctx, params?.[name] as never);
-  const sent = endpoint.body === undefined ? undefined : readJson(call.request.body);
+  const sent = endpoint.body === undefined ? undefined : readJson(call.request);
   const body =
     sent === undefined && endpoint.bodyOptional === true ? undefined : parseWith(endpoint, endpoint.body, sent);
   return quirkyAnswer(ctx, endpoint, query as Record<string, unknown> | undefined, (asked) =>
@@ -278,9 +278,16 @@ function readQuery(search: string): Record<string, string> {
   return query;
 }
 
-/** The JSON of a body; undefined for an empty one. */
-function readJson(body: string | undefined): unknown {
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/**
+ * The JSON of a body; undefined for an empty one. Another type than section 5.1 asks for is refused (G14, assumed):
+ * `fetch` calls a text `text/plain` unless told otherwise, which a strict server does not read.
+ */
+function readJson({ headers, body }: ApiRequest): unknown {
   if (body === undefined || body.trim() === '') return undefined;
+  if (!JSON_TYPE.test(String(headers['content-type'] ?? '').trim()))
+    throw invalidRequest('The body must be sent with Content-Type: application/json');
   try {
     return JSON.parse(body);
   } catch {

@@ -94,6 +94,24 @@ describe('what is not there or malformed', () => {
     expect([status, body.error.code, body.error.type]).toEqual([400, 'INVALID_REQUEST', 'validation_error']);
   });
 
+  // Section 5.1: requests with bodies send Content-Type: application/json.
+  test.each([
+    ['text/plain;charset=UTF-8', 400],
+    ['application/x-www-form-urlencoded', 400],
+    ['', 400],
+    ['application/json', 200],
+    ['Application/JSON; charset=utf-8', 200],
+  ])('JSON that is called "%s" is answered %i', async (type, expected) => {
+    await using sandbox = await openSandbox();
+    const { status, body } = await sandbox.api(
+      'POST',
+      '/pipelines',
+      { name: 'Nurses' },
+      { headers: { 'content-type': type } },
+    );
+    expect([status, body.error?.code]).toEqual([expected, expected === 400 ? 'INVALID_REQUEST' : undefined]);
+  });
+
   test('details name the field by its dotted path', async () => {
     await using sandbox = await openSandbox();
     const { flows } = await sandbox.control.act('listOnboardingFlows');

@@ -73,6 +73,18 @@ test('the application record holds the form and the consent', async () => {
   });
 });
 
+// Section 2.4: the application record is from the hosted page.
+test('somebody who is known already applies with the name and phone typed on the page', async () => {
+  await using sandbox = await openWithJob();
+  const known = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron' };
+  const { candidateId } = (await sandbox.control.act('addCandidate', { candidate: known })) as Json;
+  const applied = await sandbox.apply();
+  expect(applied.candidateId).toBe(candidateId);
+  const { data } = (await sandbox.application(applied.jobCandidateId)).body;
+  expect(data.candidate).toEqual(ada);
+  expect((await sandbox.api('GET', `/candidates/${candidateId}`)).body.data).toMatchObject({ ...known, phone: null });
+});
+
 test('resume, files and consent are behind URLs that are new each time, and expire', async () => {
   await using sandbox = await openWithJob();
   const { jobCandidateId } = await sandbox.apply(form);

@@ -17,7 +17,7 @@ test('whatever is sent is answered or refused in a body of section 7, and nothin
       const response = handle(state, {
         method: endpoint.method,
         url: `/v1/partner${urlOf(one)}`,
-        headers: { authorization: `Bearer ${key}` },
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: raw ?? JSON.stringify(sent),
       });
       expect(defects).toEqual([]);

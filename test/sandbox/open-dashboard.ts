@@ -16,7 +16,7 @@ export function openDashboard(options: Parameters<typeof createSandboxState>[0] 
   const { state, key } = createSandboxState({ clock: 'stepped', seed: 5, jobs: 1, candidates: 2, ...options });
   opened.push(state);
   const api = (method: string, path: string, body?: unknown): Json => {
-    const headers = { authorization: `Bearer ${key}` };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const { status, body: text } = handle(state, { method, url: `/v1/partner${path}`, headers, ...sent });
     return { status, ...JSON.parse(text) };

@@ -17,7 +17,7 @@ function open(...quirks: Quirk[]) {
   opened.push(state);
   act(state, 'setQuirks', { quirks });
   const api = (method: string, path: string, body?: unknown): Json => {
-    const headers = { authorization: `Bearer ${key}` };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     return JSON.parse(handle(state, { method, url: `/v1/partner${path}`, headers, ...sent }).body);
   };

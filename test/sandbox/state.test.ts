@@ -114,7 +114,7 @@ test('without sockets: calls, dashboard, deliveries and time, all in memory', ()
     const response = handle(state, {
       method,
       url: `/v1/partner${url}`,
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     return { status: response.status, body: JSON.parse(response.body) };

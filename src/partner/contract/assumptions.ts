@@ -45,7 +45,12 @@ const everywhere = {
       'data for onboarding.',
   },
   G13: { section: '7', choice: 'Unknown body keys are ignored everywhere but in campaigns.' },
-  G14: { section: '7', choice: 'Malformed JSON, or a body of the wrong kind, is 400 INVALID_REQUEST.' },
+  G14: {
+    section: '7',
+    choice:
+      'Malformed JSON, a body of the wrong kind, or one sent without Content-Type: application/json, is 400 ' +
+      'INVALID_REQUEST.',
+  },
   G15: { section: '7', choice: 'Validation errors carry details: dotted field path (candidates[3].email) to message.' },
   G16: {
     section: '8',

@@ -9,6 +9,7 @@ import { parseApplicantResume, resumeLines } from './resumes.ts';
 
 /** How long a consent is good for. */
 const CONSENT_MS = 365 * 86_400_000;
+const TYPED = ['firstName', 'lastName', 'phone'];
 
 interface Consent {
   acceptedAt: number;
@@ -42,7 +43,9 @@ export function apply(ctx: Context, hosted: HostedApplication): JobCandidate {
   const person = candidateByEmail(ctx, candidate.email) ?? createCandidate(ctx, candidate);
   if (jobCandidateOf(ctx, jobId, person.id) !== undefined)
     throw invalidRequest('This person is in the job already', { jobId: 'applied before' });
-  const form = formOf(ctx, person, hosted);
+  // Section 2.4: the record has what was typed on the page, even if the profile of a known person says otherwise.
+  const typed = Object.entries(candidate).filter(([field]) => TYPED.includes(field));
+  const form = formOf(ctx, { ...person, ...Object.fromEntries(typed) }, hosted);
   const applied = addToJob(ctx, person.id, job, 'APPLIED', form);
   effect(ctx, 'application', applied.id);
   emit(ctx, 'candidate.applied', {

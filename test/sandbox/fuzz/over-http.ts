@@ -99,7 +99,7 @@ async function answered(baseUrl: string, item: One): Promise<{ status: number; p
   const { endpoint, url, body } = item.sent;
   const response = await send(baseUrl + url, {
     method: endpoint.method,
-    headers: { ...item.headers, authorization: item.authorization },
+    headers: { 'content-type': 'application/json', ...item.headers, authorization: item.authorization },
     ...(endpoint.method === 'GET' ? {} : { body }),
   });
   const promised = response.statusCode < 400 ? endpoint.response : RefusalBody;
