@@ -9,6 +9,8 @@ interface StatusRow {
   afterWrite?: ErrorAction;
   code: string;
   hint: string;
+  /** In place of the hint, where the request may have been carried out. */
+  hintAfterWrite?: string;
 }
 
 const byStatus: Record<number, StatusRow> = {
@@ -42,6 +44,7 @@ const byClass: Record<number, StatusRow> = {
     afterWrite: 'unknown',
     code: 'SERVER_ERROR',
     hint: 'the server failed: it is tried again by itself',
+    hintAfterWrite: 'the server failed: check whether it was carried out before sending it again',
   },
 };
 
@@ -89,16 +92,18 @@ export function httpError(
   } = {},
 ): ConnectorError {
   const row = statusRow(answer.status);
+  const action = known.action ?? rowAction(row, idempotent);
+  const hint = (action === 'unknown' ? row.hintAfterWrite : undefined) ?? row.hint;
   const code = known.code ?? row.code;
   const retryAfterMs = readRetryAfter(answer.headers, Date.now());
   const about = known.fields === undefined || known.fields.length === 0 ? '' : ` (${known.fields.join(', ')})`;
   const said = known.said === undefined ? '' : ` "${known.said}";`;
   return new ConnectorError({
     code,
-    action: known.action ?? rowAction(row, idempotent),
+    action,
     message:
       `${what} was answered ${answer.status} ${code} (request ${answer.requestId}):${said} ` +
-      `${known.hint ?? row.hint}${about}.`,
+      `${known.hint ?? hint}${about}.`,
     said: known.said,
     status: answer.status,
     retryAfterMs,

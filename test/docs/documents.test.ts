@@ -2,6 +2,7 @@ import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { explainedAt } from '../../src/docs.ts';
+import { allEndpoints } from '../../src/partner/contract/index.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { readCode } from '../architecture/tree.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -51,6 +52,17 @@ test('the tenant file with every key, and the mapping beside it, are accepted', 
   expect(await loadTenants(folder, { secrets: 'skip' })).toMatchObject([
     { tenant: 'acme', policies: { reconcile: { every: 300_000 } } },
   ]);
+});
+
+test('every call of the partner client that a page shows is there', async () => {
+  const calls = (await Promise.all(documents.map(read))).flatMap((text) => [
+    ...text.matchAll(/\bpartner\.(\w+)\.(\w+)\(/g),
+  ]);
+  const unknown = calls.filter(
+    ([, section = '', name = '']) => !allEndpoints().some(({ id }) => id === `${section}.${name}`),
+  );
+  expect(unknown.map(([call]) => call)).toEqual([]);
+  expect(calls.length).toBeGreaterThan(0);
 });
 
 test.each(['hris-odoo', 'hris-scim'])('what docs/%s.md shows of a tenant file is accepted', async (page) => {

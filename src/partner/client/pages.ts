@@ -46,10 +46,10 @@ export async function* readPages(
     yield { page: 0, ...readItems(endpoint.list, rawItems(endpoint.list, await call(endpoint, input, options))) };
     return;
   }
-  const size = pageSize(endpoint, paging, options.size);
+  const size = pageSize(endpoint, paging, options.size ?? askedFor(input, paging.sizeParam));
   const asked: AskedList = { call, endpoint, paging, input, options, size };
   const fetch = (page: number): Promise<unknown> => call(endpoint, pageInput(asked, page), options);
-  const first = options.from ?? paging.firstPage;
+  const first = options.from ?? askedFor(input, paging.pageParam) ?? paging.firstPage;
   const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size };
   let last: string | undefined;
   for (let page = first; ; page += 1) {
@@ -117,6 +117,12 @@ export async function readAll(
 function pageInput({ paging, input, size }: AskedList, page: number): LooseInput {
   const query = { [paging.pageParam]: page, [paging.sizeParam]: size };
   return { ...input, query: { ...(input.query as object | undefined), ...query } };
+}
+
+/** Whoever names size and page in the query, as the endpoint has them, is not overruled. */
+function askedFor({ query }: LooseInput, name: string): number | undefined {
+  const value = (query as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'number' ? value : undefined;
 }
 
 function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {

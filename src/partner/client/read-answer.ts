@@ -114,6 +114,14 @@ const hints: Record<string, string> = {
   INSUFFICIENT_ONBOARDING_CREDITS: "there are not enough onboarding credits: add credits in the partner's dashboard",
   PERMISSION_DENIED: 'the record belongs to another company',
   ACCESS_DENIED: 'the key may not use this assessment',
+  DUPLICATE_INVITE: 'they were invited already',
+  DUPLICATE_ENROLLMENT: 'an enrolment with this e-mail or externalRef is active in the flow',
+  ALREADY_TERMINAL: 'the enrolment has ended already',
+  REPORT_NOT_READY: 'the interview is not scored yet',
+  NO_APPLICATION: 'they did not apply through the hosted page',
+  NO_CONSENT_RECORD: 'there is no record of a consent',
+  AI_GENERATION_FAILED: 'the questions could not be generated',
+  AI_GENERATION_EMPTY: 'no questions came of it',
 };
 
 /** Amounts of credits, and the names of the refused fields. Texts of details may repeat sent values. */

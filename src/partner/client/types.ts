@@ -106,9 +106,9 @@ export interface RawPageOptions extends CallOptions {
 }
 
 export interface PageOptions extends CallOptions {
-  /** The first page to read, as the partner counts; by default its first. */
+  /** The first page to read, as the partner counts; by default the query's, or its first. */
   from?: number;
-  /** Records a page; by default the most allowed. */
+  /** Records a page; by default the query's, or the most allowed. */
   size?: number;
 }
 

@@ -63,6 +63,27 @@ describe('every form of an error body is read', () => {
   });
 });
 
+// Section 7 names each of them with its condition.
+test.each([
+  [400, 'DUPLICATE_INVITE', 'they were invited already'],
+  [409, 'DUPLICATE_ENROLLMENT', 'an enrolment with this e-mail or externalRef is active in the flow'],
+  [409, 'ALREADY_TERMINAL', 'the enrolment has ended already'],
+  [409, 'REPORT_NOT_READY', 'the interview is not scored yet'],
+  [409, 'NO_APPLICATION', 'they did not apply through the hosted page'],
+  [409, 'NO_CONSENT_RECORD', 'there is no record of a consent'],
+  [500, 'AI_GENERATION_FAILED', 'the questions could not be generated'],
+  [500, 'AI_GENERATION_EMPTY', 'no questions came of it'],
+])('a refusal %i %s says what it means', async (status, code, hint) => {
+  const { message } = await write(() => ({ status, json: canonical(code) }));
+  expect(message).toMatch(new RegExp(`${code} \\(request [^)]+\\): ${hint}\\.$`));
+});
+
+test('a write that the server failed at is not said to be tried again by itself', async () => {
+  const failed: Script = () => ({ status: 500, json: canonical('INTERNAL_ERROR') });
+  expect((await read(failed)).message).toContain('it is tried again by itself');
+  expect((await write(failed)).message).toContain('check whether it was carried out before sending it again');
+});
+
 describe("a body that is not the partner's", () => {
   const html = { text: '<html><body>nginx</body></html>', headers: { 'content-type': 'text/html' } };
   test.each([

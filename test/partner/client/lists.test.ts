@@ -52,6 +52,18 @@ describe('each way of paging reads every record once', () => {
     expect(seen.map((request) => request.query['pageNumber'])).toEqual(['0', '1']);
   });
 
+  test('the size and the first page that the query names are kept', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: { jobs: slice(r, 45, 1).map(job), totalJobs: 45 },
+    }));
+    const { items } = await partner.readAll(contract.jobs.list, { query: { perPage: 20, pageNumber: 2 } });
+    expect(items.map((item) => item.id)).toEqual(ids(21, 46));
+    expect(seen.map((request) => request.query)).toEqual([
+      { pageNumber: '2', perPage: '20' },
+      { pageNumber: '3', perPage: '20' },
+    ]);
+  });
+
   test('onboarding: page and limit, total inside data', async () => {
     const { partner, seen } = await scriptedPartner((r) => ({
       json: {
