@@ -1,8 +1,7 @@
 import { ConnectorError } from '../../../src/errors.ts';
 import { readLedger } from '../../../src/sandbox/records/ledger.ts';
-import { has } from '../scenario.ts';
 import { policies } from '../tenants.ts';
-import { served, type World } from '../world.ts';
+import { isForgotten, served, type World } from '../world.ts';
 
 /** What may be asked with a key of which it is not yet known whose it is. */
 const PROBES = new Set(['pipelines.list', 'jobs.list']);
@@ -65,11 +64,12 @@ function isRefused(status: number | undefined): boolean {
 
 /** I9: with the credits gone, one canary a period. */
 function checkCanaries(world: World): string[] {
-  // A store from before the refusal does not know of it.
-  if (has(world, 'restored-store')) return [];
   const refused = world.wire.filter((request) => request.status === 402 && request.fault === undefined);
+  // A store that was lost, or is from before a refusal, does not know of it.
+  const forgotAt = Math.max(world.storeLostAt, world.storeRestoredAt);
   const early = refused.filter((request, index) => {
-    const before = refused.slice(0, index).findLast((one) => one.tenantId === request.tenantId);
+    const known = refused.slice(0, index).filter((one) => !isForgotten(world, one.at) || request.at < forgotAt);
+    const before = known.findLast((one) => one.tenantId === request.tenantId);
     const gap = request.at - (before?.at ?? 0);
     return gap > 12_000 && gap < policies.canaryMs - 2_000;
   });

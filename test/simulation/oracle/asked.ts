@@ -116,7 +116,8 @@ function checkStale(world: World, { employees, hires }: Facts): string[] {
 /** An employee is made of what the partner holds now, not of what it held when somebody was asked. */
 function checkNames(world: World, { employees }: Facts): string[] {
   return [...employees.values()].flat().flatMap(({ reference, human, createdAt, madeAs }) => {
-    const names = world.names.get(human.split(':')[1] ?? '') ?? [];
+    // A human whose profile was deleted is a candidate of their own when they apply again, under whatever name.
+    const names = world.names.get(reference?.split(':')[1] ?? '') ?? [];
     const settled = names.findLast((one) => one.at <= createdAt - SLACK_MS);
     if (reference === undefined || settled === undefined) return [];
     const later = names.filter((one) => one.at >= settled.at).map((one) => one.familyName);
