@@ -31,6 +31,7 @@ import {
   createReference,
   employeeHere,
   findByReference,
+  isEndedSince,
   isFormer,
   isShownFormer,
   isStillEndedByUs,
@@ -102,7 +103,10 @@ async function finishRehire(hire: HireContext, change: Change): Promise<Applied 
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
-  if (change.kind === 'update') await updateEmployee(hire, change.employee, change.fields);
+  if (change.kind === 'update') {
+    await updateEmployee(hire, change.employee, change.fields);
+    if (await isEndedSince(hire, change.employee, sinceRead)) return { verdict: 'stale' };
+  }
   return finish(hire, { kind: 'created', ref: change.employee }, 'linked');
 }
 

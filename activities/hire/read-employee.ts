@@ -1,4 +1,5 @@
 import { dayOf } from '../../src/day-of.ts';
+import { ConnectorError } from '../../src/errors.ts';
 import {
   type Employee,
   type EmployeeFields,
@@ -8,6 +9,7 @@ import {
   isSameEmployee,
   isSameHire,
   type KnownEmployee,
+  nameHire,
 } from '../../src/hire/hire.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
@@ -21,6 +23,7 @@ import { findPerson } from '../../src/store/persons.ts';
 import type { Connection } from '../connections.ts';
 import type { OwnHris, OwnRecord } from '../own-hris.ts';
 import { END_VERB, employeeReference, type HireContext, REHIRE_VERB } from './with-hire.ts';
+import type { Elapsed } from './write-once.ts';
 
 const READ_MS = 30_000;
 
@@ -96,6 +99,35 @@ async function endedByUs({ store, ref }: HireContext, employee: Employee): Promi
   if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return undefined;
   const isShared = await hasSuccessor(store, employee, { besides: [ref, before], states: followedStates });
   return isShared ? undefined : end;
+}
+
+/**
+ * Whether the hire that had the employee ended their employment after they were read: two answers, a no-show there and
+ * a transfer here, may be carried out at once.
+ * @throws ConnectorError EMPLOYEE_BEING_ENDED while the outcome of that end is open
+ */
+export async function isEndedSince(
+  { store, ref, row }: HireContext,
+  employee: Employee,
+  sinceRead: Elapsed,
+): Promise<boolean> {
+  if (row.employee_id !== null) return false;
+  const { employees } = await findPerson(store, { employee });
+  const before = employees.find((one) => isSameEmployee(one.employee, employee))?.hire;
+  if (before === undefined || isSameHire(before, ref)) return false;
+  const end = await latestIntent(store, before, END_VERB);
+  if (end === undefined) return false;
+  const waitMs = Number(end.give_up_at) - end.now;
+  if (end.outcome === 'open' && waitMs > 0)
+    throw new ConnectorError({
+      code: 'EMPLOYEE_BEING_ENDED',
+      action: 'retry',
+      message:
+        `The employment of employee ${employee.id} is being ended for ${nameHire(before)}. This hire goes on by ` +
+        'itself once the outcome is known.',
+      retryAfterMs: Math.min(waitMs, 2_000),
+    });
+  return end.outcome === 'done' && Number(end.decided_at) >= end.now - sinceRead();
 }
 
 /** The employee with this reference; undefined if there is none, or if the HR system stores no references. */

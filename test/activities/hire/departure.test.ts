@@ -226,6 +226,33 @@ test('an employee whom another hire has taken over is neither asked about nor en
   expect(await employees()).toMatchObject([{ last_day: null }]);
 });
 
+test.each(['the answer comes', 'the answer is lost'])(
+  'an employment that is ended during a transfer to another job goes on there: %s',
+  async (course) => {
+    const { move, answer, end, begin, applyFor, employOnce, row, employees, letPass, ref } = await employPerson();
+    await move('SCREEN');
+    const second = await begin(await applyFor(0));
+    await answer(await employOnce(second), 'transfer', { ...ref, jobCandidateId: second });
+    const transferring = employOnce(second, (hris) => {
+      const update: OwnHris['employees']['update'] = async (...args) => {
+        await hris.employees.update(...args);
+        if (course === 'the answer comes') await end();
+        else await expect(end(answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      };
+      return { ...hris, employees: { ...hris.employees, update } };
+    });
+    if (course === 'the answer comes') expect(await transferring).toEqual({ verdict: 'stale' });
+    else await expect(transferring).rejects.toMatchObject({ code: 'EMPLOYEE_BEING_ENDED' });
+    if (course === 'the answer is lost') {
+      await letPass(120_000);
+      expect(await end()).toEqual({ verdict: 'over' });
+    }
+    expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+    expect(await employees()).toMatchObject([{ last_day: null }]);
+    expect(await row(second)).toMatchObject({ employee_id: (await row())?.employee_id });
+  },
+);
+
 test('an employee whom an earlier hire still has is not ended by itself', async () => {
   const { moveTo, answer, begin, applyFor, employOnce, finish, employees, ref, fleet } = await employPerson();
   const second = await begin(await applyFor(0));
