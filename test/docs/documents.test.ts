@@ -1,8 +1,10 @@
+import { globSync } from 'node:fs';
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { explainedAt } from '../../src/docs.ts';
 import { allEndpoints } from '../../src/partner/contract/index.ts';
+import { quirkNames } from '../../src/sandbox/quirks.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { readCode } from '../architecture/tree.ts';
 import { runCommand } from '../harness/run-command.ts';
@@ -63,6 +65,20 @@ test('every call of the partner client that a page shows is there', async () => 
   );
   expect(unknown.map(([call]) => call)).toEqual([]);
   expect(calls.length).toBeGreaterThan(0);
+});
+
+test("the sandbox's own page names files that exist, and every quirk", async () => {
+  const page = await read('src/sandbox/README.md');
+  const named = [...page.matchAll(/`((?:[\w.*<>-]+\/)*(?:[\w.*<>-]+\.(?:ts|js)|[\w-]+\/))`/g)].map(
+    ([, file = '']) => file,
+  );
+  const isThere = (file: string) =>
+    ['src/sandbox', '.'].some(
+      (folder) => globSync(file.replaceAll(/<\w+>/g, '*'), { cwd: path.join(root, folder) })[0],
+    );
+  expect(named.filter((file) => !isThere(file))).toEqual([]);
+  expect(named.length).toBeGreaterThan(20);
+  expect(quirkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });
 
 test.each(['hris-odoo', 'hris-scim'])('what docs/%s.md shows of a tenant file is accepted', async (page) => {
