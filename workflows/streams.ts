@@ -179,6 +179,8 @@ interface Carried {
   begun: boolean;
   /** A hint came during the pass, and no pass has begun since. */
   heard?: boolean;
+  /** How many rounds in a row were for what the round before had to leave. */
+  again?: number;
 }
 
 /** How to do one part of a pass, and how to continue a long history in a new run. */
@@ -195,14 +197,20 @@ const MOST_WAITS = 10;
 /** Wait while another run is under way, which may have read before the hint came. */
 const BUSY_MS = 5_000;
 const MOST_BUSY_MS = 60_000;
+/** So many rounds in a row are for what the round before had to leave; the schedule does what is left then. */
+const MOST_AGAIN = 3;
 
-/** Runs one pass in parts, one activity each, and another pass if hints came meanwhile. */
-async function followHints<Step extends { state: string }>(
+/**
+ * Runs one pass in parts, one activity each, and another pass if hints came meanwhile, or once what it had to leave can
+ * be read. Such a pass is not what was asked for, so the step before it is returned.
+ */
+async function followHints<Step extends { state: string; againInMs?: number }>(
   { hinted = false, carried = { round: 0, begun: false } }: { hinted?: boolean; carried?: Carried },
   { take, continueWith }: Passes<Step>,
 ): Promise<Step> {
   const hints = listen(carried.heard);
-  let { round, begun } = carried;
+  let { round, begun, again = 0 } = carried;
+  let asked: Step | undefined;
   if (hinted && !begun) await hints.quiet();
   for (let busyMs = BUSY_MS; ; ) {
     const step = await take(round, begun);
@@ -211,11 +219,15 @@ async function followHints<Step extends { state: string }>(
       await sleep(busyMs);
       busyMs = Math.min(busyMs * 2, MOST_BUSY_MS);
     } else if (!begun) {
-      if (!hints.came()) return step;
+      const cameNow = hints.came();
+      const { againInMs } = step;
+      if (!cameNow && (againInMs === undefined || again === MOST_AGAIN)) return asked ?? step;
+      again = cameNow ? 0 : again + 1;
+      asked = cameNow ? undefined : (asked ?? step);
       round += 1;
-      await hints.quiet();
+      await (cameNow || againInMs === undefined ? hints.quiet() : hints.cameWithin(againInMs));
     }
-    if (workflowInfo().continueAsNewSuggested) await continueWith({ round, begun, heard: hints.came() });
+    if (workflowInfo().continueAsNewSuggested) await continueWith({ round, begun, again, heard: hints.came() });
   }
 }
 
@@ -229,6 +241,13 @@ function listen(before = false) {
   setHandler(streamHintSignal, () => {
     heard = true;
   });
+  const quiet = async (): Promise<void> => {
+    for (let waits = 0; waits < MOST_WAITS; waits += 1) {
+      heard = false;
+      if (!(await condition(() => heard, QUIET_MS))) return;
+    }
+    heard = false;
+  };
   return {
     /** Whether a hint came since the last call. */
     came(): boolean {
@@ -237,12 +256,10 @@ function listen(before = false) {
       return came;
     },
     /** Waits until no more hints come, so that a burst of hints needs few calls. */
-    async quiet(): Promise<void> {
-      for (let waits = 0; waits < MOST_WAITS; waits += 1) {
-        heard = false;
-        if (!(await condition(() => heard, QUIET_MS))) return;
-      }
-      heard = false;
+    quiet,
+    /** Waits this long, or until hints come. */
+    async cameWithin(ms: number): Promise<void> {
+      if (await condition(() => heard, ms)) await quiet();
     },
   };
 }

@@ -36,6 +36,7 @@ import {
   doneIn,
   findingsOf,
   isBusy,
+  leftPairs,
   type PlannedPair,
   plannedIn,
   type WrittenPair,
@@ -94,8 +95,9 @@ async function exchangeOn(context: ExchangeContext, asked: Asked): Promise<Excha
   const { mode } = asked.run;
   const run = (mode ?? 'full') === 'full' ? await takeAll(context, asked) : await takeSome(context, asked);
   if (run === undefined) return { state: 'superseded' };
-  if (run.state !== 'running') await endRun(context, run);
-  return stepOf(run);
+  if (run.state === 'running') return stepOf(run);
+  await endRun(context, run);
+  return { ...stepOf(run), ...(await leftPairs(context)) };
 }
 
 async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): Promise<StreamRow | undefined> {

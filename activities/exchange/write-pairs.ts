@@ -16,7 +16,9 @@ import type { WriteOptions } from '../../src/hris/port.ts';
 import { addWrites, isRunning, savePair } from '../../src/store/exchange-pairs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { readHints } from '../../src/store/hints.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
+import type { ExchangeStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps, Connection } from '../connections.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
@@ -168,6 +170,17 @@ function guardOf({ deps, key }: ExchangeContext, planned: readonly PlannedPair[]
 
 function settlesIn({ limits }: ActivityDeps): number {
   return limits.giveUpMs + limits.partnerLagMs;
+}
+
+/** Longer waits are left to the schedule. */
+const LONGEST_WAIT_MS = 600_000;
+
+/** When the pairs whose hints are left can be read, if any are: a write of theirs is in doubt or may not show yet. */
+export async function leftPairs({ deps, key, connection }: ExchangeContext): Promise<Pick<ExchangeStep, 'againInMs'>> {
+  const againInMs = Math.max(settlesIn(deps), connection.hris.capabilities.readLagMs);
+  if (againInMs > LONGEST_WAIT_MS) return {};
+  const [left] = await readHints(deps.store, key.tenantId, key.stream, 1);
+  return left === undefined ? {} : { againInMs };
 }
 
 function writesOf({ pair, plan }: PlannedPair): RecordWrites {

@@ -105,6 +105,8 @@ export interface ExchangeStep {
   counts?: ExchangeCounts;
   /** Why it was refused. */
   code?: string;
+  /** Pairs were left that can be read after this time: a write of theirs is in doubt, or may not be shown yet. */
+  againInMs?: number;
 }
 
 export interface ExchangeActivities {

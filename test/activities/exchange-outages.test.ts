@@ -4,7 +4,7 @@ import { type StreamName, streamNames } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { CALM } from '../convergence/calm.ts';
 import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import type { Asked } from '../convergence/process.ts';
+import { type Asked, LIMITS } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, exchangedPositions, type World } from '../convergence/world.ts';
 import { alarmsOf } from './alarms-of.ts';
@@ -104,3 +104,19 @@ test.each([exchanged, exchangedPositions])(
     expect((await world.read(all[0] as Person))?.hris['hours']).toBe(40);
   },
 );
+
+test('a write in doubt is looked up once its time is over, without waiting for the next scheduled run', async () => {
+  world = await createWorld();
+  const [person] = (await add(2)) as [Person];
+  expect(await exchange()).not.toHaveProperty('againInMs');
+  await world.editHris(person, HOURS, 31);
+  world.clock.advance(120_000);
+  const mishap: typeof CALM.mishap = (_method, path) => (path.endsWith('/bulk') ? 'lost-answer' : undefined);
+  const lost = await world.exchange('lost', { ...CALM, mishap });
+  expect(lost).toMatchObject({ state: 'partial', counts: { skipped: 1 } });
+  expect(lost.againInMs).toBe(LIMITS.giveUpMs + LIMITS.partnerLagMs);
+  world.clock.advance(Number(lost.againInMs) + 1);
+  const next = await world.exchange('lost/1', CALM, { mode: 'incremental' });
+  expect(next).toMatchObject({ state: 'done', counts: { read: 1, skipped: 0 } });
+  expect(next).not.toHaveProperty('againInMs');
+});

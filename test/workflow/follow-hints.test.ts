@@ -22,7 +22,7 @@ interface Call {
 }
 
 /** Answers of the activity, one a call; `hint` sends one while that call runs. */
-type Answer = ExchangeStep['state'] | { hint: ExchangeStep['state'] };
+type Answer = ExchangeStep['state'] | { hint: ExchangeStep['state'] } | ExchangeStep;
 
 /** One run of the workflow, whose waits are over at once: what it asked for, and how it ended. */
 async function run(given: ExchangeStart, answers: readonly Answer[], isLong = false) {
@@ -31,9 +31,11 @@ async function run(given: ExchangeStart, answers: readonly Answer[], isLong = fa
 
 async function runOf(workflow: () => Promise<unknown>, answers: readonly Answer[], isLong = false) {
   const calls: Call[] = [];
+  const waits: number[] = [];
   const host: WorkflowHost = {
     now: () => 0,
-    at: (_ms, done) => {
+    at: (ms, done) => {
+      waits.push(ms);
       queueMicrotask(done);
       return () => undefined;
     },
@@ -49,6 +51,7 @@ async function runOf(workflow: () => Promise<unknown>, answers: readonly Answer[
         ...(recordId && { recordId }),
       });
       if (typeof answer !== 'object') return { state: answer };
+      if ('state' in answer) return answer;
       host.handlers.get('stream-hint')?.();
       return { state: answer.hint };
     },
@@ -58,7 +61,7 @@ async function runOf(workflow: () => Promise<unknown>, answers: readonly Answer[
     conditions: new Set(),
   };
   const ended = await currentWorkflow.run(host, () => workflow().catch((error: unknown) => error));
-  return { calls, ended: ended instanceof ContinueAsNew ? ended.args[0] : ended };
+  return { calls, waits, ended: ended instanceof ContinueAsNew ? ended.args[0] : ended };
 }
 
 test('a schedule has every pair read, some of them an activity', async () => {
@@ -98,6 +101,26 @@ test('a hint that was heard before a long history is continued is followed after
     { runId: '', begun: true, full: true },
     { runId: '/1', begun: false, full: false, mode: 'incremental' },
   ]);
+});
+
+test('pairs whose write is in doubt are read again once they can be, and need no further run', async () => {
+  const doubt = { state: 'partial', againInMs: 30_000 } as const;
+  const { calls, waits, ended } = await run(input, [doubt, 'done']);
+  expect(calls).toEqual([
+    { runId: '', begun: false, full: false },
+    { runId: '/1', begun: false, full: false, mode: 'incremental' },
+  ]);
+  expect(waits).toEqual([30_000]);
+  // What the schedule asked for is what it is told of.
+  expect(ended).toEqual(doubt);
+});
+
+test('pairs that stay in doubt are left to the schedule after three times', async () => {
+  const doubt = { state: 'partial', againInMs: 30_000 } as const;
+  const { calls } = await run({ ...input, hinted: true }, [doubt, doubt, doubt, doubt]);
+  expect(calls).toHaveLength(4);
+  const { ended } = await run(input, [doubt], true);
+  expect(ended).toMatchObject({ carried: { round: 1, begun: false, again: 1 } });
 });
 
 test('a pass over documents that an event began is followed by one for each event meanwhile', async () => {
